@@ -6,10 +6,13 @@
 BIN := .venv/bin
 ARGS ?=
 # Twice as many workers as processors, for many tests wait; tests that share costly processes stay together.
-SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2) --dist loadgroup
+SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2) --dist loadscope
+
+# Compiled tests are kept even where this is set: each worker would compile all of them at every run.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-extra test-lowest lint format types contracts docs check chaos bench mutate wheel pins clean
+.PHONY: help demo test test-full test-both test-extra test-lowest lint format types contracts docs check chaos series bench mutate wheel pins clean
 
 help:
 	@echo 'make demo       a sweep on an embedded database, and its report in dbatk-demo/'
@@ -22,6 +25,7 @@ help:
 	@echo 'make contracts  the layers of the package'
 	@echo 'make docs       write docs/reference anew'
 	@echo 'make chaos      a maintenance plan under 200 faults; SEED=7 FAULTS=50 chooses'
+	@echo 'make series     operations on PostgreSQL under 250 faults, resumed and cleaned; SEED=7 ARGS="--cut 5"'
 	@echo 'make bench      the benchmarks'
 	@echo 'make mutate     AREA=statistics SAMPLE=200: changes that no test notices, see docs/mutations.md'
 	@echo 'make wheel      wheel and sdist in dist/'
@@ -40,7 +44,11 @@ demo: .venv/.core
 test: .venv/.test
 	$(BIN)/python -m pytest $(or $(ARGS),$(SPREAD))
 
-test-full: test test-extra test-lowest
+test-full: test-both test-lowest
+
+# in one run, so that tests are collected once and every property is tested once, at full strength
+test-both: .venv/.test
+	DBATK_TESTS=full DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD)
 
 # what `make test` leaves out: long series, every property at full strength, faults in a plan, the wheel
 test-extra: .venv/.test
@@ -74,6 +82,9 @@ check: lint types contracts test
 chaos: .venv/.test
 	DBATK_TESTS=full DBATK_CHAOS_FAULTS=$(or $(FAULTS),200) DBATK_CHAOS_SEED=$(or $(SEED),$(shell date +%s)) \
 		$(BIN)/python -m pytest tests/chaos $(ARGS)
+
+series: .venv/.test
+	$(BIN)/python -m tests.series.play --seed $(or $(SEED),$(shell date +%s)) $(ARGS)
 
 bench: .venv/.test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

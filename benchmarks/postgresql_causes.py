@@ -21,7 +21,7 @@ import psycopg
 
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
-from toolkit.analysis.awr.findings import cause_sentence
+from toolkit.analysis.awr.sentences import cause_sentence
 from toolkit.app.intervals.comparing import stored_interval
 from toolkit.app.snapshots.taking import take
 from toolkit.app.targets import ResolvedTarget, find_target

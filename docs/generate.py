@@ -17,6 +17,7 @@ from pathlib import Path
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from toolkit.cli.help import HelpfulCommand, examples_of
 from toolkit.cli.main import build_app
 from toolkit.design.build import SNAPSHOTS
 from toolkit.dialects.answers import Continuation, ErrorAdvice
@@ -27,6 +28,8 @@ from toolkit.errors import CATALOGUE, ErrorEntry, ExitCode
 from toolkit.model.engines import engines
 from toolkit.model.operations import operations, options_of
 from toolkit.model.options import Option
+from toolkit.readers.awr.forms import FieldKind
+from toolkit.readers.awr.sections import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -54,10 +57,35 @@ _SENTENCES = {
 _HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
 
 
+_WHAT = {
+    FieldKind.NUMBER: "a number", FieldKind.COUNT: "a whole number",
+    FieldKind.THOUSANDS: "a number, printed in thousands", FieldKind.BYTES: "bytes",
+    FieldKind.SHARE: "percent", FieldKind.SECONDS: "seconds", FieldKind.MILLISECONDS: "milliseconds",
+    FieldKind.TIME: "a time without zone", FieldKind.SQL_ID: "an SQL_ID", FieldKind.HASH_VALUE: "a hash value",
+    FieldKind.DIGITS: "digits", FieldKind.INSTANCE: "an instance number", FieldKind.TEXT: "words",
+    FieldKind.LABEL: "words", FieldKind.NAME: "words", FieldKind.IDENTIFIER: "a name", FieldKind.ANY: "as printed",
+}  # fmt: skip
+
+
+def sections_page() -> Iterator[str]:
+    """Yield the reference of what is read from AWR and Statspack reports."""
+    yield from (_MADE, "# Sections of AWR and Statspack reports", "")
+    yield "The lists in the JSON of `dbatk awr show`, by the values that a row may have. A value whose column the"
+    yield "report does not have is absent or null; a column that is not declared keeps its heading as its name."
+    yield "Shares of a histogram are those of waits below their limit and not below the limit before it."
+    for section in dict.fromkeys(one.name for one in SECTIONS):
+        fields = {one.name: one for spec in SECTIONS if spec.name == section for one in spec.fields}
+        yield from ("", f"## {section}", "", "| value | what it is |", "| --- | --- |")
+        for one in fields.values():
+            yield f"| `{one.name}` | {_WHAT[one.kind]} |"
+    yield ""
+
+
 def pages() -> dict[str, str]:
     """Return the pages by their path below docs."""
     return {
         "reference/cli.md": "\n".join(cli_page()),
+        "reference/awr-sections.md": "\n".join(sections_page()),
         "reference/options.md": "\n".join(options_page()),
         "reference/scripts.md": "\n".join(scripts_page()),
         **error_pages(),
@@ -110,8 +138,17 @@ def _command(name: str, command: TyperCommand) -> Iterator[str]:
     arguments = [_argument(one) for one in takes if isinstance(one, TyperArgument)]
     usage = " ".join([name, *arguments, "[OPTIONS]"])
     yield from (f"## {name}", "", (command.help or "").strip(), "", "```text", usage, "```", "")
+    examples = examples_of(command, name)
+    if examples:
+        yield from ("```sh", *examples, "```", "")
     if takes:
-        yield from table(("option", "meaning"), [(f"`{_spelling(one)}`", one.help or "") for one in takes])
+        yield from table(("option", "meaning"), [(f"`{_spelling(one)}`", _meaning(command, one)) for one in takes])
+
+
+def _meaning(command: TyperCommand, one: Parameter) -> str:
+    declared = command.declared.get(one.name or "") if isinstance(command, HelpfulCommand) else None
+    engines = ", ".join(sorted(declared.engines)) if declared else ""
+    return f"{one.help or ''}{f' (on {engines})' if engines else ''}"
 
 
 def _argument(one: TyperArgument) -> str:

@@ -28,8 +28,6 @@ CATALOGUE: dict[str, tuple[str, ...]] = {
     "schema": ("schema_name",),
     # :schema, :name -> whatever already bears the name (table, view, index, synonym ...)
     "name_in_use": ("schema_name", "object_name", "object_kind"),
-    # :schema -> where new objects of the schema would go: free bytes, null when unknown
-    "space": ("place", "free_byte_count"),
     # no binds -> settings that differ from their default
     "settings": ("name", "value", "unit"),
 }  # fmt: skip

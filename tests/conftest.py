@@ -1,6 +1,19 @@
 """What all tests share."""
 
+import atexit
+import gc
 import signal
+
+# What is imported and collected lives as long as the run: to look for cycles in it again and again costs a tenth
+# of the time.
+gc.set_threshold(50_000)
+
+
+def pytest_collection_finish() -> None:
+    """Leave out of later searches for cycles what stands before the first test."""
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # or nanobind takes DuckDB's objects for leaks when the interpreter ends
+
 
 # A shell's background job ignores SIGINT, what `nohup` begins SIGHUP, and so would every process begun from it:
 # tests that interrupt one could only fail there.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 import ipaddress
 import socket
 from typing import Any
 
 import pytest
 
-from toolkit.cli import main as command_line
-from toolkit.model.operations import operations
+from tests.shared import share
 
 
 def is_local(family: int, address: object) -> bool:
@@ -47,7 +44,4 @@ def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     guarded("connect_ex")
 
 
-# Building the command line is an eighth of what a test of a command costs, and a process does it once.
-_build = command_line.build_app
-_built = functools.cache(lambda known: _build())
-command_line.build_app = lambda: copy.copy(_built(tuple(operations())))
+share()

@@ -21,6 +21,7 @@ import shutil
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ _TEXT = re.compile(r"""f?"(?:[^"\\\n]|\\.)*"|f?'(?:[^'\\\n]|\\.)*'""")
 _HINT = re.compile(r",?\s*hint=(?:'\.\.\.'|None)")
 _NOTICED = frozenset({"killed", "timeout", "segfault"})
 _PROFILE = """
+import sys
+
 from hypothesis import Phase, settings
 
 # What fails need not be made smaller, and what is drawn is the same for every change.
@@ -39,6 +42,14 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("mutations")
+
+
+def pytest_sessionstart():
+    # What was kept before the fork was computed without the change.
+    for name in [name for name in sys.modules if name.startswith("toolkit.")]:
+        for kept in list(vars(sys.modules[name]).values()):
+            if hasattr(kept, "cache_clear"):
+                kept.cache_clear()
 """
 
 
@@ -53,6 +64,7 @@ def main(area: str, sample: int | None = None, seed: int = 1, *, again: bool = F
     sys.path.insert(0, str(folder))
 
     import mutmut.__main__ as mutmut
+    from mutmut.mutation import mutators
     from mutmut.mutation.diff_apply import get_diff_for_mutant
     from mutmut.stats import status_by_exit_code
 
@@ -78,6 +90,10 @@ def main(area: str, sample: int | None = None, seed: int = 1, *, again: bool = F
         return drawn, by_path
 
     mutmut.collect_source_file_mutation_data = some
+    mutators.mutation_operators[:] = [
+        (kind, _without_not if change is mutators.operator_remove_unary_ops else change)
+        for kind, change in mutators.mutation_operators
+    ]
     mutmut._run((), 1)
     states = {name: status_by_exit_code[data.exit_code_by_key[name]] for data, name, _ in drawn}
     unnoticed = {
@@ -98,6 +114,15 @@ def main(area: str, sample: int | None = None, seed: int = 1, *, again: bool = F
     print(f"\n{area}: {result['noticed']} of {result['judged']} noticed, {counted['made']} could be made")
     print(dict(result["states"]))
     return 0
+
+
+def _without_not(node: Any) -> Iterator[Any]:
+    """Leave out `not`, but not its parentheses, which hold a condition of several lines together."""
+    import libcst as cst
+
+    if isinstance(node.operator, cst.Not | cst.BitInvert):
+        inner = node.expression
+        yield inner.with_changes(lpar=[*node.lpar, *inner.lpar], rpar=[*inner.rpar, *node.rpar])
 
 
 def _lay_out(folder: Path, whole: dict[str, Any], chosen: dict[str, Any]) -> None:

@@ -11,22 +11,34 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from xdist.scheduler import LoadScopeScheduling
 
 TIER = os.environ.get("DBATK_TESTS", "fast")
 """`fast`, `extra` (what `fast` leaves out, and every property at full strength), or `full` (both at once)."""
 FULL = TIER in ("extra", "full")
 _FAST_EXAMPLES = 15
-_COSTLY = {"browser", "cluster"}
-"""Fixtures whose processes take long to begin: their tests stay with one worker."""
-_SHARED = {f"tests/project/test_{name}.py": "sources" for name in ("code", "words", "registry", "requirements")}
-"""Files of tests that share what one worker keeps: every source file, parsed."""
+_TOGETHER = (
+    ("app/maintenance/test_cluster.py", "app/maintenance/test_dispatch.py"),
+    ("report/test_page_in_browser.py",),
+    ("report/test_interval_pages.py",),
+    ("bundle/test_refusals.py",),
+    ("oracle/test_statistics_texts.py",),
+    ("postgresql/test_backup_pgbackrest.py",),
+    ("postgresql/test_parallel.py",),
+    ("postgresql/test_sql_files.py",),
+    ("project/test_wheel.py",),
+)
+"""Files whose tests share what is costly to make (servers, a browser, large tables): one worker runs a row."""
+_SCOPES = {f"tests/{file}": f"row {number}" for number, files in enumerate(_TOGETHER) for file in files}
 _LONGEST = (
+    "tests/app/maintenance/test_cluster.py", "tests/app/maintenance/test_dispatch.py",
+    "tests/postgresql/test_backup_pgbackrest.py", "tests/postgresql/test_parallel.py", "tests/bundle/test_run.py",
     "tests/project/test_tidy.py", "tests/project/test_cookbook.py", "tests/project/test_readme.py",
-    "tests/postgresql/test_backup_pgbackrest.py", "tests/bundle/test_run.py", "tests/cli/test_plans.py",
-    "tests/store/test_together.py", "tests/store/test_hosts.py", "tests/schedule/test_oracle.py",
+    "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py",
 )  # fmt: skip
-"""Files whose single tests take longest: they begin first, so that no worker is left alone with one at the end."""
+"""Files that take longest, alone or as a row: they begin first, so that no worker is left with one at the end."""
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 # No deadlines: how long an example takes is the machine's business.
@@ -49,14 +61,14 @@ def examples(count: int, **more: Any) -> settings:
 
 def thinned(values: Iterable[Any], every: int) -> list[Any]:
     """Keep every n-th value in the fast tier, beginning with the first, and all of them in the others."""
-    return [
-        value if number % every == 0 else pytest.param(*_values(value), marks=pytest.mark.full)
-        for number, value in enumerate(values)
-    ]
+    return [value if number % every == 0 else _only_full(value) for number, value in enumerate(values)]
 
 
-def _values(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _only_full(value: Any) -> Any:
+    if isinstance(value, ParameterSet):
+        return pytest.param(*value.values, marks=[*value.marks, pytest.mark.full], id=value.id)
+    values = value if isinstance(value, tuple) and len(value) > 1 else (value,)
+    return pytest.param(*values, marks=pytest.mark.full)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,15 +78,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: _file(item) not in _LONGEST)
     taken, left_out = [], []
     for item in items:
-        for shared in _COSTLY & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group(shared))
-        if shared := _SHARED.get(_file(item)):
-            item.add_marker(pytest.mark.xdist_group(shared))
         asked = _in_tier(item) or any(item.nodeid.startswith(word) for word in named)
         (taken if asked else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = taken
+
+
+class _Scheduling(LoadScopeScheduling):
+    """Gives tests out one by one, and those of `_TOGETHER` row by row.
+
+    By files, not by `xdist_group`, which pytest 9.2 and pytest-xdist 3.8 silently ignore: the one no longer reads
+    the id that the other changes.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _SCOPES.get(nodeid.partition("::")[0], nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
+    """Distribute the tests where xdist was asked to keep some together."""
+    return _Scheduling(config, log) if config.getoption("dist") == "loadscope" else None
 
 
 def _file(item: pytest.Item) -> str:

@@ -18,19 +18,21 @@ from typing import BinaryIO
 
 from toolkit.errors import ToolkitError
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_HEADER = re.compile(r"\s*(\[\[?)([^\[\]]++)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
 _ERROR_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _LARGEST_BYTES = 4_000_000
 _DEEPEST = 50
-_DEEP = re.compile(rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_DEEPEST}}}""")
+_DEEP = re.compile(
+    rf"""(?<![\w\\-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_DEEPEST}}}"""
+)
 """A dotted name longer than any key of dbatk; a parser takes minutes and gigabytes for one that fills a file."""
 _NO_SUCH_KEY = "no key of dbatk has more than three"
 _LONGEST_SENTENCE = 400
 _MOST_KNOWN = 60
 _SECRET_KEY = re.compile(r"(?:[a-z_]*_)?(?:pass|password|passwd|passphrase|pwd|secret|token)", re.IGNORECASE)
 _SECRET_TEXT = re.compile(
-    r"(?:password|passwd|pwd)\s*[=:]\s*[^\s,;]|\bidentified\s+by\s+\S|://[^\s/@]*:[^\s@]*@"
+    r"(?:password|passwd|pwd)\s*[=:]\s*[^\s,;]|\bidentified\s+by\s+\S|://[^\s/@:]{0,200}+:[^\s@]{0,2000}+@"
     r"|^--?(?:password|passwd|pwd)$",
     re.IGNORECASE,
 )
@@ -90,28 +92,54 @@ def open_file(path: Path, flags: int = 0) -> BinaryIO:
     Raises:
         OSError: it cannot be opened, or is no regular file.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
-    mode = os.fstat(handle).st_mode
-    passed = str(path) == "/dev/stdin" or str(path.parent) in {"/dev/fd", "/proc/self/fd"}
-    if stat.S_ISREG(mode) or (passed and stat.S_ISFIFO(mode)):
+    return os.fdopen(_handle(path, os.O_RDONLY | flags), "rb")
+
+
+def open_to_write(path: Path, flags: int) -> int:
+    """Open a file to write to it, never waiting for a reader: a named pipe or a device is refused.
+
+    What a shell has opened itself (`>(...)`, /dev/stdout) is written to, and so is /dev/null.
+
+    Args:
+        path: the file.
+        flags: more for `os.open`, such as `O_APPEND`; a file that is made is its owner's only.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    return _handle(path, os.O_WRONLY | flags)
+
+
+def _handle(path: Path, flags: int) -> int:
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o600)
+    mode, writes = os.fstat(handle).st_mode, bool(flags & os.O_WRONLY)
+    passed = str(path) in _PASSED or str(path.parent) in {"/dev/fd", "/proc/self/fd"}
+    if stat.S_ISREG(mode) or (passed and (writes or stat.S_ISFIFO(mode))):
         os.set_blocking(handle, True)
-        return os.fdopen(handle, "rb")
+        return handle
     os.close(handle)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
     raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
 
 
-def read_utf8(path: Path) -> str:
+_PASSED = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null"})
+
+
+def read_utf8(path: Path, largest: int = _LARGEST_BYTES) -> str:
     """Read a text that a person wrote; a device that never ends, or a dump, is no such text.
+
+    Args:
+        path: the file.
+        largest: bytes that it may have.
 
     Raises:
         ToolkitError: TK-0106 when it is missing, unreadable, too large or not UTF-8.
     """
     try:
         with open_file(path) as file:
-            content = file.read(_LARGEST_BYTES + 1)
-        if len(content) > _LARGEST_BYTES:
+            content = file.read(largest + 1)
+        if len(content) > largest:
             raise ToolkitError(f"`{path}` is too large", code="TK-0106", hint="check the path")
         text = content.decode("utf-8-sig")
     except OSError as error:

@@ -119,7 +119,8 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "no rows were produced where rows were expected",
                "check the source and the filter"),
         _entry("TK-0209", _R, "load with unknown outcome",
-               "the client was killed or lost its connection while loading one of your tables",
+               "the client was killed or lost its connection during the COMMIT of a load into one of your tables, "
+               "and the database cannot tell whether it was executed",
                "count the rows of the table, then answer: "
                "`dbatk runs resume RUN --rows there` or `--rows missing`"),
         _entry("TK-0210", _R, "workers do not match",
@@ -201,6 +202,10 @@ CATALOGUE: dict[str, ErrorEntry] = {
 }  # fmt: skip
 
 
+UNREACHED = frozenset({"TK-0201", "TK-0202"})
+"""Codes of a database that could not be connected to, or that a session was lost to: both may pass."""
+
+
 class ToolkitError(Exception):
     """An error a user can act upon.
 
@@ -238,6 +243,10 @@ _LEFT_OUT = frozenset({"duckdb", "numpy"})
 """Packages that an installation for reading reports may lack."""
 
 
+_NO_THREAD = "can't start new thread"
+_MORE_THREADS = "free memory, or raise the limit of processes (`ulimit -u`, TasksMax of a unit)"
+
+
 def unexpected(error: BaseException) -> ToolkitError:
     """Name the kind of an exception that nobody foresaw; its traceback goes to the debug log alone.
 
@@ -254,4 +263,6 @@ def unexpected(error: BaseException) -> ToolkitError:
             code="TK-0206",
             hint=f"pip install {error.name}",
         )
+    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+        return ToolkitError("this host starts no more threads", code="TK-0203", hint=_MORE_THREADS)
     return ToolkitError(f"something unexpected happened: {type(error).__name__}", code="TK-0901")

@@ -208,6 +208,12 @@ def _statement(whole: str) -> str:
     return text if text.endswith("END;") else text.removesuffix(";").removesuffix("/").rstrip().removesuffix(";")
 
 
+def _redo_of(call: Call) -> float | None:
+    """Return the redo of a call; of a block that of the changes in it."""
+    changing = (each for each in call.inside if each.effect in (Effect.CREATES, Effect.CHANGES))
+    return added(each.redo_bytes for each in changing) if call.inside else call.redo_bytes
+
+
 def step_of(dialect: Dialect, call: Call) -> Step:
     """Render a call into a step; a file with others beside it into one read of them all."""
     if call.also:
@@ -228,9 +234,11 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         puts_back=call.restores,
         before=call.before,
         unlogged=call.unlogged,
-        redo_bytes=added(each.redo_bytes for each in (call, *call.inside)),
+        takes=tuple(taken for each in (call, *call.inside) for taken in each.takes),
+        redo_bytes=_redo_of(call),
         tolerates=call.tolerates,
         keep_as=call.keep_as,
+        awaits=call.awaits,
         own_read=call.file and call.effect is Effect.READS,
         argv=call.argv,
         environment=call.environment,

@@ -8,6 +8,8 @@ checked is what is used later.
 from __future__ import annotations
 
 import functools
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
@@ -72,6 +74,21 @@ def added(folder: Path) -> Iterator[None]:
     finally:
         _more.remove(folder)
         _read.cache_clear()
+
+
+def foreign() -> Iterator[str]:
+    """Yield where code or scripts of this process may come from that belong neither to Python nor to dbatk.
+
+    `PYTHONPATH`, a `.pth` file and `python -m` add to `sys.path`, from where drivers are imported.
+    """
+    own = {Path(folder).resolve() for folder in (sys.prefix, sys.base_prefix, sys.exec_prefix, _PACKAGE.parent)}
+    for entry in sys.path:
+        place = Path(entry).resolve()
+        if not any(place.is_relative_to(one) for one in own) and (place.is_dir() or place.is_file()):
+            yield f"Python looks for modules in `{place}`"
+    if os.environ.get("PYTHONHOME") and not sys.flags.ignore_environment:
+        yield "PYTHONHOME says where Python itself is"
+    yield from (f"scripts and templates are taken from `{folder}`" for folder in _more)
 
 
 # -- which files are used -----------------------------------------------------------------------------------------

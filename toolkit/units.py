@@ -17,7 +17,9 @@ MISSING = "-"
 """How an absent number is spelled."""
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-_DURATION = re.compile(r"(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII)
+_DURATION = re.compile(
+    r"(?:(?P<d>\d+)(?: ?days?|d))?(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?", re.ASCII
+)
 _DURATION_SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
 _LONGEST_SECONDS = 366 * 86400.0
 _BYTES = re.compile(r"(?P<number>\d{1,12}(?:\.\d{1,3})?)\s*(?P<unit>[KMGTP]?)(?:i?B)?", re.ASCII | re.IGNORECASE)
@@ -230,7 +232,7 @@ _SPELLERS = {
 
 
 def parse_duration(text: str) -> float:
-    """Read a duration such as `2h`, `90s`, `1h30m` or `1d12h` and return seconds.
+    """Read a duration such as `2h`, `90s`, `1h30m`, `1d12h` or `14 days` and return seconds.
 
     A number without a unit is refused: schedulers mean minutes, databases mean seconds.
 

@@ -4,4 +4,5 @@
 -- Effect: reads only
 -- Params: :run
 -- Versions: DuckDB 2.0 and later
-SELECT :run AS session_id, NULL::VARCHAR AS begun, NULL::VARCHAR AS kill_text WHERE false;
+SELECT :run AS session_id, NULL::VARCHAR AS begun, NULL::VARCHAR AS at_work,
+       NULL::VARCHAR AS kill_text WHERE false;

@@ -2,7 +2,7 @@
 -- Needs: none
 -- License: none
 -- Effect: reads only
--- Params: :schema
+-- Params: none
 -- Versions: DuckDB 2.0 and later
-SELECT coalesce(path, ':memory:') AS place, NULL::BIGINT AS free_byte_count
-  FROM duckdb_databases() WHERE database_name = current_database() AND :schema IS NOT NULL;
+SELECT coalesce(path, ':memory:') AS place
+  FROM duckdb_databases() WHERE database_name = current_database();

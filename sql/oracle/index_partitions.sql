@@ -13,6 +13,7 @@ SELECT p.index_owner AS of_schema,
        CASE p.status WHEN 'UNUSABLE' THEN 'no' ELSE 'yes' END AS is_valid,
        p.logging AS logging,
        p.compression AS compression,
+       p.tablespace_name AS tablespace_name,
        COALESCE(g.bytes, p.leaf_blocks * ts.block_size) AS byte_count,
        p.high_value AS high_value
   FROM all_indexes i

@@ -11,6 +11,7 @@ SELECT s.index_owner AS of_schema,
        s.subpartition_position AS position,
        CASE s.status WHEN 'UNUSABLE' THEN 'no' ELSE 'yes' END AS is_valid,
        s.logging AS logging,
+       s.tablespace_name AS tablespace_name,
        COALESCE(g.bytes, s.leaf_blocks * ts.block_size) AS byte_count
   FROM all_indexes i
   JOIN all_ind_partitions p

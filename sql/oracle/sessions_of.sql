@@ -10,6 +10,7 @@
 -- (TADDR) is rolled back; without one only its row waits for a client that will not come.
 SELECT TO_CHAR(s.sid) || ',' || TO_CHAR(s.serial#) AS session_id,
        TO_CHAR(s.logon_time, 'YYYY-MM-DD HH24:MI:SS') AS begun,
+       CASE s.status WHEN 'INACTIVE' THEN 'no' ELSE 'yes' END AS at_work,
        CASE WHEN s.status = 'KILLED' THEN NULL
             WHEN EXISTS (SELECT 1 FROM all_users u WHERE u.username = 'RDSADMIN')
             THEN 'BEGIN rdsadmin.rdsadmin_util.kill(sid => ' || TO_CHAR(s.sid) || ', serial => '

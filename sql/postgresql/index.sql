@@ -17,6 +17,9 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
           FROM generate_series(1, x.indnkeyatts) AS k(number)) AS column_list,
        m.amname::text AS method,
        t.spcname::text AS tablespace,
+       CASE c.relkind WHEN 'r' THEN 'table' WHEN 'm' THEN 'materialized view' ELSE 'TOAST table' END AS table_kind,
+       CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS table_owned,
+       substring(array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS table_workers,
        -- what a REINDEX CONCURRENTLY that did not come to its end leaves beside the index of the table it was for
        CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_index y JOIN pg_catalog.pg_class l ON l.oid = y.indexrelid
                           WHERE y.indrelid = x.indrelid AND NOT y.indisvalid

@@ -19,6 +19,7 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
        substring(array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS parallel_workers,
        CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
        CASE c.relkind WHEN 'p' THEN 'yes' ELSE 'no' END AS partitioned,
+       (SELECT s.spcname::text FROM pg_catalog.pg_tablespace s WHERE s.oid = c.reltablespace) AS tablespace,
        CASE c.relpersistence WHEN 'u' THEN 'unlogged' WHEN 't' THEN 'temporary' ELSE 'permanent' END AS persistence
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

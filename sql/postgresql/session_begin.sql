@@ -1,13 +1,16 @@
--- Title: Timeouts of a session of dbatk where role, database and connection set none: a minute for locks, none else
+-- Title: Settings of a session of dbatk: timeouts where nothing set any (a minute for locks), and how names resolve
 -- Needs: none
 -- License: none
 -- Effect: changes settings of this session
--- Params: :read_only (on or off)
+-- Params: :read_only (on or off), :search_path, :default_tablespace, :temp_tablespaces and :default_table_access_method (those of the first session, none in it)
 -- Versions: PostgreSQL 14 and later
-SELECT s.name, set_config(s.name, w.value, false) AS value
-  FROM (VALUES ('lock_timeout', '60s'), ('statement_timeout', '0'), ('transaction_timeout', '0'),
-               ('idle_in_transaction_session_timeout', '0'), ('idle_session_timeout', '0'),
-               ('default_transaction_read_only', :read_only)) AS w(name, value)
+SELECT s.name, set_config(s.name, coalesce(w.value, s.setting), false) AS value, current_user::text AS user_name
+  FROM (VALUES ('lock_timeout', '60s', 'unset'), ('statement_timeout', '0', 'unset'), ('transaction_timeout', '0', 'unset'),
+               ('idle_in_transaction_session_timeout', '0', 'unset'), ('idle_session_timeout', '0', 'unset'),
+               ('default_transaction_read_only', :read_only, 'unset'),
+               ('search_path', :search_path, 'kept'), ('default_tablespace', :default_tablespace, 'kept'),
+               ('temp_tablespaces', :temp_tablespaces, 'kept'),
+               ('default_table_access_method', :default_table_access_method, 'kept')) AS w(name, value, which)
   JOIN pg_catalog.pg_settings s ON s.name = w.name
- WHERE s.source IN ('default', 'configuration file', 'environment variable', 'command line')
-    OR w.value = 'on';
+ WHERE w.which = 'kept' OR w.value = 'on'
+    OR s.source IN ('default', 'configuration file', 'environment variable', 'command line');

@@ -15,6 +15,7 @@ from toolkit.model.operations import registered
 from toolkit.store.store import Store
 
 place = test_backups.place
+open_umask = test_backups.open_umask
 for suite in (test_operations, test_loads, test_backups):
     globals().update({name: test for name, test in vars(suite).items() if name.startswith("test_")})
 

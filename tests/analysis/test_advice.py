@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from random import Random
+
+import pytest
+
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.advice import advice
+from toolkit.analysis.cells import analyse
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import Noise
 from toolkit.model.words import Mode
@@ -151,3 +156,23 @@ def test_so_many_repeats_would_indeed_tell_the_difference() -> None:
     needed = repeats_needed(noise, 3) or 0
     enough, short = (Noise(0.04**2 * 2 / n, 2 * (n - 1)).minimum_detectable_pct() for n in (needed, needed - 1))
     assert (enough or 99) <= 5 < (short or 0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_equal_levels_and_noise_name_no_level_that_is_not_measurably_better(seed: int) -> None:
+    random = Random(seed)
+    run = sweep({level: [random.lognormvariate(0.0, 0.25) for _ in range(4)] for level in (1, 2, 4)})
+    told = advice(run)
+    found = analyse(run)
+    if told.recommended is not None and told.recommended.get("degree") != 1:
+        lowest = next(cell for cell in found.by_cell if cell.get("degree") == 1)
+        interval = found.ratio(lowest, told.recommended)[1]
+        assert interval is not None and interval.low > 1
+
+
+def test_a_lowest_median_that_is_not_measurably_better_is_not_recommended() -> None:
+    run = sweep({1: [0.98, 1.0, 1.09], 2: [0.99, 1.18, 0.83], 4: [0.92, 0.77, 0.88]})
+    told = advice(run)
+    assert told.recommended is None
+    assert told.headline.startswith("no configuration can be recommended: `degree=4` had the lowest median")
+    assert "but `degree=1` is not measurably slower (" in told.headline

@@ -15,12 +15,12 @@ from tests.report.make import cell, metric, run_of, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.backups import throughputs, trial_lanes
 from toolkit.analysis.cells import analyse
-from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
+from toolkit.analysis.lanes import LaneBar, balance_sentences, lanes_of, longest_alone
 from toolkit.analysis.rman_lanes import lanes_of_log
 from toolkit.model.records import ItemRecord, Metric, RunRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.readers.rman.log import read_log
-from toolkit.readers.rman.model import BackupPiece, Log
+from toolkit.readers.rman.model import BackupPiece, Log, RmanMessage
 
 PUBLISHED = Path(__file__).parents[2] / "examples" / "published" / "rman-channels.toml"
 MIB = 2**20
@@ -208,6 +208,33 @@ def test_dates_too_far_apart_for_one_backup_are_not_trusted(days: int, exact: bo
     stamps = [(f"{begin:%Y-%m-%d %H:%M:%S}", f"{begin + minute:%Y-%m-%d %H:%M:%S}") for begin in (first, later)]
     lanes = lanes_of_log(logged(*stamps))
     assert (lanes.exact, lanes.span_seconds) == (exact, span)
+
+
+FAILED = "failure of backup command on c1 channel at 03/02/2026 01:10:00"
+
+
+@pytest.mark.parametrize(
+    ("errors", "busy"),
+    [
+        pytest.param((RmanMessage("RMAN-03009", FAILED, 9),), 600, id="its failure is stamped"),
+        pytest.param((), 60, id="else until the last piece of the others"),
+    ],
+)
+def test_a_channel_that_failed_shows_its_time_until_then(errors: tuple[RmanMessage, ...], busy: float) -> None:
+    log = logged(("2026-03-02 01:00:00", "2026-03-02 01:01:00"))
+    lost = BackupPiece("c1", "full datafile", start="2026-03-02 01:00:00")
+    other = [one._replace(channel="c2") for one in log.pieces]
+    busy_seconds = {"c1": 0, "c2": 60}
+    log = replace(log, pieces=other, unfinished=[lost], errors=errors, channel_busy_seconds=busy_seconds)
+    lanes = lanes_of_log(log)
+    assert [(lane.name, lane.busy_seconds, lane.bars) for lane in lanes.lanes] == [("c1", busy, 1), ("c2", 60, 1)]
+    assert [bar.good for bar in lanes.bars if bar.lane == "c1"] == [False]
+    assert not any("fewer backup sets" in one for one in balance_sentences(lanes))
+
+
+def test_a_channel_is_busy_for_as_long_as_rman_says_on_every_screen() -> None:
+    log = replace(logged(("2026-03-02 01:00:00", "2026-03-02 01:02:47")), channel_busy_seconds={"c1": 168})
+    assert [lane.busy_seconds for lane in lanes_of_log(log).lanes] == [168]
 
 
 def test_lanes_know_who_waited() -> None:

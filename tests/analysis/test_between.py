@@ -9,7 +9,7 @@ import pytest
 
 from toolkit.analysis.awr.diff import compare_intervals
 from toolkit.analysis.awr.families import COMMIT
-from toolkit.analysis.awr.findings import cause_sentence
+from toolkit.analysis.awr.sentences import cause_sentence
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between, document
 from toolkit.analysis.state_interval import interval_between
 from toolkit.errors import ToolkitError
@@ -221,7 +221,8 @@ def pgbench() -> tuple[Snapshot, Snapshot]:
 
 
 def verdicts(a: Snapshot, b: Snapshot) -> list[str]:
-    return [one for one in between_view(between(a, b), (), 10).verdicts if "was spent" in one]
+    view = between_view(between(a, b), (), 10)
+    return [one for one in (view.headline, *view.verdicts) if "was spent" in one]
 
 
 def test_the_share_of_a_statement_is_one_of_the_active_time() -> None:

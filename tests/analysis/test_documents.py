@@ -46,6 +46,7 @@ def test_the_document_of_a_comparison_has_the_published_keys() -> None:
             "verdict",
         ),
         "minimum_detectable_pct",
+        "metrics",
     ]
     assert {"name": "cpu_count", "a": 2, "b": None} in document["differences"]  # type: ignore[operator]
 

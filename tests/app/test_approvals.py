@@ -10,7 +10,7 @@ from tests.store.make import experiment
 from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment, check_production
 from toolkit.errors import ToolkitError
 from toolkit.model.values import CommandFactor, Factor
-from toolkit.model.words import EngineName
+from toolkit.model.words import EngineName, Mode
 
 NAMES = frozenset({"dwh", "ORCL"})
 
@@ -33,7 +33,7 @@ def test_the_guard_of_production_lets_through_only_what_was_said(
     engine: EngineName, production: bool | None, not_production: bool, named: str | None, answer: bool | None
 ) -> None:
     ask = None if answer is None else (lambda _: bool(answer))
-    approvals = Approvals(not_production, named, ask=ask)
+    approvals = Approvals(not_production, ("else", named) if named else (), ask=ask)
     confirmed = named in {"DWH", "orcl"}
     said_so = production is None and not_production
     assert allowed(engine, production, approvals) == (
@@ -88,3 +88,28 @@ def test_a_profile_bounds_the_degree(levels: tuple[int | str, ...], refused: boo
         assert error.code == "TK-0304"
     else:
         assert not refused
+
+
+@pytest.mark.parametrize(
+    ("production", "approvals", "may"),
+    [
+        (False, Approvals(), True),
+        (None, Approvals(not_production=True), True),
+        (None, Approvals(approved_for=("dwh",)), False),
+        (None, Approvals(approved_for=("dwh",), not_production=True), True),
+        (False, Approvals(approved_for=("dwh",)), True),
+        (None, Approvals(yes_production=("dwh",)), False),
+        (True, Approvals(approved_for=("dwh",)), False),
+    ],
+)
+def test_live_statistics_are_measured_only_where_it_is_known_not_to_be_production(
+    production: bool | None, approvals: Approvals, may: bool
+) -> None:
+    options = {"table": "t", "on_live_objects": True}
+    live = experiment(operation="stats-gather", options=options, factors=(), mode=Mode.MEASUREMENT)
+    try:
+        check_experiment(live, TargetPolicy(production, "dwh"), approvals)
+    except ToolkitError as error:
+        assert not may and "live statistics" in error.message
+    else:
+        assert may

@@ -33,3 +33,9 @@ def test_a_code_of_oracle_that_is_not_ours_leads_to_oracles_page(said: str, page
 def test_what_is_no_code_gets_a_sentence() -> None:
     with pytest.raises(ToolkitError, match="unknown code"):
         explain("nonsense")
+
+
+def test_a_code_of_ours_that_is_not_there_leads_to_no_database() -> None:
+    with pytest.raises(ToolkitError, match=r"dbatk .* has no error `TK-9999`") as caught:
+        explain("TK-9999")
+    assert "TK-0101" in caught.value.hint and "manual" not in caught.value.hint

@@ -1,38 +1,34 @@
-"""How big an index gets, what a rebuild needs beside what is there, and what sorting takes."""
+"""How big an index gets, and what an index work takes: for itself, for its sort, and beside what is there."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from tests.app.test_space import experiment
-from toolkit.app.runs.space import needed_for_indexes, sorted_bytes
-from toolkit.dialects.sizes import built_bytes, rebuilt_sizes
+from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
+from toolkit.dialects.postgresql.dialect import DIALECT
+from toolkit.dialects.sizes import built_bytes, entry_bytes, rebuilt_bytes
+from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
-from toolkit.model.values import Factor, Row
-from toolkit.model.words import Mode
+from toolkit.model.steps import ObjectRef, Takes, Until
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Mode, ObjectKind, OperationName
 
-BUILD, REBUILD = "index-build", "index-rebuild"
-TABLE: Row = {"row_estimate": 1000, "byte_count": 90_000}
+TABLE: Row = {"schema_name": "app", "table_name": "t", "row_estimate": 1000, "byte_count": 90_000}
+ON = QualifiedName("t", "app")
+NAME = QualifiedName("ix", "app")
+PLACES: tuple[Row, ...] = (
+    {"place": "pg_default", "path": "/data", "is_own": "yes", "is_default": "no", "temporary_places": ""},
+    {"place": "fast", "path": "/fast", "is_own": "no", "is_default": "yes", "temporary_places": ""},
+)
 
 
 def facts(**answers: tuple[Row, ...]) -> Facts:
-    read = {key.replace("__", ":"): rows for key, rows in answers.items()}
-    return Facts("oracle", Release((19,)), read)
+    return Facts("postgresql", Release((18,)), answers)
 
 
 def column(name: str, length: float | None) -> Row:
     return {"column_name": name, "average_length": length}
-
-
-def index(name: str, size: float) -> Row:
-    return {"schema_name": "APP", "index_name": name, "byte_count": size}
-
-
-def part(name: str, size: float) -> Row:
-    return {"of_schema": "APP", "of_index": name, "part_name": "P", "byte_count": size}
 
 
 @pytest.mark.parametrize(
@@ -58,50 +54,58 @@ def test_without_statistics_it_is_a_third_of_its_table_or_unknown(
     assert built_bytes(("ID",), facts(target=(table,), columns=(column("ID", length),))) == size
 
 
-def test_a_measurement_needs_the_copy_too_and_a_job_only_the_index() -> None:
-    options: dict[str, OptionValue] = {"columns": ("ID",)}
-    read = facts(target=(TABLE,), columns=(column("ID", 5),))
-    measured = experiment(operation=BUILD, options=options)
-    assert needed_for_indexes(measured, read, 1) == pytest.approx(90_000 + 20_000)
-    for live in (
-        experiment(operation=BUILD, options={**options, "on_live_objects": True}),
-        experiment(operation=BUILD, options=options, mode=Mode.JOB),
-    ):
-        assert needed_for_indexes(live, read, 1) == pytest.approx(20_000)
-    assert sorted_bytes(measured, read, 1) == pytest.approx(24_000)
-
-
-def test_a_rebuild_needs_what_its_sessions_make_at_once_part_by_part() -> None:
-    read = facts(
-        indexes=(index("WHOLE", 500), index("PARTED", 900)),
-        index_partitions=(part("PARTED", 400), part("PARTED", 300)),
-    )
-    assert rebuilt_sizes(read) == (500, 400, 300)
-    job = experiment(operation=REBUILD, mode=Mode.JOB)
-    assert needed_for_indexes(job, read, 2) == 900
-    assert sorted_bytes(job, read, 2) == pytest.approx(1080)
-    assert needed_for_indexes(job, facts(), 2) is None
-
-
-def test_the_indexes_of_whole_schemas_add_up_under_their_own_keys() -> None:
-    read = facts(indexes__A=(index("ONE", 500),), indexes__B=(index("TWO", 300),))
-    assert rebuilt_sizes(read) == (500, 300)
-
-
 @pytest.mark.parametrize(
-    ("options", "methods", "least"),
-    [
-        ({}, (), 27_000),
-        ({}, ("btree", "brin"), 27_000),
-        ({}, ("brin",), 0),
-        ({"where": "state = 3"}, (), 0),
-    ],
+    ("index", "table", "grown"),
+    [(10 * 2**20, 20 * 2**20, 500), (10 * 2**20, 2**20, 300), (None, 20 * 2**20, 300), (5, None, 300)],
 )
-def test_an_index_of_some_rows_or_of_blocks_is_not_refused_for_the_size_of_a_whole_one(
-    options: dict[str, OptionValue], methods: tuple[str, ...], least: float
+def test_an_index_grows_with_a_load_as_it_did_beside_its_table(
+    index: float | None, table: float | None, grown: float
 ) -> None:
-    read = facts(target=(TABLE,), columns=(column("ID", None),))
-    work = experiment(operation=BUILD, options={"columns": ("ID",), **options}, mode=Mode.JOB)
-    work = replace(work, factors=(*work.factors, *([Factor("method", methods)] if methods else [])))
-    assert needed_for_indexes(work, read, 1) == least
-    assert sorted_bytes(work, read, 1) == pytest.approx(1.2 * least)
+    assert entry_bytes({"byte_count": index}, {"byte_count": table}, 1000) == pytest.approx(grown)
+    assert entry_bytes({"byte_count": index}, {"byte_count": table}, None) is None
+
+
+def taken(operation: OperationName, read: Facts, **options: OptionValue) -> tuple[Takes, ...]:
+    parted = options.pop("part", None)
+    work = Work(
+        operation,
+        Mode.JOB,
+        ObjectRef(ObjectKind.INDEX, NAME, table=ON),
+        options,
+        keys=(IndexKey("ID", "ID"),),
+        index=IndexDefinition(NAME, ON, bytes=500.0),
+        part=IndexPart("p", "partition", 300.0) if parted else None,
+    )
+    return DIALECT.work.of(operation).takes(work, read)
+
+
+def test_a_build_takes_the_index_and_for_as_long_as_it_lasts_its_sorted_keys() -> None:
+    read = facts(target=(TABLE,), columns=(column("ID", 5),), space=PLACES)
+    made, sort = taken("index-build", read)
+    assert (made.bytes, made.place.name, made.until) == (pytest.approx(20_000), "fast", Until.OBJECT)
+    assert (sort.bytes, sort.place.name, sort.until) == (pytest.approx(24_000), "pg_default", Until.STEP)
+    assert taken("index-build", read, tablespace="pg_default")[0].place.name == "pg_default"
+
+
+def test_a_rebuild_takes_the_index_again_where_it_is_and_gives_that_back() -> None:
+    row: Row = {"schema_name": "app", "index_name": "ix", "table_name": "t", "byte_count": 500, "tablespace": None}
+    again, sort = taken("index-rebuild", facts(indexes=(row,), space=PLACES))
+    assert (again.bytes, again.place.name, again.until) == (500, "pg_default", Until.STEP)
+    assert (sort.bytes, sort.until) == (pytest.approx(600), Until.STEP)
+    moved, _ = taken("index-rebuild", facts(indexes=(row,), space=PLACES), tablespace="fast")
+    assert (moved.place.name, moved.until) == ("fast", Until.OBJECT)
+    assert taken("index-rebuild", facts(indexes=(row,), space=PLACES), part=True)[0].bytes == 300
+
+
+def test_nothing_of_an_index_is_no_size_and_an_empty_one_is() -> None:
+    work = Work("index-rebuild", Mode.JOB, ObjectRef(ObjectKind.INDEX, NAME), {}, index=IndexDefinition(NAME, ON))
+    assert rebuilt_bytes(work, {}) is None
+    assert rebuilt_bytes(work, {"byte_count": 0}) == 0
+
+
+@pytest.mark.parametrize("options", [{"method": "brin"}, {"method": "gin"}, {"where": "state = 3"}])
+def test_an_index_of_some_rows_or_of_blocks_is_not_refused_for_the_size_of_a_whole_one(
+    options: dict[str, OptionValue],
+) -> None:
+    made, sort = taken("index-build", facts(target=(TABLE,), columns=(column("ID", 5),), space=PLACES), **options)
+    assert made.bytes is None and made.unknown and sort.bytes is None

@@ -48,7 +48,7 @@ def test_not_production_is_refused_for_a_url_of_what_a_profile_calls_production(
     assert policy.production is True
     with pytest.raises(ToolkitError, match="is a production database"):
         check_production("oracle", policy, Approvals(not_production=True), frozenset({name}))
-    check_production("oracle", policy, Approvals(yes_production=name), frozenset({name}))
+    check_production("oracle", policy, Approvals(yes_production=(name,)), frozenset({name}))
 
 
 @pytest.mark.parametrize(

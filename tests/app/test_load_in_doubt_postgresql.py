@@ -12,6 +12,7 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.runs.doubt import load_in_doubt
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.targets import find_target
+from toolkit.dialects.postgresql.dialect import PostgresqlDialect
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.words import CountedRows, Mode
@@ -46,6 +47,7 @@ def killed(server: Server, store: Store, monkeypatch: pytest.MonkeyPatch) -> str
     options = {"source": "doubt.a", "table": "doubt.b"}
     load = Experiment(server.url, "insert", options, (), Mode.JOB)
     with monkeypatch.context() as broken:
+        broken.setattr(PostgresqlDialect, "transaction", lambda _: ())  # such as one too old to be known
         broken.setattr(trial, "_read_evidence", dies)
         broken.setattr(Store, "add_items", lambda *_: None)
         with pytest.raises(Killed):

@@ -95,7 +95,7 @@ def test_a_run_that_is_refused_by_a_lease_does_not_stay_running(kept: Store, tmp
     with pytest.raises(ToolkitError) as caught:
         begin(target, kept)
     assert caught.value.code == "TK-0302"
-    assert {head.state for head in kept.list_runs()} == {RunState.DONE, RunState.FAILED}
+    assert {head.state for head in kept.list_runs()} == {RunState.DONE, RunState.REFUSED}
 
 
 def test_the_best_cell_is_kept_once_however_often_the_run_is_resumed(kept: Store, tmp_path: Path) -> None:

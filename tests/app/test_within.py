@@ -48,6 +48,8 @@ def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, s
 )
 def test_what_the_file_names_may_be_touched(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
     touch(options, touched)
+    with pytest.raises(ToolkitError):  # the same options, and what they do not name
+        touch(options, ref(TABLE, "T", "ANOTHER"))
 
 
 @pytest.mark.parametrize(

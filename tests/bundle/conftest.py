@@ -13,6 +13,7 @@ import pytest
 
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.servers import forks
+from tests.servers.programs import program
 from toolkit.model.records import RunRecord
 from toolkit.store import open_store
 
@@ -44,15 +45,18 @@ class Workshop:
 
     @property
     def client(self) -> Path:
-        """The stub client as a program of its own."""
+        """The stub client as a program."""
         path = self.folder / "bin" / "sqlplus"
-        if not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            root = Path(__file__).resolve().parents[2]
-            begin = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(root)!r})\n"
-            path.write_text(f"{begin}from tests.bundle.sqlplus import main\nmain()\n")
-            path.chmod(0o700)
-        return path
+        return path if path.exists() else program(path, "tests.bundle.sqlplus")
+
+    def client_of_its_own(self) -> None:
+        """Make the client a process of the group that begins it."""
+        path = self.folder / "bin" / "sqlplus"
+        path.parent.mkdir()
+        root = Path(__file__).resolve().parents[2]
+        begin = f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(root)!r})\n"
+        path.write_text(f"{begin}from tests.bundle.sqlplus import main\nmain()\n")
+        path.chmod(0o700)
 
     @property
     def where(self) -> str:

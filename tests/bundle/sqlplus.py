@@ -170,28 +170,9 @@ class Client:
         elif "SET_IDENTIFIER" in text:
             module, action, run = (each.replace("''", "'") for each in _LITERAL.findall(text))
             connection.module, connection.action, connection.client_identifier = module, action, run
-        elif "still_there" in text:
-            self.undo(connection, text)
         else:
             connection.cursor().execute(text)
         return "PL/SQL procedure successfully completed."
-
-    def undo(self, connection: oracledb.Connection, text: str) -> None:
-        """Do what the block does where DBA_OBJECTS may not be read, which the stand-in cannot interpret."""
-        text = text[text.index("INTO still_there\n        FROM all_objects") :]
-        owner = re.search(r"COALESCE\((?:NULL|'([^']*)')", text)
-        name = re.search(r"object_name = '((?:[^']|'')*)'", text)
-        kind = re.search(r"object_type = '(\w+)'", text)
-        told = re.search(r"EXECUTE IMMEDIATE '((?:[^']|'')*)'", text, re.S)
-        assert owner and name and kind and told
-        cursor = connection.cursor()
-        cursor.execute(
-            "SELECT COUNT(*) AS n FROM all_objects o"
-            " WHERE o.owner = :o AND o.object_name = :n AND o.object_type = :k",
-            {"o": owner[1] or connection.username.upper(), "n": name[1].replace("''", "'"), "k": kind[1]},
-        )
-        if cursor.fetchone() == (1,):
-            cursor.execute(told[1].replace("''", "'"))
 
     def leave(self, status: int) -> None:
         if self.connection is not None:

@@ -69,6 +69,23 @@ def test_a_folder_that_is_not_empty_is_left_alone(export: Exporter, tmp_path: Pa
     assert [path.name for path in (tmp_path / "b").iterdir()] == ["mine"]
 
 
+def test_a_degree_above_the_limit_of_the_profile_is_not_exported(
+    export: Exporter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["target", "add", "dwh", URL, "--max-degree", "2"]) == 0
+    assert not export(target="dwh", factors="degree = [1, 4]", status=5).exists()
+    assert "degree 4 is above the max_degree 2 of profile `dwh`" in capsys.readouterr().err
+    assert export(target="dwh").exists()
+
+
+def test_a_factor_that_runs_commands_is_not_exported(export: Exporter, capsys: pytest.CaptureFixture[str]) -> None:
+    how = (
+        '[[factor]]\nname = "io"\nlevels = [1]\nread = ["a"]\napply = ["a", "{level}"]\nundo = ["a", "{before}"]\n'
+    )
+    assert not export(more=how, status=5).exists()
+    assert "a script cannot do" in capsys.readouterr().err
+
+
 def test_an_empty_folder_is_filled_for_its_owner_only(export: Exporter, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir(mode=0o755)
     folder = export()
@@ -165,7 +182,7 @@ def test_every_read_of_ours_names_its_columns(file: Path) -> None:
 def drive(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     done = subprocess.run(
         ["sh", str(folder / "run.sh"), *arguments], env={"PATH": "/usr/bin:/bin", **environment},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     return done.returncode, done.stderr
 
@@ -251,6 +268,16 @@ def test_a_damaged_manifest_is_refused(export: Exporter, capsys: pytest.CaptureF
     folder = export()
     (folder / "MANIFEST.json").write_text(text)
     assert "TK-0406" in refused(folder, capsys)
+
+
+@pytest.mark.parametrize("run", ["../../elsewhere/precious", "20261123-062518-98ä0", "", "20261123-062518-980a/x"])
+def test_a_run_that_would_name_files_elsewhere_is_refused(
+    export: Exporter, capsys: pytest.CaptureFixture[str], run: str
+) -> None:
+    folder = export()
+    read = json.loads((folder / "MANIFEST.json").read_text("utf-8"))
+    (folder / "MANIFEST.json").write_text(json.dumps({**read, "run": run}))
+    assert "is damaged" in refused(folder, capsys)
 
 
 def test_a_newer_format_is_refused(export: Exporter, capsys: pytest.CaptureFixture[str]) -> None:

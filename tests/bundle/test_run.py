@@ -16,10 +16,12 @@ import pytest
 
 from tests.bundle.conftest import Maker, Workshop
 from tests.oracle.standin import Scenario
+from tests.oracle.standin.faults import AFTER, BEFORE, Fault, somebody
+from tests.tiers import thinned
 from toolkit.model.words import Outcome, RunState
 
 CANARY = "Can4ry-9f3 $x"
-_TIMEOUT = 30.0
+_TIMEOUT = 300.0
 
 
 def wait_for(there: Callable[[], object]) -> None:
@@ -147,7 +149,7 @@ def test_a_session_of_an_earlier_attempt_is_waited_for(workshop: Maker) -> None:
     assert not list(shop.spools.glob("t*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", thinned([signal.SIGINT, signal.SIGTERM], 2))
 def test_a_signal_ends_what_runs_and_puts_it_back(workshop: Maker, number: signal.Signals) -> None:
     shop = workshop(Scenario(delay_seconds=60))
     shop.export()
@@ -175,6 +177,7 @@ def test_an_error_in_a_trial_is_its_result(workshop: Maker) -> None:
     assert ok.outcome is Outcome.OK
 
 
+@pytest.mark.full
 def test_a_degree_that_cannot_be_had_is_a_downgrade(workshop: Maker) -> None:
     shop = workshop(Scenario(max_servers=2))
     shop.export()
@@ -215,6 +218,7 @@ def test_several_sessions_begin_together(workshop: Maker) -> None:
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
 
 
+@pytest.mark.full
 def test_a_session_that_cannot_begin_fails_the_trial_and_stops_the_others(workshop: Maker) -> None:
     shop = workshop(Scenario(parameters_refused=frozenset({"ddl_lock_timeout"})))
     shop.export(factors="concurrency = [2]")
@@ -257,6 +261,7 @@ def test_a_job_leaves_its_table(workshop: Maker) -> None:
     assert shop.standin.engine.state.objects["TABLE", ("DBATK", "NEW_TABLE")].degree == "1"
 
 
+@pytest.mark.full
 def test_paths_with_quotes_and_blanks_are_no_matter(workshop: Maker) -> None:
     shop = workshop(name="a 'b' \"c\" $d")
     shop.export()
@@ -265,6 +270,7 @@ def test_paths_with_quotes_and_blanks_are_no_matter(workshop: Maker) -> None:
     assert shop.ingest().returncode == 0
 
 
+@pytest.mark.full
 def test_a_wallet_needs_no_password(workshop: Maker) -> None:
     shop = workshop()
     shop.extra["STUB_WALLET"] = f"dbatk/{shop.standin.password}"
@@ -275,6 +281,7 @@ def test_a_wallet_needs_no_password(workshop: Maker) -> None:
 
 def test_undo_puts_everything_back_at_any_time(workshop: Maker, tmp_path: Path) -> None:
     shop = workshop(Scenario(delay_seconds=60))
+    shop.client_of_its_own()
     shop.export()
     running = shop.begin()
     wait_for(lambda: at_work(shop))
@@ -291,3 +298,54 @@ def test_undo_puts_everything_back_at_any_time(workshop: Maker, tmp_path: Path) 
     text = f'CONNECT {user}/"{shop.standin.password}"@{at}\n@{shop.bundle / "undo.sql"}\nEXIT\n'
     subprocess.run([str(shop.client), "-S", "/nolog"], input=text, text=True, check=True, capture_output=True)
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
+
+
+def test_a_value_that_somebody_set_since_the_export_is_not_overwritten(workshop: Maker) -> None:
+    shop = workshop()
+    shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")
+    shop.standin.engine.run_as_dba('ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 8')
+    status, said = shop.run()
+    assert status == 3 and "degree is `8`, it was `1` when the script was made" in said, said
+    assert not [text for text in shop.standin.statements if "REBUILD" in text]
+    assert shop.standin.engine.state.objects["INDEX", ("DBATK", "GTEST_IX")].degree == "8"
+    assert shop.ingest().returncode == 3
+
+
+def test_a_value_that_somebody_set_during_a_bundle_is_left_and_shown(workshop: Maker) -> None:
+    shop = workshop()
+    shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")
+    act = somebody('ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 8')
+    shop.standin.engine.faults.append(Fault(act, words="REBUILD", when=AFTER))
+    status, said = shop.run()
+    assert status == 3 and "degree is `8`" in said and "the run set `4`" in said, said
+    assert shop.standin.engine.state.objects["INDEX", ("DBATK", "GTEST_IX")].degree == "8"
+    done = shop.ingest()
+    assert done.returncode == 3 and "something was left as it is: ORA-20002: index `DBATK.GTEST_IX`" in done.stderr
+
+
+def test_what_cannot_be_put_back_is_shown_and_is_no_success(workshop: Maker) -> None:
+    shop = workshop(Scenario(lose="index_rebuild"))
+    shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")
+    index = shop.standin.engine.state.objects["INDEX", ("DBATK", "GTEST_IX")]
+
+    def act(*_: object) -> None:
+        index.degree = "4"
+        shop.standin.engine.state.locks["DBATK", "GTEST"] = 3600.0
+
+    shop.standin.engine.faults.append(Fault(act, words="REBUILD", when=BEFORE))
+    status, said = shop.run()
+    assert status == 3 and "left as it is: ORA-00054" in said, said
+    assert "after trial 1 something was left as it is: ORA-00054" in shop.ingest().stderr
+
+
+def test_what_puts_back_waits_for_a_lock_as_a_run_does(workshop: Maker) -> None:
+    shop = workshop()
+    shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")
+
+    def act(*_: object) -> None:
+        shop.standin.engine.state.locks["DBATK", "GTEST"] = 30.0
+
+    shop.standin.engine.faults.append(Fault(act, words="REBUILD", when=AFTER))
+    status, said = shop.run()
+    assert status == 0, said
+    assert shop.standin.engine.state.objects["INDEX", ("DBATK", "GTEST_IX")].degree == "1"

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import duckdb
 
-from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, chains
+from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, backups, chains
 from tests.chaos.runs import Night
 from tests.chaos.world import World
 from toolkit.model.plan import StepState
 from toolkit.store import open_store
 
 _STATUSES = frozenset({0, 1, 3, 5, 6, 130, -9})
+_LATEST_SECONDS = 5.0
 _FAULTS_OF_OURS = re.compile(r"Traceback|internal error of dbatk|something unexpected|unexpected error: TK-0901")
 _UNDECIDED = ": the load was interrupted"
 
@@ -37,6 +38,13 @@ def after_a_night(world: World, night: Night) -> Iterator[str]:
             yield f"step {step} {state} without a reason"
     if night.status in (1, 3, 5, 6) and not night.steps and '"hint"' not in text:
         yield f"it exited {night.status} and gave neither steps nor an error with a hint"
+    if night.late_seconds is not None and night.late_seconds > _LATEST_SECONDS:
+        yield f"it ended {night.late_seconds:.1f} s after its window had closed"
+    for status, said in night.twins:
+        if status not in _STATUSES:
+            yield f"its twin ended with status {status}: {said[-600:]}"
+        for found in sorted(set(_FAULTS_OF_OURS.findall(said))):
+            yield f"its twin said `{found}`: {said[-1500:]}"
     yield from _loads_are_not_doubled(world)
 
 
@@ -81,7 +89,7 @@ def _waits_for_a_load(step: str, night: Night) -> bool:
     """Whether a step comes after a load in doubt in its chain."""
     target, link, number = step.split("-")
     load = night.steps.get(f"{target}-load-{number}", ("", ""))[1]
-    return _UNDECIDED in load and LINKS.index(link) > LINKS.index("load")
+    return _UNDECIDED in load and link in LINKS and LINKS.index(link) > LINKS.index("load")
 
 
 def decide(world: World, night: Night) -> list[str]:
@@ -103,9 +111,19 @@ def decide(world: World, night: Night) -> list[str]:
     return decided
 
 
+def _backups_are_there_once(world: World) -> Iterator[str]:
+    with open_store(world.store) as store:
+        nights = store.plan_runs(world.plan, limit=1000)
+    for step in backups():
+        made = sorted(each.name for each in (world.backups / step).iterdir())
+        if len(made) != (1 if _is_done(nights, step) else 0):
+            yield f"{step} is {'done' if _is_done(nights, step) else 'not done'} and has {made}"
+
+
 def at_the_end(world: World, argv: set[str]) -> Iterator[str]:
     """Yield what is wrong when every step is done."""
     yield from _every_step_was_done_once(world)
+    yield from _backups_are_there_once(world)
     yield from _only_the_users_objects_are_there(world)
     yield from _nobody_is_at_work(world)
     yield from _store_is_intact(world)
@@ -116,15 +134,14 @@ def at_the_end(world: World, argv: set[str]) -> Iterator[str]:
 def _every_step_was_done_once(world: World) -> Iterator[str]:
     with open_store(world.store) as store:
         nights = store.plan_runs(world.plan, limit=1000)
+    for step in [*(chain.step(link) for chain in chains() for link in LINKS), *backups()]:
+        records = [each for night in nights for each in night.steps if each.step == step]
+        done = [each for each in records if each.state is StepState.DONE]
+        last = records[0]
+        excused = last.state in (StepState.FAILED, StepState.STOPPED) and bool(last.reason)
+        if len(done) > 1 or (not done and not excused):
+            yield f"step {step} was done {len(done)} times, and at last {last.state} ({last.reason})"
     for chain in chains():
-        for link in LINKS:
-            step = chain.step(link)
-            records = [each for night in nights for each in night.steps if each.step == step]
-            done = [each for each in records if each.state is StepState.DONE]
-            last = records[0]
-            excused = last.state in (StepState.FAILED, StepState.STOPPED) and bool(last.reason)
-            if len(done) > 1 or (not done and not excused):
-                yield f"step {step} was done {len(done)} times, and at last {last.state} ({last.reason})"
         rows, loaded = rows_of(world, chain), _is_done(nights, chain.step("load"))
         if loaded and rows != ROWS + MORE:
             yield f"{chain.step('load')} is done, but its table has {rows} rows"

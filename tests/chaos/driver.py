@@ -2,6 +2,10 @@
 
 `CHAOS_CLOCK` names a file with the seconds that this clock is ahead of the machine's, which is never set.
 Clocks that only go forward (`time.monotonic`) are left alone, as an operating system leaves them.
+`CHAOS_HOST` is the name of another host that this process takes itself to be on.
+
+Two files beside the clock are obeyed by what they say: `threads` (`none`: no thread begins; `stillborn`: it ends
+at once), and `rename` (`before` or `after`: this process is killed there when it renames something next).
 """
 
 from __future__ import annotations
@@ -10,8 +14,10 @@ import datetime as module
 import faulthandler
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import thread
 from pathlib import Path
 
 _Real = module.datetime
@@ -47,9 +53,73 @@ def set_clock(file: Path) -> None:
     time.time = lambda: real_time() + ahead()
 
 
+class Stillborn(BaseException):
+    """Ends a thread that has just begun."""
+
+
+def break_threads(file: Path) -> None:
+    """Let no thread begin, or end at once, while a file says so."""
+    begin, tell = threading.Thread.start, threading.excepthook
+
+    def start(self: threading.Thread) -> None:
+        how = _text(file)
+        if how == "none":
+            raise RuntimeError("can't start new thread")
+        # the pools of the standard library would wait for theirs without end
+        if how == "stillborn" and getattr(self, "_target", None) is not thread._worker:
+            self.run = _die  # type: ignore[method-assign]
+        begin(self)
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        if args.exc_type is not Stillborn:
+            tell(args)
+
+    threading.Thread.start, threading.excepthook = start, hook  # type: ignore[method-assign]
+
+
+def _die() -> None:
+    raise Stillborn
+
+
+def kill_at_rename(file: Path) -> None:
+    """Be killed before or after the next rename, once a file says so."""
+
+    def lethal(real: Callable[..., None]) -> Callable[..., None]:
+        def renamed(*names: object, **more: object) -> None:
+            when = _text(file)
+            if when == "before":
+                os.kill(os.getpid(), signal.SIGKILL)
+            real(*names, **more)
+            if when == "after":
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        return renamed
+
+    os.rename, os.replace = lethal(os.rename), lethal(os.replace)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return ""
+
+
+def be_on(host: str) -> None:
+    """Take this for another host, where no process of this one can be seen."""
+    from toolkit.store import leases
+
+    leases.this_host, leases.this_boot = (lambda: host), (lambda: f"boot of {host}")
+
+
 if __name__ == "__main__":
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    set_clock(Path(os.environ["CHAOS_CLOCK"]))
+    clock = Path(os.environ["CHAOS_CLOCK"])
+    set_clock(clock)
+    break_threads(clock.with_name("threads"))
+    kill_at_rename(clock.with_name("rename"))
+    if "CHAOS_HOST" in os.environ:
+        be_on(os.environ["CHAOS_HOST"])
     from toolkit.cli.main import run
 
     run()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import psycopg
+
+from tests.chaos.plan import chains
 from tests.chaos.world import Disk, World
 from tests.servers.postgresql import PASSWORD_USER
 
@@ -102,7 +106,102 @@ def _close_window(world: World, process: int, chance: random.Random) -> str:
     seconds = chance.uniform(0.0, 3.0)
     world.set_clock(world.window_end())
     world.move_clock(-seconds)
+    world.closes_at = time.monotonic() + seconds
     return f"{seconds:.1f} s before the window closes"
+
+
+def _lock_tables(world: World, process: int, chance: random.Random) -> str:
+    seconds = chance.choice((1.0, 3.0, 8.0, 20.0))
+    with _locked(world, chance) as what:
+        time.sleep(seconds)
+    return f"{what} for {seconds:g} s"
+
+
+@contextlib.contextmanager
+def _locked(world: World, chance: random.Random) -> Iterator[str]:
+    """Hold a table as ALTER TABLE does; give which."""
+    names = ["source", "more", *(chain.table for chain in chains())]
+    with world.server.connect() as session:
+        session.autocommit = False
+        session.execute("SET lock_timeout = '2s'")
+        for name in chance.sample(names, len(names)):
+            try:
+                session.execute(f"LOCK TABLE {world.schema}.{name} IN ACCESS EXCLUSIVE MODE")
+            except psycopg.Error:
+                session.rollback()
+            else:
+                yield f"table `{name}` locked"
+                break
+        else:
+            yield "no table could be locked"
+
+
+def _lock_and_close(world: World, process: int, chance: random.Random) -> str:
+    with _locked(world, chance) as what:
+        closing = _close_window(world, process, chance)
+        time.sleep(12)
+    return f"{what} for 12 s, {closing}"
+
+
+def _break_threads(world: World, process: int, chance: random.Random) -> str:
+    how, seconds = chance.choice(("none", "none", "stillborn")), chance.choice((0.3, 1.0, 3.0))
+    file = world.folder / "threads"
+    file.write_text(how)
+    time.sleep(seconds)
+    file.unlink()
+    return f"threads: {how} for {seconds:g} s"
+
+
+def _freeze(world: World, process: int, chance: random.Random) -> str:
+    seconds = chance.choice((1.0, 4.0, 12.0, 30.0))
+    if chance.random() < 0.5:
+        processes, what = world.postgresql.processes(), "server"
+    else:
+        processes, what = [process], "dbatk"
+    for each in processes:
+        _signal(each, signal.SIGSTOP)
+    # another host cannot see that the process is there
+    if what == "dbatk" and seconds > 10:
+        world.begin_twin("elsewhere")
+    time.sleep(seconds)
+    for each in reversed(processes):
+        _signal(each, signal.SIGCONT)
+    return f"{what} frozen for {seconds:g} s"
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
+
+
+def _cut_off(world: World, process: int, chance: random.Random) -> str:
+    replies_only, until_told = chance.random() < 0.5, chance.choice((0.5, 3.0, 10.0))
+    count = world.proxy.freeze(replies_only=replies_only)
+    time.sleep(until_told)
+    world.proxy.give_up()
+    time.sleep(chance.choice((0.0, 2.0, 5.0)))
+    world.proxy.cut(reset=True)
+    return (
+        f"{count} connection(s) cut off, {'replies only, ' if replies_only else ''}noticed after {until_told:g} s"
+    )
+
+
+def _kill_at_rename(world: World, process: int, chance: random.Random) -> str:
+    when = chance.choice(("before", "after"))
+    (world.folder / "rename").write_text(when)
+    return f"to be killed {when} its next rename"
+
+
+def _begin_twin(world: World, process: int, chance: random.Random) -> str:
+    world.begin_twin(host := chance.choice((None, None, "elsewhere")))
+    return f"the plan begun once more{'' if host is None else ' on another host'}"
+
+
+def _fill_server(world: World, process: int, chance: random.Random) -> str:
+    log = chance.random() < 0.3
+    said = _fill(world.log_disk if log else world.server_disk, process, chance)
+    world.postgresql.begin()
+    return f"disk of the server's {'write-ahead log' if log else 'tables'} {said}"
 
 
 KINDS: dict[str, Does] = {
@@ -115,8 +214,16 @@ KINDS: dict[str, Does] = {
     "clock": _move_clock,
     "network": _lose_network,
     "window": _close_window,
+    "locked-tables": _lock_tables,
+    "locked-at-the-close": _lock_and_close,
+    "threads": _break_threads,
+    "frozen": _freeze,
+    "cut-off": _cut_off,
+    "rename": _kill_at_rename,
+    "twin": _begin_twin,
+    "full-server": _fill_server,
 }
-_LAST = frozenset({"kill-dbatk", "window"})
+_LAST = frozenset({"kill-dbatk", "window", "locked-at-the-close", "rename"})
 """After these the night begins nothing more."""
 
 
@@ -144,11 +251,16 @@ class Fault:
 
 
 def drawn(seed: int, count: int) -> Sequence[Fault]:
-    """Draw faults, each kind as often as any other; the same ones for the same seed."""
+    """Draw faults, each kind as often as any other; the same ones for the same seed.
+
+    `DBATK_CHAOS_KINDS` names the only kinds that are drawn, with commas.
+    """
     chance = random.Random(seed)
+    wanted = os.environ.get("DBATK_CHAOS_KINDS", "")
+    known = [kind for kind in KINDS if not wanted or kind in wanted.split(",")]
     kinds: list[str] = []
     while len(kinds) < count:
-        once = list(KINDS)
+        once = list(known)
         chance.shuffle(once)
         kinds += once
     return [

@@ -1,4 +1,4 @@
-"""The plan that is tried: 50 steps, in chains of five, over a PostgreSQL server and a DuckDB file."""
+"""The plan that is tried: 50 steps in chains of five, over a PostgreSQL server and a DuckDB file, and backups."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ table = "{schema}.made_{chain}"
 _GATHER = """operation = "stats-gather"
 table = "{schema}.made_{chain}"
 """
+_BACKUP = """operation = "backup"
+destination = "{folder}"
+"""
 _WHAT = dict(zip(LINKS, (_COPY, _LOAD, _BUILD, _REBUILD, _GATHER), strict=True))
 
 
@@ -65,8 +68,19 @@ def chains() -> list[Chain]:
     return [Chain(target, number) for target in (SERVER, FILE) for number in range(1, CHAINS + 1)]
 
 
-def plan_text(name: str, schemas: dict[str, str]) -> str:
-    """Write the plan: each step when it was never done, after the one before it in its chain."""
+def backups() -> list[str]:
+    """The steps that back up a target, each into a folder of its own: two of the file, one of the server."""
+    return [f"{FILE}-backup-1", f"{FILE}-backup-2", f"{SERVER}-backup-1"]
+
+
+def plan_text(name: str, schemas: dict[str, str], folder: str) -> str:
+    """Write the plan: each step when it was never done, after the one before it in its chain.
+
+    Args:
+        name: of the plan.
+        schemas: of the tables, by target.
+        folder: in which each backup has a folder of its own.
+    """
     said = [_HEAD.format(name=name)]
     for chain in chains():
         for at, link in enumerate(LINKS):
@@ -75,4 +89,9 @@ def plan_text(name: str, schemas: dict[str, str]) -> str:
             policy = "undo" if chain.number == 1 else "continue"
             fields = {"target": chain.target, "link": link, "chain": chain.number, "retries": at % 3}
             said.append(_STEP.format(**fields, on_failure=policy, what=needs + what))
+    for step in backups():
+        target, link, number = step.split("-")
+        more = 'checkpoint = "fast"\nfile_format = "tar"\n' if target == SERVER else ""
+        fields = {"target": target, "link": link, "chain": number, "retries": 1, "on_failure": "continue"}
+        said.append(_STEP.format(**fields, what=_BACKUP.format(folder=f"{folder}/{step}") + more))
     return "".join(said)

@@ -17,7 +17,8 @@ class Proxy:
     def __init__(self, port: int) -> None:
         self._upstream = port
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
-        self._lock = threading.Lock()
+        self._frozen: set[tuple[socket.socket, socket.socket]] = set()
+        self._lock = threading.Condition()
         self._flows = threading.Event()
         self._flows.set()
         self._refuses = False
@@ -61,14 +62,35 @@ class Proxy:
         try:
             while data := source.recv(65536):
                 self._flows.wait()
+                self._hold_if_frozen(pair, sink)
                 sink.sendall(data)
         except OSError:
             pass
+        self._hold_if_frozen(pair, sink)
         self._end(pair, reset=False)
+
+    def _hold_if_frozen(self, pair: tuple[socket.socket, socket.socket], sink: socket.socket) -> None:
+        """Keep what is for an end that hears nothing any more, also that the other one has closed."""
+        with self._lock:
+            while pair in self._frozen and (sink is pair[0] or pair[::-1] in self._frozen):
+                self._lock.wait()
+
+    def freeze(self, *, replies_only: bool) -> int:
+        """Hand nothing over any more in the connections that there are; new ones are none of them.
+
+        Nobody learns of it, not even when the other end closes. With `replies_only` the server still hears.
+        """
+        with self._lock:
+            self._frozen |= self._pairs
+            if not replies_only:
+                self._frozen |= {pair[::-1] for pair in self._pairs}
+            return len(self._pairs)
 
     def _end(self, pair: tuple[socket.socket, socket.socket], *, reset: bool) -> None:
         with self._lock:
             self._pairs.discard(pair)
+            self._frozen -= {pair, pair[::-1]}
+            self._lock.notify_all()
         for each in pair:
             _close(each, reset=reset)
 
@@ -79,6 +101,13 @@ class Proxy:
         for pair in pairs:
             self._end(pair, reset=reset)
         return len(pairs)
+
+    def give_up(self) -> None:
+        """Tell clients of frozen connections that these are gone, as TCP does in time, but not the server."""
+        with self._lock:
+            clients = [client for client, server in self._pairs if (client, server) in self._frozen]
+        for client in clients:
+            _close(client, reset=True)
 
     def hang(self) -> None:
         """Hand nothing over until `flow`; connections stay open, new ones get no answer."""

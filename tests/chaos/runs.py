@@ -30,6 +30,12 @@ class Night:
     out: str
     lines: list[str]
     done: list[str] = field(default_factory=list)
+    ended_at: float = 0.0
+    """By a clock that only goes forward."""
+    late_seconds: float | None = None
+    """How long after the window had closed it ended."""
+    twins: list[tuple[int, str]] = field(default_factory=list)
+    """Status and output of the plan begun once more meanwhile."""
 
     @property
     def steps(self) -> dict[str, tuple[str, str]]:
@@ -56,10 +62,11 @@ class Nights:
         self.count += 1
         world.set_clock(_FIRST_NIGHT + timedelta(days=self.count))
         command = world.command("run", f"{world.plan}.toml", "--json", "--log-format", "json")
-        working = subprocess.Popen(
-            command, env=world.environment(), cwd=world.folder, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        answer = world.folder / "answer"
+        with answer.open("w") as out:
+            working = subprocess.Popen(
+                command, env=world.environment(), cwd=world.folder, text=True, stdout=out, stderr=subprocess.PIPE
+            )
         night = Night(self.count, 0, "", [])
         heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         listener = threading.Thread(target=_listen, args=(working, night, heard), daemon=True)
@@ -74,13 +81,19 @@ class Nights:
                     break
                 night.done.append(self._do(waiting.popleft(), working.pid))
         finally:
-            self._end(working, begun)
+            self._end(working, begun, night)
+            closes_at, world.closes_at = world.closes_at, None
+            night.twins = [self._answer(at, twin) for at, twin in enumerate(world.twins)]
+            world.twins.clear()
+            (world.folder / "rename").unlink(missing_ok=True)
         listener.join(30)
-        assert working.stdout is not None and working.stderr is not None
-        with working.stdout, working.stderr:
-            night.out, night.status = working.stdout.read(), working.returncode
+        if closes_at is not None:
+            night.late_seconds = night.ended_at - closes_at
+        assert working.stderr is not None
+        working.stderr.close()
+        night.out, night.status = answer.read_text(), working.returncode
         log = world.logs / f"{self.count:04}.log"
-        log.write_text("\n".join([*night.lines, night.out, *night.done]))
+        log.write_text("\n".join([*night.lines, night.out, *night.done, *map(str, night.twins)]))
         self._tell(f"night {self.count} of {world.plan}: exit {night.status}; {'; '.join(night.done) or 'calm'}")
         return night, list(waiting)
 
@@ -90,7 +103,7 @@ class Nights:
         except ProcessLookupError:
             return f"{fault.number} {fault.kind}: the night had just ended"
 
-    def _end(self, working: subprocess.Popen[str], begun: float) -> None:
+    def _end(self, working: subprocess.Popen[str], begun: float, night: Night) -> None:
         try:
             working.wait(max(1.0, LONGEST_SECONDS - (time.monotonic() - begun)))
         except subprocess.TimeoutExpired:
@@ -98,9 +111,20 @@ class Nights:
             time.sleep(2)
             working.kill()
             working.wait()
+            (self._world.logs / f"{self.count:04}.log").write_text("\n".join([*night.lines, *night.done]))
             raise AssertionError(
                 f"night {self.count} did not end within {LONGEST_SECONDS} s; its log: {self._world.logs}"
             ) from None
+
+    def _answer(self, at: int, twin: subprocess.Popen[str]) -> tuple[int, str]:
+        try:
+            twin.wait(LONGEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            twin.kill()
+            raise AssertionError(
+                f"the twin of night {self.count} did not end within {LONGEST_SECONDS} s"
+            ) from None
+        return twin.returncode, (self._world.folder / f"twin{at}").read_text()
 
     def _look_at_arguments(self, process: int) -> None:
         import psutil
@@ -117,6 +141,7 @@ def _listen(working: subprocess.Popen[str], night: Night, heard: queue.SimpleQue
     for line in working.stderr:
         night.lines.append(line.rstrip("\n"))
         heard.put(line)
+    night.ended_at = time.monotonic()
     heard.put(None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import resource
 import shutil
@@ -12,15 +13,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
 import psycopg
 
-from tests.chaos.plan import FILE, MORE, ROWS, SERVER, plan_text
+from tests.chaos.plan import FILE, MORE, ROWS, SERVER, backups, plan_text
 from tests.chaos.proxy import Proxy
+from tests.servers.parent import die_with_parent
 from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from, unprivileged
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +33,7 @@ _PROFILES = """[targets.{server}]
 url = "postgresql://{user}@127.0.0.1:{port}/postgres"
 password = {{env = "CHAOS_PASSWORD"}}
 production = false
+options = {{bin_dir = "{programs}"}}
 
 [targets.{file}]
 url = "duckdb:///{path}"
@@ -87,6 +91,10 @@ def _not_growing(process: int, size: int) -> Iterator[None]:
             resource.prlimit(process, resource.RLIMIT_FSIZE, before)
 
 
+_LASTING = ThreadPoolExecutor(1)
+"""Begins servers: one dies with the thread that began it, which therefore lasts as long as the tests."""
+
+
 class Restartable:
     """A server that is killed and begun again, on the same port and the same files."""
 
@@ -107,16 +115,19 @@ class Restartable:
             self._process.send_signal(signal.SIGQUIT)
         self._process.wait(30)
 
+    def processes(self) -> list[int]:
+        """The server and its processes, as they are now."""
+        import psutil
+
+        server = psutil.Process(self._process.pid)
+        return [server.pid, *(each.pid for each in server.children(recursive=True))]
+
     def begin(self) -> None:
         """Begin it again, and wait until it has recovered."""
         until = time.monotonic() + _ANSWER_SECONDS
         while True:
             if self._process.poll() is not None:
-                with (self._folder / "server.log").open("ab") as log:
-                    self._process = subprocess.Popen(
-                        self._command, stdout=log, stderr=log, cwd=self._folder, start_new_session=True,
-                        **as_user(unprivileged()),
-                    )  # fmt: skip
+                self._process = _LASTING.submit(self._started).result()
             try:
                 self._server.connect(connect_timeout=5).close()
             except psycopg.OperationalError:
@@ -125,6 +136,14 @@ class Restartable:
                 time.sleep(0.1)
             else:
                 return
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with (self._folder / "server.log").open("ab") as log:
+            return subprocess.Popen(
+                self._command, stdout=log, stderr=log, cwd=self._folder, start_new_session=True,
+                **as_user(unprivileged()),
+                preexec_fn=functools.partial(die_with_parent, signal.SIGQUIT),  # noqa: PLW1509 - as in `serving`
+            )  # fmt: skip
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)
@@ -141,7 +160,12 @@ class World:
     proxy: Proxy
     store_disk: Disk
     file_disk: Disk
+    server_disk: Disk
+    log_disk: Disk
     epoch: int = 0
+    closes_at: float | None = None
+    """When the window closes, by a clock that only goes forward; None where no fault moved it there."""
+    twins: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def store(self) -> Path:
@@ -158,6 +182,11 @@ class World:
     @property
     def plan(self) -> str:
         return f"chaos-{self.epoch}"
+
+    @property
+    def backups(self) -> Path:
+        """Where the backups of this epoch go, each step's into a folder of its own."""
+        return self.folder / "backups" / str(self.epoch)
 
     @property
     def temporary(self) -> Path:
@@ -213,6 +242,17 @@ class World:
             timeout=120, check=False,
         )  # fmt: skip
 
+    def begin_twin(self, host: str | None) -> None:
+        """Begin the plan once more while it runs, as from a second scheduler; it is waited for by the night."""
+        more = {} if host is None else {"CHAOS_HOST": host}
+        command = self.command("run", f"{self.plan}.toml", "--quiet", "--json")
+        with (self.folder / f"twin{len(self.twins)}").open("w") as out:
+            self.twins.append(
+                subprocess.Popen(
+                    command, env=self.environment() | more, cwd=self.folder, text=True, stdout=out, stderr=out
+                )
+            )
+
     def begin_epoch(self) -> None:
         """Make data that no plan has worked on, and a plan of a new name for it."""
         self.duckdb.unlink(missing_ok=True)
@@ -231,33 +271,66 @@ class World:
                 made.execute(
                     f"CREATE TABLE {name} AS SELECT range AS id, 'word ' || range AS word FROM range({rows})"
                 )
-        text = plan_text(self.plan, {SERVER: self.schema, FILE: "main"})
+        for step in backups():
+            (self.backups / step).mkdir(parents=True)
+        text = plan_text(self.plan, {SERVER: self.schema, FILE: "main"}, str(self.backups))
         (self.folder / f"{self.plan}.toml").write_text(text)
         profiles = self.folder / "config" / "targets.toml"
         profiles.write_text(
-            _PROFILES.format(server=SERVER, file=FILE, user=PASSWORD_USER, port=self.proxy.port, path=self.duckdb)
-        )
+            _PROFILES.format(
+                server=SERVER, file=FILE, user=PASSWORD_USER, port=self.proxy.port, path=self.duckdb,
+                programs=self.server.bin_dir,
+            )
+        )  # fmt: skip
         profiles.chmod(0o600)
+
+
+def put_on_small_disks(postgresql: Restartable, server: Server, *, server_disk: Disk, log_disk: Disk) -> None:
+    """Let tables and temporary files go to one small disk, and the write-ahead log to another."""
+    user, data = unprivileged(), server.data
+    assert data is not None
+    for disk in (server_disk, log_disk):
+        if user is not None:
+            os.chown(disk.folder, user.pw_uid, user.pw_gid)
+    with server.connect() as session:
+        session.execute(f"CREATE TABLESPACE small LOCATION '{server_disk.folder}'".encode())
+        session.execute(f"GRANT CREATE ON TABLESPACE small TO {PASSWORD_USER}".encode())
+        session.execute(f"ALTER ROLE {PASSWORD_USER} SET default_tablespace = small".encode())
+        session.execute(f"ALTER ROLE {PASSWORD_USER} SET temp_tablespaces = small".encode())
+    postgresql.kill(at_once=False)
+    if log_disk.is_small:
+        shutil.copytree(data / "pg_wal", log_disk.folder, dirs_exist_ok=True)
+        for each in log_disk.folder.rglob("*"):
+            if user is not None:
+                os.chown(each, user.pw_uid, user.pw_gid)
+        shutil.rmtree(data / "pg_wal")
+        (data / "pg_wal").symlink_to(log_disk.folder)
+    postgresql.begin()
 
 
 @contextlib.contextmanager
 def made_world(bin_dir: Path) -> Iterator[World]:
     """Make a world and take it away again."""
     folder = Path(tempfile.mkdtemp(prefix="dbatk-chaos-", dir="/tmp"))
+    folder.chmod(0o711)
     (folder / "config").mkdir(mode=0o700)
     (folder / "tmp").mkdir()
     disks: list[Disk] = []
     with contextlib.ExitStack() as ending:
         ending.callback(shutil.rmtree, folder, ignore_errors=True)
-        for name in ("store", "data"):
+        for name in ("store", "data", "tables", "log"):
             disks.append(Disk(folder / name))
             ending.callback(disks[-1].close)
-        server = ending.enter_context(begun_from(bin_dir))
+        server = ending.enter_context(begun_from(bin_dir, {"max_wal_size": "64MB", "min_wal_size": "32MB"}))
         restartable = Restartable(server)
         ending.callback(restartable.stop)
         proxy = Proxy(server.port)
         ending.callback(proxy.close)
         world = World(folder, server, restartable, proxy, *disks)
+        put_on_small_disks(restartable, server, server_disk=world.server_disk, log_disk=world.log_disk)
+        with server.connect() as session:
+            session.execute(f"ALTER ROLE {PASSWORD_USER} REPLICATION")
+            session.execute(f"GRANT pg_read_all_settings TO {PASSWORD_USER}")
         world.logs.mkdir(parents=True, exist_ok=True)
         world.set_clock(datetime.now(UTC))
         world.begin_epoch()

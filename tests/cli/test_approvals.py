@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.cli.conftest import TWO_STEPS, Answer, Dbatk
+from tests.tiers import thinned
 from toolkit import rendering, resources
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.store import open_store
+from toolkit.store.audit import AuditFile
 
 EXPERIMENT = """
 [experiment]
@@ -99,17 +104,24 @@ def test_what_nobody_approved_is_refused(dbatk: Dbatk, plan: str) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
-    [
-        ('columns = "i"', 'columns = "k"', "`columns` of step `index` was [`i`] and is [`k`]"),
-        ('name = "nightly"', 'name = "nightly"\nmax_degree = 4', "`max_degree` was not set and is 4"),
-        ('table = "copied"\n\n', 'table = "copied"\nretries = 2\n\n', "`retries` of step `copy` was 0 and is 2"),
-        ('name = "index"', 'name = "ix"', "step `index` is gone"),
-        (
-            'source = "small"',
-            'query = "SELECT 1 AS i"',
-            "`query` of step `copy` was not set and is `SELECT 1 AS i`",
-        ),
-    ],
+    thinned(
+        [
+            ('columns = "i"', 'columns = "k"', "`columns` of step `index` was [`i`] and is [`k`]"),
+            ('name = "nightly"', 'name = "nightly"\nmax_degree = 4', "`max_degree` was not set and is 4"),
+            (
+                'table = "copied"\n\n',
+                'table = "copied"\nretries = 2\n\n',
+                "`retries` of step `copy` was 0 and is 2",
+            ),
+            ('name = "index"', 'name = "ix"', "step `index` is gone"),
+            (
+                'source = "small"',
+                'query = "SELECT 1 AS i"',
+                "`query` of step `copy` was not set and is `SELECT 1 AS i`",
+            ),
+        ],
+        3,
+    ),
 )
 def test_a_changed_plan_is_refused_and_each_change_said(
     dbatk: Dbatk, approved: str, home: Path, old: str, new: str, sentence: str
@@ -143,7 +155,7 @@ def test_an_experiment_is_approved_and_run_under_any_label_and_seed(dbatk: Dbatk
 
 
 @pytest.mark.parametrize(
-    "file", ["templates/duckdb/ctas.sql.j2", "sql/duckdb/relation.sql", "sql/duckdb/instant.sql"]
+    "file", thinned(["templates/duckdb/ctas.sql.j2", "sql/duckdb/relation.sql", "sql/duckdb/instant.sql"], 3)
 )
 def test_a_changed_script_is_refused_by_name(dbatk: Dbatk, plan: str, scripts: Path, file: str) -> None:
     assert dbatk("plan", plan, "--approve").status == 0
@@ -194,6 +206,14 @@ def test_another_database_in_the_same_place_is_refused(dbatk: Dbatk, approved: s
     refused(dbatk("run", approved, "--approved-only"), "id of `duckdb:///small.duckdb` was")
 
 
+def test_a_copy_of_the_whole_folder_is_another_place(
+    dbatk: Dbatk, approved: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home, home / "copy")
+    monkeypatch.chdir(home / "copy")
+    refused(dbatk("run", approved, "--approved-only"), "file of `duckdb:///small.duckdb` was")
+
+
 def test_another_target_is_refused(dbatk: Dbatk, approved: str, home: Path) -> None:
     shutil.copy(home / "small.duckdb", home / "other.duckdb")
     answer = dbatk("run", approved, "--approved-only", "-t", "duckdb:///other.duckdb")
@@ -212,21 +232,147 @@ def test_an_approval_that_was_altered_or_brought_from_elsewhere_approves_nothing
     refused(answer, "its audit log has no such approval")
 
 
-def test_the_newer_approval_counts_and_the_older_may_be_put_back(dbatk: Dbatk, approved: str, home: Path) -> None:
+def test_the_newer_approval_counts_and_the_older_may_not_be_put_back(
+    dbatk: Dbatk, approved: str, home: Path
+) -> None:
     older = (home / "nightly.approval.toml").read_text()
     (home / approved).write_text(TWO_STEPS.replace('columns = "i"', 'columns = "k"'))
     assert dbatk("plan", approved, "--approve").status == 0
     (home / "nightly.approval.toml").write_text(older)
-    refused(dbatk("run", approved, "--approved-only"), "`columns` of step `index`")
     (home / approved).write_text(TWO_STEPS)
+    refused(dbatk("run", approved, "--approved-only"), "was superseded by a newer one")
+    (home / "elsewhere").mkdir()
+    whole = TWO_STEPS.replace("duckdb:///", f"duckdb:///{home}/")
+    (home / "elsewhere/nightly.toml").write_text(whole)
+    assert dbatk("plan", "elsewhere/nightly.toml", "--approve").status == 0
+    assert dbatk("plan", approved, "--approve").status == 0
+    assert dbatk("run", approved, "--approved-only").status == 0, "a plan of this name elsewhere is another one"
+
+
+def test_an_approval_expires(dbatk: Dbatk, plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "is in the past" in dbatk("plan", plan, "--approve", "--valid-until", "2020-01-31").err
+    assert "is not a day" in dbatk("plan", plan, "--approve", "--valid-until", "soon").err
+    assert dbatk("plan", plan, "--approve").status == 0
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Later:
+            return super().now(tz) + timedelta(91)
+
+    monkeypatch.setattr("toolkit.app.approving.checking.datetime", Later)
+    refused(dbatk("run", plan, "--approved-only"), "expired: it was valid until")
+
+
+def test_a_longer_validity_cannot_be_written_into_the_file(dbatk: Dbatk, approved: str, home: Path) -> None:
+    path = home / "nightly.approval.toml"
+    path.write_text(re.sub('valid_until = ".*"', 'valid_until = "2999-12-31"', path.read_text()))
+    refused(dbatk("run", approved, "--approved-only"), "it was altered")
+
+
+def test_a_revoked_approval_runs_nothing_until_it_is_approved_again(dbatk: Dbatk, approved: str) -> None:
+    assert dbatk("plan", "revoke", approved, "--reason", "CHG-2").status == 0
+    refused(dbatk("run", approved, "--approved-only"), "was revoked by", "CHG-2")
+    (line,) = json.loads(dbatk("audit", "--kind", "revoke", "--json").out)["lines"]
+    assert line["reason"] == "CHG-2"
+    assert dbatk("plan", approved, "--approve").status == 0
     assert dbatk("run", approved, "--approved-only").status == 0
+
+
+@pytest.mark.parametrize(
+    "consent",
+    [("--anytime",), ("--allow-commands",), ("--unseen-ok",), ("--not-production",), ("--yes-production", "x")],
+)
+def test_a_consent_that_the_approval_lacks_is_refused(
+    dbatk: Dbatk, approved: str, consent: tuple[str, ...]
+) -> None:
+    name = consent[0][2:].replace("-", "_")
+    refused(dbatk("run", approved, "--approved-only", *consent), f"`{name}` was not set and is")
+    assert dbatk("plan", approved, "--approve", *consent).status == 0
+    assert dbatk("run", approved, "--approved-only", *consent).status == 0
+
+
+def test_less_consent_than_approved_is_no_change(dbatk: Dbatk, plan: str) -> None:
+    assert dbatk("plan", plan, "--approve", "--anytime", "--allow-commands").status == 0
+    assert dbatk("run", plan, "--approved-only").status == 0
+
+
+def test_a_key_of_the_host_cannot_be_dropped_by_other_settings(
+    dbatk: Dbatk, plan: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_host = home / "etc"
+    of_host.mkdir()
+    (of_host / "approvals.toml").write_text('key = {env = "HOST_KEY"}\n')
+    monkeypatch.setattr("toolkit.config.paths.SYSTEM_FOLDER", of_host)
+    monkeypatch.setenv("HOST_KEY", "h" * 32)
+    monkeypatch.setenv("DBATK_CONFIG", str(home / "mine"))
+    (home / "mine").mkdir()
+    (home / "mine/approvals.toml").write_text('key = {env = "MY_KEY"}\n')
+    monkeypatch.setenv("MY_KEY", "m" * 32)
+    assert dbatk("plan", plan, "--approve").status == 0
+    text = (home / "nightly.approval.toml").read_text()
+    unsigned = "\n".join(line for line in text.splitlines() if not line.startswith("signature"))
+    (home / "nightly.approval.toml").write_text(unsigned)
+    refused(dbatk("run", plan, "--approved-only"), "is not signed")
+    (home / "nightly.approval.toml").write_text(text)
+    assert dbatk("run", plan, "--approved-only").status == 0
+
+
+def test_code_from_elsewhere_is_refused(
+    dbatk: Dbatk, approved: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    with monkeypatch.context() as patched:
+        patched.syspath_prepend(str(tmp_path / "mine"))
+        refused(dbatk("run", approved, "--approved-only"), "Python looks for modules in", "unset PYTHONPATH")
+    with resources.added(tmp_path / "mine"):
+        refused(dbatk("run", approved, "--approved-only"), "scripts and templates are taken from")
+
+
+def test_a_link_to_a_database_may_lead_elsewhere_after_the_check(
+    dbatk: Dbatk, plan: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was looked at is what is used: the link is followed once."""
+    shutil.copy(home / "small.duckdb", home / "other.duckdb")
+    (home / "link.duckdb").symlink_to(home / "small.duckdb")
+    (home / plan).write_text(TWO_STEPS.replace("small.duckdb", "link.duckdb"))
+    assert dbatk("plan", plan, "--approve").status == 0
+    at_end = AuditFile.write
+
+    def swap(log: AuditFile, event: AuditEvent) -> str:
+        if event.kind is AuditKind.PLAN_BEGIN:
+            (home / "link.duckdb").unlink()
+            (home / "link.duckdb").symlink_to(home / "other.duckdb")
+        return at_end(log, event)
+
+    monkeypatch.setattr(AuditFile, "write", swap)
+    answer = dbatk("run", plan, "--approved-only")
+    assert answer.status == 0, answer.err
+    with duckdb.connect("other.duckdb", read_only=True) as looked:
+        assert looked.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("small",)]
+    assert "copied" in tables()
+
+
+def test_a_database_file_that_is_replaced_after_the_check_is_not_touched(
+    dbatk: Dbatk, approved: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(home / "small.duckdb", home / "other.duckdb")
+    at_end = AuditFile.write
+
+    def swap(log: AuditFile, event: AuditEvent) -> str:
+        if event.kind is AuditKind.PLAN_BEGIN:
+            (home / "other.duckdb").rename(home / "small.duckdb")
+        return at_end(log, event)
+
+    monkeypatch.setattr(AuditFile, "write", swap)
+    answer = dbatk("run", approved, "--approved-only")
+    assert answer.status == 5 and "it was replaced meanwhile" in answer.err and tables() == {"small"}
 
 
 def test_a_log_that_is_not_whole_keeps_what_must_be_approved_from_running(
     dbatk: Dbatk, approved: str, home: Path
 ) -> None:
     with open_store(home / "store.sqlite") as store:
-        path = store.audit.path
+        path = Path(store.audit.shown)
     kept = path.read_text()
     path.write_text(kept.replace('"reason": "CHG-1"', '"reason": "CHG-2"'))
     refused(dbatk("run", approved, "--approved-only"), "line 2 of the audit log", "TK-0314")

@@ -100,3 +100,12 @@ def test_one_partition_has_one_option_and_is_a_table_elsewhere(
     refused = dbatk(*named, "17", "-t", "postgresql://u@h/d")
     assert (refused.status, refused.out) == (5, "")
     assert "where partitions are tables (postgresql), name one with --table" in refused.err
+
+
+@pytest.mark.parametrize("more", [(), ("--snapshot", "statspack")])
+def test_of_a_server_that_was_not_asked_nothing_is_said_to_be_missing(dbatk: Dbatk, more: tuple[str, ...]) -> None:
+    answer = dbatk(*CTAS, "--degree", "1,2", "--assume", "19-ee", "--dry-run", *more)
+    assert answer.status == 0, answer.err
+    said = " ".join(answer.out.split())
+    assert "not installed" not in said
+    assert ("whether it is installed is not known (no server was asked)" in said) is (more == ())

@@ -77,7 +77,10 @@ def test_snapshots_and_schedules_are_noted_when_they_change_something(
     assert found == [("p", "done"), ("p", "begun")] * 2
 
 
-def test_the_list_fits_a_terminal_and_verify_names_the_line(dbatk: Dbatk, url: str, home: Path) -> None:
+def test_the_list_fits_a_terminal_and_verify_names_the_line(
+    dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolkit.cli.output.columns_of", lambda _: 80)
     assert "no entries in" in dbatk("audit").err
     assert dbatk("run", _plan(url), "--quiet").status == 0
     shown = dbatk("audit", "--plan", "p")

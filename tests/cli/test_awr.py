@@ -30,8 +30,37 @@ def test_one_report_is_one_screen(good: str, capsys: pytest.CaptureFixture[str])
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     for words in ("ACME", "2025-03-02 10:00:00", "60.0 min elapsed", "17.18 active sessions", "log file sync",
-                  "sql execute elapsed time", "abcdefghijk12", "warnings"):  # fmt: skip
+                  "sql execute elapsed time", "abcdfghjkmn12", "warnings"):  # fmt: skip
         assert words in shown
+
+
+FINDING = """<h3>Top ADDM Findings by Average Active Sessions</h3><table><tr><th>Finding Name</th>
+<th>Percent active sessions of finding</th></tr><tr><td>Commits and Rollbacks</td><td>26.91</td></tr></table>
+<h3>Wait Classes by Total Wait Time</h3><table><tr><th>Wait Class</th><th>Waits</th><th>Total Wait Time (sec)</th>
+<th>Avg Wait</th><th>% DB time</th><th>Avg Active Sessions</th></tr>
+<tr><td>Commit</td><td>7</td><td>9</td><td>1ms</td><td>2</td><td>0.1</td></tr></table>
+<h3>SQL ordered by Gets</h3><table><tr><th>Buffer Gets</th><th>Executions</th><th>SQL Id</th></tr>
+<tr><td>123,456</td><td>7</td><td>bcdfghjkmn123</td></tr></table>
+<h3>SGA Target Advisory</h3><table><tr><th>SGA Target Size (M)</th><th>SGA Size Factor</th><th>Est DB Time (s)</th>
+</tr><tr><td>512</td><td>0.50</td><td>5,164,978</td></tr></table>"""
+
+
+def test_findings_and_wait_classes_are_on_the_screen_and_it_names_the_flag_for_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "awr.html"
+    path.write_text(html(extra=FINDING))
+    assert main(["awr", "show", str(path)]) == 0
+    shown = capsys.readouterr().out
+    for words in ("ADDM findings", "Commits and Rollbacks", "wait classes", "add --all"):
+        assert words in shown
+    assert "5,164,978" not in shown
+    assert main(["awr", "show", "--all", str(path)]) == 0
+    whole = capsys.readouterr().out
+    assert max(map(len, whole.splitlines())) <= 80
+    for words in ("top SQL by gets", "bcdfghjkmn123", "SGA advice (MB)", "5,164,978", "Commits and Rollbacks"):
+        assert words in whole
+    assert "add --all" not in whole
 
 
 @pytest.mark.parametrize("text", [TEXT, STATSPACK])
@@ -95,7 +124,7 @@ def test_hostile_text_does_not_reach_the_terminal(tmp_path: Path, capsys: pytest
 
 
 def test_db_time_that_stands_in_the_time_model_alone_is_told_too() -> None:
-    from toolkit.cli.awr import screen
+    from toolkit.cli.awr_screen import screen
     from toolkit.readers.awr.report import read_report
 
     report = read_report(STATSPACK.encode(), "sp.lst").document()

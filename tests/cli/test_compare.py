@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,9 +23,23 @@ print(json.dumps([status, sorted(name for name in sys.modules if name.startswith
 """
 
 
+_MADE: list[Path] = []
+"""Where the store of all these tests was made first, to be copied."""
+
+
 @pytest.fixture
-def stored(dbatk: Dbatk, url: str, home: Path) -> Dbatk:
+def stored(dbatk: Dbatk, url: str, home: Path, tmp_path_factory: pytest.TempPathFactory) -> Dbatk:
     """A store with two runs, two snapshots, and two reports beside it."""
+    if not _MADE:
+        _fill(dbatk, url, home)
+        _MADE.append(tmp_path_factory.mktemp("stored"))
+        shutil.copytree(home, _MADE[0], dirs_exist_ok=True)
+    else:
+        shutil.copytree(_MADE[0], home, dirs_exist_ok=True)
+    return dbatk
+
+
+def _fill(dbatk: Dbatk, url: str, home: Path) -> None:
     for label in ("monday", "tuesday"):
         gather = ("stats", "gather", "-t", url, "--table", "small", "--repeat", "2", "--warmup", "0")
         assert dbatk(*gather, "--label", label).status == 0
@@ -32,7 +47,6 @@ def stored(dbatk: Dbatk, url: str, home: Path) -> Dbatk:
         assert dbatk("snapshot", "take", label, "-t", url).status == 0
     for day, name in enumerate(("good.html", "bad.html")):
         (home / name).write_text(report(day))
-    return dbatk
 
 
 @pytest.mark.parametrize(
@@ -106,3 +120,70 @@ def test_reports_are_read_without_a_store_a_database_or_numpy(tmp_path: Path, co
     assert (status, done.stdout != "") == (0, True), done.stderr
     heavy = {"dialects", "executors", "rendering", "runner", "schedule", "snapshots", "store", "targets"}
     assert {name.split(".")[1] for name in modules} & heavy == set()
+
+
+@pytest.fixture
+def weekly(dbatk: Dbatk, url: str) -> list[str]:
+    """Three runs of one label, oldest first, and one of another operation."""
+    gather = (
+        "stats",
+        "gather",
+        "-t",
+        url,
+        "--table",
+        "small",
+        "--repeat",
+        "2",
+        "--warmup",
+        "0",
+        "--label",
+        "weekly",
+    )
+    for _ in range(3):
+        assert dbatk(*gather).status == 0
+    made = ("ctas", "-t", url, "--source", "small", "--table", "made", "--repeat", "1", "--warmup", "0")
+    assert dbatk(*made).status == 0
+    listed = json.loads(dbatk("runs", "list", "--json").out)["runs"]
+    return [run["run"] for run in reversed(listed)]
+
+
+def test_the_run_before_is_named_by_its_label_by_last_and_by_an_operation(dbatk: Dbatk, weekly: list[str]) -> None:
+    first, second, third, made = weekly
+    for name, run in {
+        "weekly": third, "weekly~0": third, "weekly~1": second, "weekly~2": first, "last": made, "last~1": third,
+        "last:ctas": made, "last:stats-gather": third, "last:stats-gather~2": first,
+    }.items():  # fmt: skip
+        assert json.loads(dbatk("runs", "show", name, "--json").out)["run"] == run, name
+    for name, why in {
+        "weekly~3": "only 3 runs are named `weekly`", "last:ctas~1": "only one run is named `last:ctas`",
+        "last:backup": "no run of `backup` is stored", "nothing~1": "no run is named `nothing~1`",
+    }.items():  # fmt: skip
+        answer = dbatk("runs", "show", name)
+        assert (answer.status, why in answer.err) == (2, True), answer.err
+
+
+def test_which_run_of_a_label_is_meant_is_said(dbatk: Dbatk, weekly: list[str]) -> None:
+    first, second, third, _ = weekly
+    answer = dbatk("compare", "weekly~1", "weekly/degree=1")
+    assert answer.status == 0, answer.err
+    said = " ".join(answer.err.split())
+    assert f"3 runs are named `weekly`; the newest is used: {third}, of 20" in said
+    assert f"the one before is `weekly~1`, {second}" in said and first not in said
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [("weekly", "weekly"), ("weekly", "weekly~0"), ("last~1", "weekly"), ("weekly/degree=1", "last~1/degree=1")],
+)
+def test_a_run_is_not_compared_with_itself(dbatk: Dbatk, weekly: list[str], sides: tuple[str, str]) -> None:
+    answer = dbatk("compare", *sides, "--fail-if", "elapsed_seconds > +5%")
+    assert (answer.status, "are the same" in answer.err) == (2, True), answer.err
+    assert weekly[2] in answer.err
+
+
+def test_the_document_of_a_comparison_has_the_metrics_of_its_page(dbatk: Dbatk, weekly: list[str]) -> None:
+    assert weekly
+    (pair,) = json.loads(dbatk("compare", "weekly~1", "weekly", "--json").out)["pairs"]
+    assert pair["metrics"]
+    for metric in pair["metrics"]:
+        assert set(metric) == {"name", "unit", "source", "median_a", "median_b", "ratio"}

@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk, dbatk, home, url
+from tests.cli.test_help import COMMANDS
+from tests.readers.rman_samples import whole_log
 from toolkit.app.bundles.reading import open_folder
 from toolkit.app.files import write_file
-from toolkit.documents import parse_document
+from toolkit.config.secrets import SecretKind, SecretRef, resolver
+from toolkit.documents import check_no_secret, parse_document
 from toolkit.errors import ToolkitError
+from toolkit.notify.lines import appending
 
 __all__ = ["dbatk", "home", "url"]
+_ESCAPED = r'"\u0061".'
 
 
 @pytest.mark.parametrize("command", [("plan",), ("run",), ("backup", "read"), ("ingest",), ("plan", "approve")])
@@ -41,12 +46,109 @@ def test_a_query_file_that_is_a_pipe_is_refused(dbatk: Dbatk, home: Path, url: s
     assert "not a file" in answer.err
 
 
+FILES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("ctas", "query"): ("ctas", "-t", "URL", "--table", "x", "--query", "PIPE", "--dry-run"),
+    ("ctas", "where"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--where", "@PIPE", "--dry-run"),
+    ("ctas", "facts"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--dry-run", "--facts", "PIPE"),
+    ("ctas", "save_as"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--save-as", "PIPE"),
+    ("run", "log_file"): ("run", "plan.toml", "--log-file", "PIPE"),
+    ("doctor", "query"): ("doctor", "-t", "URL", "--operation", "ctas", "--query", "PIPE"),
+    ("doctor", "facts_out"): ("doctor", "-t", "URL", "--facts-out", "PIPE"),
+    ("export", "facts"): ("export", "plan.toml", "--out", "bundle", "--facts", "PIPE"),
+    ("awr show", "files"): ("awr", "show", "PIPE"),
+    ("awr trend", "files"): ("awr", "trend", "PIPE"),
+    ("backup read", "out"): ("backup", "read", "rman.log", "--out", "PIPE"),
+    ("compare", "out"): ("compare", "last", "last~1", "--out", "PIPE"),
+    ("report", "out"): ("report", "last", "--out", "PIPE"),
+    ("runs export", "out"): ("runs", "export", "last", "--out", "PIPE"),
+    ("audit verify", "earlier"): ("audit", "verify", "--earlier", "PIPE"),
+}
+"""A command for each option that takes a file: itself where it is opened in one place for all commands."""
+_ONLY_NAMED = frozenset({"password_file", "env_file", "load_credential"})
+"""Written into a profile or unit, and opened when it is used."""
+_ELSEWHERE = frozenset({("awr fetch", "out"), ("awr trend", "out"), ("plan report", "out")})
+"""Written as by `report`, of what takes more to be there."""
+
+
+def test_each_option_that_takes_a_file_is_tried_with_a_pipe() -> None:
+    taking = {
+        (" ".join(path), one.name)
+        for path, command in COMMANDS
+        for one in command.params  # type: ignore[attr-defined]
+        if "FILE" in str(one.metavar) and one.name not in _ONLY_NAMED
+    }
+    of_plans = {"file", "plan", "log"}
+    assert {one for _, one in taking} - of_plans == {option for _, option in FILES} - {"where"}
+    assert {one for one in taking if one[1] == "out"} <= {*FILES, *_ELSEWHERE}
+
+
+@pytest.mark.parametrize("option", FILES, ids=" ".join)
+def test_a_pipe_is_never_waited_for(dbatk: Dbatk, home: Path, url: str, option: tuple[str, str]) -> None:
+    os.mkfifo(home / "pipe")
+    (home / "plan.toml").write_text(
+        f'[experiment]\ntarget = "{url}"\noperation = "ctas"\nsource = "small"\ntable = "x"\n'
+    )
+    (home / "rman.log").write_text("\n".join(whole_log()))
+    assert dbatk("run", "plan.toml", "--label", "it").status == 0
+    if option[0] == "compare":
+        assert dbatk("ctas", "-t", url, "--source", "small", "--table", "another").status == 0
+    words = (word.replace("URL", url).replace("PIPE", "pipe") for word in FILES[option])
+    answer = dbatk(*words)
+    assert answer.status in (1, 2), answer.err
+    assert "pipe" in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_log_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    write = appending(tmp_path / "log")
+    (tmp_path / "log").unlink()
+    os.mkfifo(tmp_path / "log")
+    with pytest.raises(OSError, match=r"No such device|pipe"):
+        write("line\n")
+
+
+def test_what_a_shell_opened_is_written_to(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    write_file(Path(f"/dev/fd/{writing}"), "text")
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        assert pipe.read() == "text"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_password_file_that_is_a_pipe_is_refused(tmp_path: Path, mode: int) -> None:
+    os.mkfifo(tmp_path / "secret", mode)
+    with pytest.raises(ToolkitError, match="not a file"):
+        resolver(SecretRef(SecretKind.FILE, str(tmp_path / "secret")), "me")()
+
+
 @pytest.mark.parametrize(
-    "text", ["a." * 100_000 + "b = 1", f"[{'a.' * 100_000}b]", "x = {" + '"a" . ' * 60_000 + "b = 1}"]
+    "text",
+    [
+        "a." * 100_000 + "b = 1",
+        f"[{'a.' * 100_000}b]",
+        "x = {" + '"a" . ' * 60_000 + "b = 1}",
+        r'"a\""' + r'."a\""' * 40_000 + " = 1",
+        f"[{_ESCAPED * 30_000}b]",
+        "x = {" + _ESCAPED * 30_000 + "b = 1}",
+        r""" "\"".'a'.""".strip() * 20_000 + "b = 1",
+    ],
+    ids=["bare", "header", "inline", "escaped", "header-escaped", "inline-escaped", "mixed"],
 )
 def test_a_name_of_endless_parts_is_refused_before_it_is_parsed(text: str) -> None:
     with pytest.raises(ToolkitError, match=r"e.toml:2: a name of more than 50 parts"):
         parse_document(f"# deep\n{text}\n", "e.toml")
+
+
+@pytest.mark.parametrize("text", ["://" + ":" * 200_000, "://:" * 50_000, r"\" " * 60_000, "password " * 20_000])
+def test_no_text_takes_long_to_be_searched_for_secrets(text: str) -> None:
+    """Some took hours."""
+    check_no_secret(parse_document(f'x = "{text}"', "e.toml"))
+
+
+def test_a_header_of_spaces_is_searched_once() -> None:
+    document = parse_document(f'["{" " * 200_000}"]\nb = 1', "e.toml")
+    assert document.place("x", "y") == "e.toml"
 
 
 def test_a_text_of_one_endless_word_is_searched_once() -> None:

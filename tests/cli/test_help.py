@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,9 @@ import pytest
 import typer
 
 from tests.cli.conftest import Dbatk
+from toolkit.cli.help import examples_of
 from toolkit.cli.main import build_app
-from toolkit.model.operations import operations, options_of
+from toolkit.model.operations import declaration, operations, options_of
 from toolkit.model.words import OperationName
 
 HEAVY = (
@@ -19,6 +21,9 @@ HEAVY = (
     "platformdirs", "tomli_w", "toolkit.app", "toolkit.store", "toolkit.analysis", "toolkit.report",
     "toolkit.targets", "toolkit.dialects", "toolkit.runner", "toolkit.operations.base",
 )  # fmt: skip
+
+
+ROOT = typer.main.get_command(build_app())
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], object]]:
@@ -30,7 +35,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], object]]:
             if not one.hidden:
                 yield from walk(one, (*path, name))
 
-    return walk(typer.main.get_command(build_app()), ())
+    return walk(ROOT, ())
 
 
 COMMANDS = list(commands())
@@ -44,7 +49,7 @@ def test_every_command_of_the_documentation_is_there() -> None:
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
         "backup read",
         "awr show", "awr trend", "awr fetch", "snapshot take", "snapshot list",
-        "plan show", "plan approve", "plan report", "plan history", "audit list", "audit verify",
+        "plan show", "plan approve", "plan revoke", "plan report", "plan history", "audit list", "audit verify",
         "plan schedule add", "plan schedule list", "plan schedule remove",
         "plan notify test", "plan notify digest",
     }  # fmt: skip
@@ -69,6 +74,62 @@ def test_operations_take_exactly_what_is_declared(operation: OperationName, dbat
     shown = dbatk(*path, "--help").out
     for option in options_of(operation):
         assert f"{option.flag} " in shown
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+def test_help_has_two_examples_that_the_parser_takes(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
+    examples = examples_of(command, f"dbatk {' '.join(path)}")  # type: ignore[arg-type]
+    assert len(examples) == 2
+    shown = dbatk(*path, "-h").out
+    for example in examples:
+        assert f"  {example}\n" in shown
+        program, *words = shlex.split(example)
+        assert program == "dbatk"
+        context = ROOT.make_context("dbatk", list(words))
+        while words:
+            in_full = getattr(context.command, "in_full", list)
+            name, inner, words = context.command.resolve_command(context, in_full(words))
+            context = inner.make_context(name, list(words), parent=context)
+            if not hasattr(inner, "commands"):
+                break
+        assert (context.command.name, inner.name) == (path[-1], path[-1]), example
+
+
+@pytest.mark.parametrize("width", [60, 80, 132, 200])
+@pytest.mark.parametrize("path", [("ctas",), ("backup", "run"), ("index", "build")], ids=" ".join)
+def test_help_uses_the_width_of_the_terminal_and_breaks_no_word(
+    path: tuple[str, ...], width: int, dbatk: Dbatk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "500")
+    words = set(dbatk(*path, "-h").out.split())
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = dbatk(*path, "-h").out.splitlines()
+    assert set(" ".join(lines).split()) == words
+    longest = max(len(line) for line in lines if not line.startswith("  dbatk ") and not line.endswith(":"))
+    assert longest <= width
+    assert longest > min(width, 110) * 0.8
+
+
+def test_help_shows_what_the_engine_of_the_target_has(dbatk: Dbatk) -> None:
+    whole = dbatk("backup", "run", "--help").out
+    assert "Only on oracle:" in whole
+    for words in (["-t", "duckdb:///x.duckdb", "-h"], ["-h", "--target=duckdb:///x.duckdb"]):
+        shown = dbatk("backup", "run", *words).out
+        ours, _, theirs = shown.partition("Not on duckdb:")
+        assert "Only on" not in shown
+        assert "--scope" in theirs and "--scope" not in ours
+        assert "--compression-level" in ours and "--compression-level" not in theirs
+    assert dbatk("backup", "run", "-t", "nosuchprofile", "-h").out == whole
+    assert dbatk("backup", "run", "-t", "nosuch://x", "-h").out == whole
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_the_first_screen_of_help_is_enough_for_the_common_job(operation: OperationName, dbatk: Dbatk) -> None:
+    path = ["backup", "run"] if operation == "backup" else operation.split("-")
+    first = "\n".join(dbatk(*path, "-h").out.splitlines()[:40])
+    for names in declaration(operation).required:
+        assert all(f"{one.flag} " in first for one in options_of(operation) if one.name in names)
+    assert "(required" in first and "Examples:" in first and "--target" in first
 
 
 @pytest.mark.parametrize("group", [(), ("index",), ("stats",), ("runs",), ("target",), ("plan",)])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
+from tests.servers.forks import Forked
 from toolkit.app import maintenance
 from toolkit.model.plan import StepState
 from toolkit.store import open_store
@@ -151,17 +150,13 @@ def test_outside_its_window_a_plan_exits_6_if_something_is_due_and_0_if_nothing_
 def test_after_kill_9_the_next_night_finds_what_was_begun_and_ends_it(dbatk: Dbatk, home: Path, url: str) -> None:
     assert url
     slow = PLAN.replace(
-        'source = "small"', 'query = "SELECT sum(a.range) AS i FROM range(60000) a, range(60000) b"'
+        'source = "small"', 'query = "SELECT sum(a.range) AS i FROM range(40000) a, range(40000) b"'
     )
     (home / "nightly.toml").write_text(slow)
-    argv = [sys.executable, "-m", "toolkit", "run", "nightly.toml", "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    working = subprocess.Popen(
-        argv, env=environment, cwd=home, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
+    working = Forked("toolkit", "run", "nightly.toml", "--quiet", cwd=home)
     begun = _run_of_the_first_step(home, working)
     working.send_signal(signal.SIGKILL)
-    working.wait()
+    working.communicate()
     told, again = dbatk("plan", "report"), dbatk("plan", "report")
     assert told.status == again.status == 3 and "died: its process was killed" in " ".join(told.out.split())
     assert "running" not in told.out and "waiting" not in told.out
@@ -177,9 +172,9 @@ def test_after_kill_9_the_next_night_finds_what_was_begun_and_ends_it(dbatk: Dba
         assert killed.steps[0].state is StepState.STOPPED and "killed" in str(killed.stopped_by)
 
 
-def _run_of_the_first_step(home: Path, working: subprocess.Popen[bytes]) -> str:
+def _run_of_the_first_step(home: Path, working: Forked) -> str:
     """Wait until the first step's statement runs, and return its run."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while time.monotonic() < until and working.poll() is None:
         if (home / "store.sqlite").exists():
             with open_store(home / "store.sqlite") as store:
@@ -231,14 +226,10 @@ def test_a_load_that_was_cut_off_is_never_done_again_before_somebody_has_counted
 ) -> None:
     assert url
     (home / "nightly.toml").write_text(LOAD)
-    argv = [sys.executable, "-m", "toolkit", "run", "nightly.toml", "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    working = subprocess.Popen(
-        argv, env=environment, cwd=home, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
+    working = Forked("toolkit", "run", "nightly.toml", "--quiet", cwd=home)
     run = _run_of_the_first_step(home, working)
     working.send_signal(signal.SIGKILL)
-    working.wait()
+    working.communicate()
     (home / "nightly.toml").write_text(LOAD.replace("60000", "10"))
     for _ in range(2):
         refused = json.loads(dbatk("run", "nightly.toml", "--json").out)["steps"][0]

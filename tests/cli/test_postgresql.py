@@ -49,8 +49,8 @@ def test_doctor_names_what_runs_serially(dbatk: Dbatk, postgresql_url: str, sour
     assert all(len(line) <= 80 for line in answer.out.splitlines())
     document = json.loads(dbatk("doctor", "-t", postgresql_url, "--json").out)
     work = {check["name"]: check for check in document["work"]}
-    assert work["insert in parallel"]["state"] == "warning"
-    assert "parallel" in work["insert in parallel"]["evidence"]
+    assert work["insert in parallel"]["state"] == "ok"
+    assert "sessions" in work["insert in parallel"]["evidence"]
 
 
 def test_a_wrong_database_is_named(dbatk: Dbatk, postgresql_url: str) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.servers.postgresql import Server
+from toolkit.model.protocols import Answer as ProtocolAnswer
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Scalar
+from toolkit.targets.postgresql import PostgresqlConnection
 
 pytestmark = pytest.mark.postgresql
 Answers = psycopg.Connection[tuple[object, ...]]
@@ -189,3 +195,52 @@ def test_what_is_no_table_is_not_measured_on_a_copy_without_a_word(
         with postgresql_server.connect() as session:
             session.execute("DROP SERVER IF EXISTS nowhere CASCADE")
             session.execute("DROP FOREIGN DATA WRAPPER IF EXISTS nothing CASCADE")
+
+
+PLAN = """
+[plan]
+name = "nightly"
+target = "{url}"
+
+[[step]]
+name = "load"
+operation = "insert"
+source = "{schema}.src"
+table = "{schema}.plain"
+
+[[step]]
+name = "stats"
+operation = "stats-gather"
+table = "{schema}.plain"
+needs = ["load"]
+"""
+
+
+@pytest.mark.parametrize("sent", [True, False], ids=["committed", "not committed"])
+def test_a_night_whose_load_lost_its_connection_around_commit_asks_the_server_and_goes_on(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str, home: Path, sent: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    with postgresql_server.connect() as session:
+        session.execute(f'CREATE TABLE "{made}".plain (id int, x text)'.encode())
+    (home / "nightly.toml").write_text(PLAN.format(url=postgresql_url, schema=made))
+    real = PostgresqlConnection._answer
+    lost: list[ProtocolAnswer | None] = []
+
+    def once(self: PostgresqlConnection, text: str, given: Mapping[str, Scalar]) -> ProtocolAnswer:
+        if text.strip() != "COMMIT" or lost:
+            return real(self, text, given)
+        lost.append(real(self, text, {}) if sent else None)
+        self._session.close()
+        raise DatabaseError("the connection was lost", code="08006", lost=True)
+
+    monkeypatch.setattr(PostgresqlConnection, "_answer", once)
+    done = dbatk("run", "nightly.toml", "--not-production", "--json")
+    assert lost and done.status == 0, done.err
+    steps = json.loads(done.out)["steps"]
+    assert [step["state"] for step in steps] == ["done", "done"]
+    assert ("the database confirmed" in (steps[0]["reason"] or "")) is sent
+    assert ask(postgresql_server, made, "SELECT count(*) FROM plain") == [(10,)]
+    again = dbatk("run", "nightly.toml", "--not-production", "--json")
+    assert again.status == 0, again.err
+    assert ask(postgresql_server, made, "SELECT count(*) FROM plain") == [(20,)], "the next night's own rows"

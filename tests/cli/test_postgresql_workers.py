@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.servers.postgresql import Server
+from tests.tiers import thinned
 from toolkit.runner.sweep import Sweep
 
 pytestmark = pytest.mark.postgresql
@@ -94,7 +95,7 @@ def test_the_size_of_the_table_is_said_with_the_statement_that_overrides_it(
     assert "gets at most" not in dbatk(*made, "--not-production", "--degree", "2").out
 
 
-@pytest.mark.parametrize("before", [None, 1])
+@pytest.mark.parametrize("before", thinned([None, 1], 2))
 def test_parallel_workers_is_set_for_the_run_and_put_back(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str,
     before: int | None,

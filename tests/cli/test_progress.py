@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from toolkit.cli.listening import Progress
+from toolkit.cli.listening import _SHOWING, Progress, paused
 from toolkit.cli.output import out_table, plain
 from toolkit.model.protocols import Event
 
@@ -87,7 +87,10 @@ def test_only_characters_to_read_are_kept(text: str, kept: str) -> None:
     assert plain(text) == kept
 
 
-def test_tables_fit_80_columns_and_take_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_fit_80_columns_and_take_no_markup(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolkit.cli.output.columns_of", lambda _: 80)
     out_table(("name", "text"), [("[bold]x[/bold]", "word " * 60), ("y", "z" * 200)])
     shown = capsys.readouterr().out
     assert all(len(line) <= 80 for line in shown.splitlines())
@@ -120,3 +123,22 @@ def test_a_terminal_shows_a_bar_of_the_statement_that_runs_and_a_pipe_does_not(
         progress._live.refresh()
     assert "[######----] 61 % Sort Output, 0:31 left" in shown
     assert "%" not in screen.getvalue()
+
+
+def test_no_live_line_is_drawn_while_a_person_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with Progress() as progress:
+        progress.emit(ended(1))
+        (live,) = _SHOWING
+        with paused():
+            assert not live.is_started
+            progress.emit(ended(2))
+            drawn = terminal.tell()
+            live.refresh()
+            assert terminal.tell() == drawn
+        assert live.is_started
+    assert not _SHOWING
+    with paused():
+        pass

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.servers.postgresql import Server
 from toolkit.app.targets import access_of, find_target
 from toolkit.config.profiles import find_profile
-from toolkit.targets.base import Access
+from toolkit.errors import ToolkitError
+from toolkit.model.words import Role
+from toolkit.targets.base import Access, SessionTag
 
 CANARY = "s3cr3tXcanary"
 URL = "oracle://scott@127.0.0.1:1/x"
@@ -141,10 +144,32 @@ def test_a_prompt_asks_once_for_all_sessions(seen: list[Access]) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["duckdb:///x", "postgresql:///d", "postgresql://h/d", "postgresql://u@%2Frun/d", "oracle://h:1/x"]
+    "url", ["duckdb:///x", "postgresql:///d", "postgresql://u@h/d", "postgresql://u@%2Frun/d", "oracle://h:1/x"]
 )
-def test_nobody_is_asked_where_no_password_is_needed(url: str) -> None:
-    from toolkit.app.targets import _needs_prompt
-    from toolkit.config.urls import parse_url
+def test_nobody_is_asked_before_it_is_known_that_a_password_is_needed(url: str, seen: list[Access]) -> None:
+    def prompt(what: str) -> str:
+        raise AssertionError(what)
 
-    assert not _needs_prompt(parse_url(url))
+    find_target(url, prompt=prompt)
+    (access,) = seen
+    assert access.password() is None
+
+
+@pytest.mark.postgresql
+def test_a_person_is_asked_where_the_server_wants_a_password_and_nowhere_else(postgresql_server: Server) -> None:
+    server, asked = postgresql_server, list[str]()
+
+    def prompt(what: str) -> str:
+        asked.append(what)
+        return str(server.password)
+
+    for user, questions in ((server.user, 0), (server.password_user, 1)):
+        url = f"postgresql://{user}@{server.host}:{server.port}/{server.database}"
+        target = find_target(url, prompt=prompt).target
+        for _ in range(2):
+            target.connect(Role.CONTROL, SessionTag("asked")).close()
+        assert len(asked) == questions
+    assert asked[0].startswith(f"password of `{server.password_user}` at `postgresql://")
+    nobody = find_target(url).target
+    with pytest.raises(ToolkitError, match="no password supplied"):
+        nobody.connect(Role.CONTROL, SessionTag("asked"))

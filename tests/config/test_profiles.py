@@ -81,7 +81,7 @@ def test_a_taken_name_is_replaced_only_when_asked() -> None:
         add_profile(replace(PLAIN, name="dwh"))
     assert caught.value.code == "TK-0205"
     assert find_profile("dwh") == FULL
-    add_profile(replace(PLAIN, name="dwh"), replace=True)
+    add_profile(replace(PLAIN, name="dwh"), replaces=True)
     assert find_profile("dwh").url == PLAIN.url
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.design.levels import check_levels, parse_levels, parse_value, split_names
+from toolkit.design.levels import check_levels, check_value, parse_levels, parse_value, split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import every_option, options_of
 from toolkit.model.options import OptionKind
@@ -37,6 +39,80 @@ def test_degrees_read_as_typed(text: str, levels: tuple[object, ...]) -> None:
 
 def test_ranges_of_fractions_are_exact() -> None:
     assert parse_levels(PERCENT, "0.1..100x10") == (0.1, 1, 10, 100)
+
+
+FLAG = dataclasses.replace(BY_NAME["cascade"], kind=OptionKind.FLAG, choices=(), words=())
+
+
+@pytest.mark.parametrize(
+    ("text", "level"), [("yes", True), ("TRUE", True), ("no", False), ("False", False), ("maybe", None)]
+)
+def test_a_flag_is_yes_or_no(text: str, level: bool | None) -> None:
+    if level is not None:
+        assert parse_levels(FLAG, text) == (level,)
+        return
+    with pytest.raises(ToolkitError, match=f"cannot be `{text}`") as caught:
+        parse_levels(FLAG, text)
+    assert (caught.value.code, caught.value.hint) == ("TK-0102", "give true or false")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "is empty"), (" , ", "is empty"), ("1,,2", "has an empty item: `1,,2`"), ("1,1", "has `1` twice"),
+     ("4..1", "runs backwards: `4..1`"), ("1..8x1", "never ends: `1..8x1`"), ("1..", "cannot be read: `1..`"),
+     ("1..4x2x2", "cannot be read"), ("1..4096", "more than 1000 levels")],
+)  # fmt: skip
+def test_what_is_wrong_with_a_list_is_named(text: str, says: str) -> None:
+    with pytest.raises(ToolkitError, match="the list of levels of `degree` ") as caught:
+        parse_levels(DEGREE, text)
+    assert says in caught.value.message
+
+
+def test_a_range_may_have_as_many_levels_as_a_list() -> None:
+    assert parse_levels(DEGREE, "1..1000") == tuple(range(1, 1001))
+    with pytest.raises(ToolkitError, match="more than 1000"):
+        parse_levels(DEGREE, "1..1001")
+    with pytest.raises(ToolkitError, match="more than 1000"):
+        check_levels(DEGREE, list(range(1, 1002)))
+
+
+def test_bounds_belong_to_the_range() -> None:
+    low, high = int(DEGREE.low or 0), int(DEGREE.high or 0)
+    assert parse_levels(DEGREE, f"{low},{high}") == (low, high)
+    for outside in (low - 1, high + 1):
+        with pytest.raises(ToolkitError, match="cannot be"):
+            parse_levels(DEGREE, str(outside))
+
+
+def test_one_value_is_one() -> None:
+    assert parse_value(DEGREE, " 4 ") == 4
+    assert parse_value(BY_NAME["compression"], "basic") == "basic"
+    for text in ("1,2", "1..2"):
+        with pytest.raises(ToolkitError, match="`degree` accepts one value") as caught:
+            parse_value(DEGREE, text)
+        assert (caught.value.code, "1,2,4" in caught.value.hint) == ("TK-0103", True)
+
+
+@pytest.mark.parametrize("value", [[], 5, None, {}, ["/a"] * 1001, ["/a", 7], [""], ["/a\x00"], ["/" * 4001]])
+def test_bad_lists_of_paths_are_refused(value: object) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        check_value(BY_NAME["destination"], value)
+    assert caught.value.code in {"TK-0102", "TK-0104"}
+    assert "path" in caught.value.hint or "NUL" in caught.value.message
+
+
+def test_lists_as_long_as_allowed_pass() -> None:
+    paths = tuple(f"/{number}" for number in range(1000))
+    assert check_value(BY_NAME["destination"], list(paths)) == paths
+    assert check_value(BY_NAME["destination"], "/" * 4000) == ("/" * 4000,)
+    assert check_value(BY_NAME["columns"], "x" * 400) == ("x" * 400,)
+
+
+def test_names_in_a_file_are_a_list_or_a_text() -> None:
+    assert check_value(BY_NAME["columns"], ["a", ' "b,c" ']) == ("a", '"b,c"')
+    for bad in ([], ["a", "a"], ["a", " "], [1], 5, "x" * 401, ["a\nb"]):
+        with pytest.raises(ToolkitError):
+            check_value(BY_NAME["columns"], bad)
 
 
 def test_choices_take_dashes_for_underscores() -> None:

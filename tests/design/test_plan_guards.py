@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.design.file import dump_experiment, parse_experiment
+from toolkit.design.guards import guards_of
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import Guard, Guards, MaintenancePlan, OnBreach, Unreadable
+from toolkit.store.codec import experiment_from_json, experiment_to_json
 
 HEAD = '[plan]\nname = "n"\ntarget = "dwh"\n'
 STEP = '[[step]]\noperation = "stats-gather"\ntable = "G"\n'
@@ -79,3 +82,27 @@ def test_what_cannot_be_meant_is_refused_with_its_line(guards: str, sentence: st
 def test_how_often_is_looked_is_the_plans_matter() -> None:
     with pytest.raises(ToolkitError, match="unknown guard `every`"):
         read(MOST, STEP + 'guards = {every = "5s"}\n')
+
+
+@pytest.mark.parametrize(
+    ("texts", "code"),
+    [
+        (["max_lag"], "TK-0102"), (["max_leg=30s"], "TK-0101"), (["max_lag=1s", "max-lag=2s"], "TK-0107"),
+        (["min_free=1GiB", "min_free.temp=2GiB"], "TK-0107"), (["max_load=much"], "TK-0102"),
+        (["on_breach=stop"], "TK-0107"),
+    ],
+)  # fmt: skip
+def test_a_guard_that_is_typed_wrong_is_refused(texts: list[str], code: str) -> None:
+    with pytest.raises(ToolkitError) as refused:
+        guards_of(texts)
+    assert refused.value.code == code
+
+
+def test_guards_of_one_run_are_those_of_a_plan_typed_or_in_its_file() -> None:
+    typed = ["max_active_sessions=40", "max-lag=30s", "min_free.temp=5GiB", "max_load=0.5", "looks=2"]
+    table = '{max_active_sessions = 40, max_lag = "30s", min_free = {temp = "5GiB"}, max_load = 0.5, looks = 2}'
+    text = f'[experiment]\ntarget = "erp"\noperation = "ctas"\nsource = "a"\ntable = "b"\nguards = {table}\n'
+    experiment = parse_experiment(text)
+    assert guards_of(experiment.guards) == guards_of(typed) == read(f"guards = {table}\n").guards
+    assert parse_experiment(dump_experiment(experiment)) == experiment
+    assert experiment_from_json(experiment_to_json(experiment)) == experiment

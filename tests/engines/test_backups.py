@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,12 +55,27 @@ def test_a_sweep_of_compressions_tells_bytes_in_and_out_and_leaves_nothing(
     assert list(place.iterdir()) == []
 
 
-def test_a_job_stays_under_its_tag(arena: Arena, store: Store, place: Path) -> None:
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def of_others(folder: Path) -> list[Path]:
+    """What somebody else than the owner could open."""
+    return [path for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
+
+
+def test_a_job_stays_under_its_tag_for_its_owner_only(
+    arena: Arena, store: Store, place: Path, open_umask: None
+) -> None:
     more = {} if arena.engine == "duckdb" else {"checkpoint": "fast"}
     work = experiment(arena, B, options(arena, place, tag="full", **more), mode=Mode.JOB)
     (trial,) = run(arena, store, work).trials
     assert (trial.outcome, trial.items[0].label) == (Outcome.OK, f"{place}/full"), trial.reason
     assert [each.name for each in place.iterdir()] == ["full"]
+    assert of_others(place / "full") == []
     with pytest.raises(ToolkitError) as caught:
         run(arena, store, work)
     assert caught.value.code == "TK-0205"

@@ -6,6 +6,7 @@ import pytest
 
 from tests.engines.arena import ROWS, Arena
 from tests.engines.test_operations import experiment, names, run
+from tests.tiers import thinned
 from toolkit.errors import ToolkitError
 from toolkit.model.words import Mode, OperationName, Outcome
 from toolkit.store.store import Store
@@ -27,7 +28,7 @@ def test_a_job_copies_the_columns_and_rows_it_was_asked_for(arena: Arena, store:
 
 
 @pytest.mark.parametrize("by", ["rows", "blocks"])
-@pytest.mark.parametrize("operation", [CTAS, INSERT])
+@pytest.mark.parametrize("operation", thinned([CTAS, INSERT], 3))
 def test_a_sample_is_the_same_in_every_trial(
     arena: Arena, store: Store, operation: OperationName, by: str
 ) -> None:

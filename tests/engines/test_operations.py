@@ -14,6 +14,7 @@ import pytest
 
 from tests.engines.arena import ROWS, Arena, Heard
 from tests.operations.cases import COLUMNS, TABLES
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import describe, script
@@ -116,7 +117,7 @@ def test_a_measurement_runs_every_trial_and_leaves_nothing(
         assert any_arena.ask(f"SELECT count(*) FROM {any_arena.schema}.gtest") == [(ROWS,)]
 
 
-@pytest.mark.parametrize("operation", list(CASES))
+@pytest.mark.parametrize("operation", thinned(list(CASES), 5))
 def test_what_a_script_shows_is_what_runs(arena: Arena, store: Store, operation: OperationName) -> None:
     work = experiment(arena, operation, case(arena, operation))
     target = arena.make()
@@ -171,7 +172,7 @@ def test_a_name_in_use_is_never_replaced(arena: Arena, store: Store) -> None:
     assert store.list_runs() == []
 
 
-@pytest.mark.parametrize("operation", list(CASES))
+@pytest.mark.parametrize("operation", thinned(list(CASES), 3))
 def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
     any_arena: Arena, store: Store, operation: OperationName
 ) -> None:
@@ -208,7 +209,7 @@ def test_a_copy_of_an_empty_table_is_no_failure(arena: Arena, store: Store) -> N
     assert (trial.outcome, trial.rows) == (Outcome.OK, 0)
 
 
-@pytest.mark.parametrize("operation", ["ctas", "insert", "stats-gather", "index-rebuild"])
+@pytest.mark.parametrize("operation", thinned(["ctas", "insert", "stats-gather", "index-rebuild"], 4))
 def test_odd_names_go_all_the_way(arena: Arena, store: Store, operation: OperationName) -> None:
     odd = f'{arena.schema}."Odd ""t;é"'
     options: dict[str, OptionValue] = {"table": odd}
@@ -249,7 +250,8 @@ def test_keep_best_makes_the_named_table_at_the_end(arena: Arena, store: Store) 
 def test_an_unsupported_cell_is_a_result_and_the_others_run(arena: Arena, store: Store) -> None:
     work = experiment(arena, "ctas", case(arena, "ctas"), repeat=2, compression=("archive_high", "auto"))
     if arena.engine == "postgresql":
-        work = experiment(arena, "insert", case(arena, "insert"), repeat=2, degree=(1, 2))
+        sampled = {**case(arena, "insert"), "sample": 99.0}
+        work = experiment(arena, "insert", sampled, repeat=2, degree=(1, 2))
     record = run(arena, store, work)
     outcomes = [trial.outcome for trial in record.trials]
     assert outcomes.count(Outcome.UNSUPPORTED) == 1

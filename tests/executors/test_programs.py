@@ -116,7 +116,7 @@ def test_a_program_that_does_not_listen_is_killed_with_its_children(monkeypatch:
     with pytest.raises(DatabaseError) as caught:
         works.run(python(STUBBORN), ProgramAccess(), judge)
     assert caught.value.cancelled
-    gone = psutil.wait_procs([psutil.Process(pid) for pid in children if psutil.pid_exists(pid)], timeout=120)
+    gone = psutil.wait_procs([psutil.Process(pid) for pid in children if psutil.pid_exists(pid)], timeout=300)
     assert not [each for each in gone[1] if each.status() != psutil.STATUS_ZOMBIE]
 
 
@@ -136,7 +136,7 @@ def test_programs_of_a_dead_run_are_found_and_ended() -> None:
     try:
         _until_named(process.pid)
         assert end_orphans("20261121-200000-dead") == 1
-        assert process.wait(10) is not None
+        assert process.wait(300) is not None
         assert other.poll() is None
     finally:
         for each in (other, process):
@@ -146,6 +146,20 @@ def test_programs_of_a_dead_run_are_found_and_ended() -> None:
 
 def _until_named(pid: int) -> None:
     """Wait until the child has become the program: between fork and exec it shows our environment."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while b"DBATK_RUN" not in Path(f"/proc/{pid}/environ").read_bytes() and time.monotonic() < deadline:
         os.sched_yield()
+
+
+def test_a_program_that_nobody_can_read_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Thread.start
+
+    def start(self: threading.Thread) -> None:
+        if self.name == "program":
+            raise RuntimeError("can't start new thread")
+        begun(self)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError):
+        said(python("import time; time.sleep(600)"))
+    assert not [each for each in psutil.Process().children() if "import time; time.sleep(600)" in each.cmdline()]

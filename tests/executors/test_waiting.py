@@ -6,15 +6,18 @@ The clock is the test's: it stands still until it is put forward.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from toolkit.errors import ToolkitError
-from toolkit.executors import waiting
+from toolkit.errors import ToolkitError, unexpected
+from toolkit.executors import reach, waiting
+from toolkit.executors.reaching import Reach, may_still_end
 from toolkit.executors.waiting import Timeouts
+from toolkit.model.protocols import Answer
+from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.runner import Stop
 from toolkit.targets.base import SessionTag, UnheardError
@@ -27,13 +30,19 @@ class Database:
 
     def __init__(self) -> None:
         self.logons = 0
+        self.shown: dict[str, str] = {}
         self.answer: Callable[[], None] = lambda: None
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> Any:
         del role, tag, read_only
         self.logons += 1
         self.answer()
-        return SimpleNamespace(close=lambda: None)
+        return SimpleNamespace(close=lambda: None, execute=self._list)
+
+    def _list(self, text: str, binds: Mapping[str, Scalar]) -> Answer:
+        """Answer to `sessions_of`."""
+        assert "application_name" in text and binds == {"run": "run"}
+        return Answer(tuple({"session_id": each, "at_work": word} for each, word in self.shown.items()))
 
 
 def refuses() -> None:
@@ -53,7 +62,7 @@ class Clock:
 
     def begin(self) -> None:
         target: Any = self.database
-        self.watches = [waiting._Watch(target, self.timeouts, None) for _ in range(self._calls)]
+        self.watches = [waiting._Watch(target, self.timeouts, "run", str(n)) for n in range(self._calls)]
 
     def forward(self, seconds: float) -> set[bool]:
         """Put the clock forward, let probes that this begins end, and return what the calls found."""
@@ -177,3 +186,91 @@ def test_a_session_is_waited_for_to_the_end_that_somebody_asks_for(
     assert not hurry.is_over()
     clock.now += 0.2
     assert hurry.is_over()
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"), [(lambda: None, True), (refuses, True), (times_out, False), (hangs, False)],
+    ids=["answers", "refuses", "times out", "hangs"],
+)  # fmt: skip
+def test_a_database_that_refuses_answers_and_one_that_says_nothing_does_not(
+    answer: Callable[[], None], found: bool
+) -> None:
+    database: Any = Database()
+    database.answer = answer
+    _END.clear()
+    try:
+        assert reach(database, 5.0 if found else 0.05).answers is found
+    finally:
+        _END.set()
+
+
+@pytest.mark.parametrize(
+    ("shown", "lost"), [({"0": "no", "1": "yes"}, {True, False}), ({"1": "yes"}, {False}), ({}, {False})],
+    ids=["idle", "not shown", "nothing shown"],
+)  # fmt: skip
+def test_a_call_is_lost_when_the_database_shows_its_session_idle(
+    made: Callable[..., Clock], shown: dict[str, str], lost: set[bool]
+) -> None:
+    clock = made(Timeouts(), 2)
+    clock.database.shown = shown
+    assert clock.forward(waiting.LOOK_SECONDS + 1) == {False}, "the answer may still be on its way"
+    assert clock.forward(waiting._ON_THE_WAY_SECONDS) == lost
+
+
+def test_what_was_idle_before_a_call_waited_long_says_nothing_of_it(made: Callable[..., Clock]) -> None:
+    clock = made(Timeouts())
+    clock.database.shown = {"0": "no"}
+    clock.forward(waiting.LOOK_SECONDS + 1)
+    clock.database.shown = {"0": "yes"}
+    clock.begin()
+    clock.forward(waiting._ON_THE_WAY_SECONDS + 1)
+    assert clock.forward(waiting.LOOK_SECONDS) == {False}
+    assert clock.forward(waiting._ON_THE_WAY_SECONDS + 1) == {False}
+
+
+def test_a_user_who_waits_learns_of_it_within_ten_seconds(made: Callable[..., Clock]) -> None:
+    clock = made(Timeouts(lambda: True, lambda: True))
+    clock.database.shown = {"0": "no"}
+    clock.forward(0)
+    clock.forward(waiting.HURRIED_LOOK_SECONDS)
+    assert clock.forward(waiting._HURRIED_ON_THE_WAY_SECONDS) == {True}
+    assert waiting.HURRIED_LOOK_SECONDS + waiting.HURRIED_PROBE_SECONDS + waiting._HURRIED_ON_THE_WAY_SECONDS < 10
+
+
+def test_a_session_whose_thread_died_is_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting._Line, "_run", lambda self: None)
+    with pytest.raises(ToolkitError, match="no response"):
+        waiting.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+
+
+def test_a_host_without_threads_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError) as caught:
+        waiting.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+    assert unexpected(caught.value).sentence == "this host starts no more threads"
+    found = reach(Database())  # type: ignore[arg-type]
+    assert (found.reach, found.refused) == (Reach.NOT_ASKED, "this host starts no more threads")
+    assert may_still_end(Database())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("hurried", [False, True])
+def test_a_probe_that_could_not_begin_says_nothing_of_the_database(
+    made: Callable[..., Clock], monkeypatch: pytest.MonkeyPatch, hurried: bool
+) -> None:
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    timeouts = Timeouts(lambda: hurried, lambda: hurried)
+    clock = made(timeouts)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        for _ in range(2 * waiting.MISSES):
+            assert clock.forward(waiting.LOOK_SECONDS + 1) == {False}
+            assert clock.forward(waiting.PROBE_SECONDS + 1) == {False}
+        assert not timeouts.over and clock.database.logons == 0
+    clock.database.answer = times_out
+    clock.forward(waiting.LOOK_SECONDS + 1)
+    assert clock.forward(0.2) == {True}, "asked as soon as there is a thread"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +18,7 @@ from sqlalchemy import update
 from tests.notify.runs import run as a_run
 from tests.notify.sinks import Hook, serving
 from toolkit.app import notices
-from toolkit.app.maintenance.closing import end_dead_runs, lease_of_plan_run
+from toolkit.app.dead_plan_runs import end_dead_runs, lease_of_plan_run
 from toolkit.cli.main import main
 from toolkit.model.plan import PlanRunRecord
 from toolkit.model.words import RunState
@@ -111,6 +113,27 @@ def test_a_run_whose_process_died_is_told_once_and_to_somebody(
     assert 'dbatk_plan_running{plan="nightly"} 0.0' in metrics and "heartbeat_timestamp_seconds" in metrics
 
 
+LISTED = """
+import json, sys
+from toolkit.cli.main import main
+status = main(["runs", "list", "--json"])
+print(json.dumps([status, sorted(name for name in sys.modules if name.startswith("toolkit."))]), file=sys.stderr)
+"""
+
+
+def test_runs_are_listed_without_what_runs_plans_while_none_has_died(folder: Path) -> None:
+    assert folder
+    with open_store() as store:
+        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None))
+        with holding_lease(store, lease_of_plan_run(a_run().plan_run), a_run().plan_run, Stop()):
+            done = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, check=True)
+        status, names = json.loads(done.stderr)
+        assert status == 0 and "toolkit.app.dead_plan_runs" in names, "it looked"
+        heavy = ("toolkit.app.maintenance", "toolkit.app.runs", "toolkit.runner", "toolkit.executors")
+        assert [name for name in names if name.startswith(heavy)] == []
+        assert store.load_plan_run(a_run().plan_run).state is RunState.RUNNING
+
+
 def test_a_heartbeat_from_another_host_that_is_late_is_no_death_yet(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -147,7 +170,7 @@ def test_a_run_that_works_has_a_heartbeat_for_monitoring(folder: Path, monkeypat
         return [working] if len(looks) > 1 else []
 
     with notices.heartbeats(runs):
-        assert written.wait(60)
+        assert written.wait(300)
     assert 'dbatk_plan_running{plan="nightly"} 1.0' in read[0]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.operations.cases import COLUMNS, TABLES
@@ -183,6 +185,24 @@ def test_reads_name_files_of_the_engine(engine: EngineName, name: OperationName)
     for query in operation(name).reads(own):
         text = sql_file(engine, query.file)
         assert all(f":{bind}" in text for bind in query.binds)
+
+
+@pytest.mark.parametrize(("engine", "name"), EVERY)
+def test_what_makes_or_fills_an_object_says_what_it_takes_and_where(
+    engine: EngineName, name: OperationName
+) -> None:
+    own = planner(engine, name, Mode.MEASUREMENT)
+    if engine == "duckdb":  # a database in memory takes no disk
+        place: Row = {"place": "/data/x.duckdb"}
+        own = replace(own, facts=replace(own.facts, answers={**own.facts.answers, "space": (place,)}))
+    stages = plan(own)
+    made = [step for step in stages.setup if step.effect is Effect.CREATES and step.object is not None]
+    assert all(step.takes for step in made), made
+    if name != "stats-gather":
+        assert all(item.takes for item in stages.timed.items)
+    takes = [taken for step in made for taken in step.takes]
+    takes += [taken for item in stages.timed.items for taken in item.takes]
+    assert all(taken.bytes is not None or taken.unknown for taken in takes)
 
 
 # -- backups --------------------------------------------------------------------------------------------------

@@ -185,3 +185,32 @@ def test_an_administrative_session_is_refused_the_work_but_not_the_doctor(user: 
     assert answer.state is SupportState.UNSUPPORTED
     assert f"the session is {user}" in answer.sentence
     assert DIALECT.checks(facts)
+
+
+# -- who answers ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("url", "options", "told"),
+    [
+        ("oracle://dba@db1:1521/dwh", {}, "nothing is encrypted (TCP)"),
+        ("oracle://dba@db1:1521/dwh", {"protocol": "tcp"}, "nothing is encrypted (TCP)"),
+        ("oracle://dba@db1:2484/dwh", {"protocol": "tcps"}, ""),
+        ("oracle://dba@db1:2484/dwh", {"protocol": "tcps", "ssl_server_dn_match": "false"}, "dn_match is off"),
+        ("oracle://dba@db1:2484/dwh?ssl_server_dn_match=off", {"protocol": "tcps"}, "dn_match is off"),
+        ("oracle://dba@db1:1521/dwh", {"thick": "true"}, ""),
+        ("oracle://dba@DWH", {}, ""),
+        ("oracle://dba@localhost:1521/dwh", {}, ""),
+    ],
+)
+def test_what_is_at_stake_on_the_way_is_told(url: str, options: dict[str, str], told: str) -> None:
+    found = target(url, **options).exposure
+    assert (found is None) is (told == "") and told in (found.sentence if found else "")
+
+
+def test_the_name_in_the_servers_certificate_is_given_to_the_driver(cluster: Cluster) -> None:
+    options = {"protocol": "tcps", "ssl_server_dn_match": "false", "ssl_server_cert_dn": "CN=db1,O=Example"}
+    target("oracle://dba@db1:2484/dwh", **options).connect(Role.CONTROL, TAG)
+    asked = cluster.asked[0]
+    assert str(asked["dsn"]).startswith("tcps://")
+    assert (asked["ssl_server_dn_match"], asked["ssl_server_cert_dn"]) == (False, "CN=db1,O=Example")
+    target("oracle://dba@db1:2484/dwh", ssl_server_dn_match="true").connect(Role.CONTROL, TAG)
+    assert cluster.asked[1]["ssl_server_dn_match"] is True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,8 +105,42 @@ def test_every_session_of_ours_has_module_action_and_run(tmp_path: Path) -> None
     assert all(each.client_identifier for each in sessions)
 
 
-def test_a_traced_run_names_its_file_and_says_what_tracing_costs(tmp_path: Path) -> None:
+TRACING = Scenario(privileges=("CREATE SESSION", "CREATE TABLE", "ALTER SESSION"))
+
+
+def test_a_trace_without_the_privilege_ends_the_work_before_it_begins(tmp_path: Path) -> None:
     with running_standin() as standin:
+        status, run = dbatk(standin, tmp_path, *CTAS, "--sql-trace")
+        (trial,) = trials(run)
+        assert (status, trial["outcome"], trial["error_code"]) == (3, "failed", "ORA-01031")
+        assert not seen(standin, lambda text: text.startswith("CREATE TABLE"))
+        _, offered = Site(standin, tmp_path)("doctor", "-t", "dwh", "--grants")
+        assert "-- only for `--sql-trace`\nGRANT ALTER SESSION TO DBATK;" in offered
+    with running_standin(TRACING) as standin:
+        assert "ALTER SESSION" not in Site(standin, tmp_path)("doctor", "-t", "dwh", "--grants")[1]
+
+
+def test_the_trace_file_of_each_session_is_named(tmp_path: Path) -> None:
+    with running_standin(TRACING) as standin:
+        status, run = dbatk(standin, tmp_path, *CTAS, "--sql-trace", "--concurrency", "3", "--repeat", "1")
+    assert status == 0
+    named = set(re.findall(r"/trace/FREE_ora_(\d+)_DBATK\.trc", warnings(run)))
+    assert len(named) == 3, warnings(run)
+
+
+def test_the_grant_of_a_consumer_group_is_a_block_for_the_dba(tmp_path: Path) -> None:
+    with running_standin(BATCH) as standin:
+        for group, wanted in (("night", True), ("batch", False)):
+            site = Site(standin, tmp_path)
+            _, shown = site("doctor", "-t", "dwh", "--grants", "--consumer-group", group)
+            call = f"GRANT_SWITCH_CONSUMER_GROUP('DBATK', '{group.upper()}', FALSE); END;\n/"
+            assert (call in shown) is wanted
+        dwh = Site(standin, tmp_path, 'consumer_group = "night"')
+        assert "'NIGHT', FALSE); END;\n/" in dwh("doctor", "-t", "dwh", "--grants")[1]
+
+
+def test_a_traced_run_names_its_file_and_says_what_tracing_costs(tmp_path: Path) -> None:
+    with running_standin(TRACING) as standin:
         status, run = dbatk(standin, tmp_path, *CTAS, "--sql-trace")
         assert status == 0
         assert "/trace/FREE_ora_" in warnings(run) and "_DBATK.trc" in warnings(run)
@@ -119,7 +155,7 @@ def test_a_traced_run_names_its_file_and_says_what_tracing_costs(tmp_path: Path)
 
 
 def test_where_the_file_cannot_be_read_of_it_is_said_how_it_is_found(tmp_path: Path) -> None:
-    with running_standin(Scenario(denied=frozenset({"V$DIAG_INFO"}))) as standin:
+    with running_standin(replace(TRACING, denied=frozenset({"V$DIAG_INFO", "V$PROCESS"}))) as standin:
         status, run = dbatk(standin, tmp_path, *CTAS, "--sql-trace", "--degree", "2")
         (trial,) = trials(run)
     assert (status, trial["granted_degree"]) == (0, 2), "the other evidence is read all the same"
@@ -155,6 +191,7 @@ def test_a_group_keeps_its_case_in_quotes_and_what_is_set_is_set_back() -> None:
     ]
 
 
+@pytest.mark.full
 def test_what_is_sent_for_it_is_oracle_by_two_grammars(tmp_path: Path) -> None:
     asked = work("ctas", 2, consumer_group="batch", sql_trace=True)
     calls = (*DIALECT.work.worker_begin(asked, assumed()), *DIALECT.work.worker_end(asked, assumed()))

@@ -9,6 +9,7 @@ import pytest
 from tests.oracle.make import INDEX, OURS, SOURCE, assumed, texts
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.test_command_line import dbatk
+from tests.tiers import thinned
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.storage import differences
@@ -90,17 +91,20 @@ def test_a_measurement_makes_its_copy_at_its_highest_degree_without_redo_and_kee
 
 @pytest.mark.parametrize(
     ("scenario", "asked", "words"),
-    [
-        (Scenario(), (), "PARALLEL 4"),
-        (Scenario(denied=frozenset({"V$ARCHIVE_DEST"})), (), "PARALLEL 4"),
-        (Scenario(views={"V$DATABASE": [scenarios.database(logging="YES")]}), ("--nologging",), "PARALLEL 4"),
-        (
-            Scenario(views={"V$DATABASE": [scenarios.database(log_mode="NOARCHIVELOG")]}),
-            (),
-            "NOLOGGING PARALLEL 4",
-        ),
-        (scenarios.standard_2(), ("--nologging",), "NOLOGGING NOPARALLEL"),
-    ],
+    thinned(
+        [
+            (Scenario(), (), "PARALLEL 4"),
+            (Scenario(denied=frozenset({"V$ARCHIVE_DEST"})), (), "PARALLEL 4"),
+            (Scenario(views={"V$DATABASE": [scenarios.database(logging="YES")]}), ("--nologging",), "PARALLEL 4"),
+            (
+                Scenario(views={"V$DATABASE": [scenarios.database(log_mode="NOARCHIVELOG")]}),
+                (),
+                "NOLOGGING PARALLEL 4",
+            ),
+            (scenarios.standard_2(), ("--nologging",), "NOLOGGING NOPARALLEL"),
+        ],
+        3,
+    ),
 )
 def test_a_copy_is_logged_unless_that_was_asked_for_or_no_redo_is_kept_and_serial_where_it_must_be(
     scenario: Scenario, asked: tuple[str, ...], words: str, tmp_path: Path

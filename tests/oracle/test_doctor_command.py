@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_width import on_terminal
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.servers import forks
 
@@ -50,10 +51,14 @@ def test_what_matters_most_comes_first(tmp_path: Path) -> None:
     assert "not read: servers, windows" in shown
 
 
-def test_verbose_shows_every_check_and_every_limit(tmp_path: Path) -> None:
-    _, shown, _, _ = dbatk(Scenario(), tmp_path, "doctor", "--verbose")
+def test_verbose_shows_every_check_and_every_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_standin(Scenario()) as standin:
+        monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.db"))
+        monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+        monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+        shown = on_terminal(WIDTH, "doctor", "--verbose", "-t", standin.url, cwd=tmp_path)
     assert "session-switches" in shown
-    assert "2 servers for each degree" in shown.replace("\n", " ")
+    assert "2 servers for each degree" in " ".join(shown.split())
     assert all(len(line) <= WIDTH for line in shown.splitlines())
 
 

@@ -140,7 +140,7 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize("guard", thinned(NEEDED, 3))
+@pytest.mark.parametrize("guard", thinned(NEEDED, 2))
 def test_a_refused_view_is_said_once_and_asked_once(guard: Guard, store: Store) -> None:
     guards, view = NEEDED[guard]
     with running_standin(Scenario(denied=frozenset({view}))) as standin:
@@ -179,7 +179,7 @@ def waiting(standin: Callable[[], Standin], view: str) -> Living:
     return Living(rows)
 
 
-@pytest.mark.parametrize("view", ["GV$SESSION", "V$SESSION"])
+@pytest.mark.parametrize("view", thinned(["GV$SESSION", "V$SESSION"], 2))
 def test_a_statement_of_ours_that_blocks_others_is_cancelled(view: str, store: Store) -> None:
     here: list[Standin] = []
     scenario = Scenario(

@@ -10,6 +10,7 @@ from tests.oracle import wreck
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_undo import TABLE, experiment, run
+from tests.tiers import thinned
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Mode, OperationName, Outcome, RunState
 from toolkit.store import open_store
@@ -29,10 +30,10 @@ def test_a_session_that_was_idle_too_long_is_told_so_and_then_gone() -> None:
 
 @pytest.mark.parametrize(
     ("operation", "mode"),
-    [
+    thinned([
         ("ctas", Mode.JOB), ("ctas", Mode.MEASUREMENT), ("insert", Mode.JOB), ("index-build", Mode.JOB),
         ("index-rebuild", Mode.JOB), ("index-rebuild", Mode.MEASUREMENT),
-    ],
+    ], 3),
 )  # fmt: skip
 def test_a_trial_keeps_its_time_when_the_sessions_beside_it_were_idle_too_long(
     operation: OperationName, mode: Mode, tmp_path: Path

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
-from toolkit.dialects.oracle import snapshot_sources
+from toolkit.dialects.oracle import objects, snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.snapshot_sources import report_call
 from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
-from toolkit.model.steps import Step
+from toolkit.model.steps import Attribute, Step
 from toolkit.model.words import Mode
 from toolkit.rendering import sql_file
 from toolkit.resources import sql_root
@@ -121,6 +121,11 @@ def _objects(facts: Facts) -> Iterator[Step]:
         guarded = DIALECT.by_hand('DROP TABLE "DBATK"."it\'s" PURGE', copy, identity, born)
         assert guarded is not None
         yield from steps((guarded,))
+    for ref, part in ((copy, None), (copy, "P1"), (INDEX, None), (INDEX, "P1")):
+        change = Attribute("logging", "NO", "YES", part)
+        compared = DIALECT.by_hand("ALTER TABLE t LOGGING", ref, None, None, [change])
+        assert compared is not None
+        yield from steps((compared, objects.still_as_read(ref, change)))
 
 
 def _snapshots() -> Iterator[Step]:

@@ -11,6 +11,7 @@ import pytest
 from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.servers import forks
+from tests.tiers import thinned
 from toolkit.errors import ToolkitError
 from toolkit.model.words import Role
 from toolkit.targets.base import SessionTag
@@ -60,12 +61,15 @@ def _made(standin: Standin) -> list[str]:
 @pytest.mark.parametrize("ending", [(), ("--dry-run",)])
 @pytest.mark.parametrize(
     "query",
-    [
-        "select * from dba_hist_sysstat",
-        "select h.* from loads h",
-        "select * from app.v1",
-        "select dbms_xmlgen.getxml('select * from dba_'||'hist_sysstat') x from dual",
-    ],
+    thinned(
+        [
+            "select * from dba_hist_sysstat",
+            "select h.* from loads h",
+            "select * from app.v1",
+            "select dbms_xmlgen.getxml('select * from dba_'||'hist_sysstat') x from dual",
+        ],
+        3,
+    ),
 )
 def test_a_query_that_leads_to_a_pack_is_refused_before_anything_is_made(
     query: str, ending: tuple[str, ...], tmp_path: Path
@@ -98,7 +102,7 @@ _HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("query", _HIDDEN.values(), ids=_HIDDEN)
+@pytest.mark.parametrize("query", thinned(_HIDDEN.values(), 2), ids=_HIDDEN)
 def test_what_nobody_can_see_through_is_shown_and_refused(query: str, tmp_path: Path) -> None:
     with running_standin() as standin:
         site = Site(standin, tmp_path)
@@ -152,13 +156,16 @@ _OWN = {
 
 @pytest.mark.parametrize(
     ("query", "says"),
-    [
-        ("select * from dba_hist_snapshot", "`V_$ACTIVE_SESSION_HISTORY` (through DBATK.DBA_HIST_SNAPSHOT)"),
-        ("select v.* from value v", "`V_$SQL_MONITOR` (through PUBLIC.VALUE)"),
-        ('select v.* from "SELECT" v', "`V_$SQL_MONITOR` (through PUBLIC.SELECT)"),
-        ("select runner(g.data) x from gtest g", "EXECUTE IMMEDIATE runs text built at run time"),
-        ("select twice(g.id) x from gtest g", ""),
-    ],
+    thinned(
+        [
+            ("select * from dba_hist_snapshot", "`V_$ACTIVE_SESSION_HISTORY` (through DBATK.DBA_HIST_SNAPSHOT)"),
+            ("select v.* from value v", "`V_$SQL_MONITOR` (through PUBLIC.VALUE)"),
+            ('select v.* from "SELECT" v', "`V_$SQL_MONITOR` (through PUBLIC.SELECT)"),
+            ("select runner(g.data) x from gtest g", "EXECUTE IMMEDIATE runs text built at run time"),
+            ("select twice(g.id) x from gtest g", ""),
+        ],
+        2,
+    ),
 )
 def test_a_name_means_what_the_catalogue_says(query: str, says: str, tmp_path: Path) -> None:
     with running_standin(Scenario(beside=_OWN)) as standin:

@@ -404,7 +404,7 @@ def test_work_on_partitions_that_exist_is_noted_and_not_refused() -> None:
 
 
 # -- ourselves --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("file", sorted(path.stem for path in (sql_root() / "oracle").glob("*.sql")))
+@pytest.mark.parametrize("file", thinned(sorted(path.stem for path in (sql_root() / "oracle").glob("*.sql")), 4))
 def test_our_own_reads_need_no_licence(file: str) -> None:
     text = (sql_root() / "oracle" / f"{file}.sql").read_text(encoding="utf-8")
     header = next(line for line in text.splitlines() if line.startswith("-- License:"))
@@ -454,7 +454,7 @@ _LONG = {
 }
 
 
-@pytest.mark.parametrize("shape", thinned(_LONG, 3))
+@pytest.mark.parametrize("shape", thinned(_LONG, 12))
 def test_the_work_is_linear_in_the_length_of_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, read = _LONG[shape], 0
 

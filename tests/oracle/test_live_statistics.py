@@ -16,6 +16,7 @@ import pytest
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.statistics import Statistics
 from tests.servers.forks import Forked
+from tests.tiers import thinned
 
 ONCE = ("--repeat", "1", "--warmup", "0")
 LIVE = ("stats", "gather", "--schema", "DBATK", "--degree", "1,4", *ONCE, "--on-live-objects")
@@ -150,6 +151,7 @@ def test_a_publish_of_the_tables_own_is_put_back_as_it_was(tmp_path: Path) -> No
         assert context.statistics.preferences[MINE] == {"PUBLISH": "TRUE", "DEGREE": "8"}
 
 
+@pytest.mark.full
 def test_two_schemas_are_gathered_by_two_sessions_and_both_are_proven(tmp_path: Path) -> None:
     arguments = ("stats", "gather", "--schema", "DBATK,APP", "--concurrency", "2", *ONCE, "--on-live-objects")
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
@@ -169,6 +171,7 @@ def test_seconds_of_each_object_are_kept_with_the_trial(tmp_path: Path) -> None:
     assert items["DBATK.GTEST"] == 1
 
 
+@pytest.mark.full
 def test_one_live_table_can_be_measured_too(tmp_path: Path) -> None:
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
         context = Bench(standin, tmp_path)
@@ -206,25 +209,28 @@ _WINDOW = {"DBA_SCHEDULER_WINDOWS": [{"WINDOW_NAME": "MONDAY_WINDOW", "ACTIVE": 
 
 @pytest.mark.parametrize(
     ("before", "scenario", "reason"),
-    [
-        (_foreign_pending, Scenario(), "pending statistics of DBATK.GTEST exist that dbatk did not gather"),
-        (_unpublished, Scenario(), "PUBLISH of DBATK.GTEST is FALSE already"),
-        (_everything_unpublished, Scenario(), "PUBLISH is FALSE for the whole database"),
-        (_concurrent, Scenario(), "CONCURRENT is MANUAL"),
-        (_gathering, Scenario(), "gather_database_stats(auto) of the database has been running since"),
-        (nothing, Scenario(views=_WINDOW), "the maintenance window MONDAY_WINDOW is open"),
-        (
-            nothing,
-            Scenario(parameters={"optimizer_use_pending_statistics": "TRUE"}),
-            "OPTIMIZER_USE_PENDING_STATISTICS is TRUE",
-        ),
-        (
-            nothing,
-            Scenario(denied=frozenset({"DBA_TAB_PENDING_STATS"})),
-            "GRANT SELECT ON SYS.DBA_TAB_PENDING_STATS TO DBATK",
-        ),
-        (nothing, Scenario(denied=frozenset({"DBA_OPTSTAT_OPERATIONS"})), "SYS.DBA_OPTSTAT_OPERATIONS"),
-    ],
+    thinned(
+        [
+            (_foreign_pending, Scenario(), "pending statistics of DBATK.GTEST exist that dbatk did not gather"),
+            (_unpublished, Scenario(), "PUBLISH of DBATK.GTEST is FALSE already"),
+            (_everything_unpublished, Scenario(), "PUBLISH is FALSE for the whole database"),
+            (_concurrent, Scenario(), "CONCURRENT is MANUAL"),
+            (_gathering, Scenario(), "gather_database_stats(auto) of the database has been running since"),
+            (nothing, Scenario(views=_WINDOW), "the maintenance window MONDAY_WINDOW is open"),
+            (
+                nothing,
+                Scenario(parameters={"optimizer_use_pending_statistics": "TRUE"}),
+                "OPTIMIZER_USE_PENDING_STATISTICS is TRUE",
+            ),
+            (
+                nothing,
+                Scenario(denied=frozenset({"DBA_TAB_PENDING_STATS"})),
+                "GRANT SELECT ON SYS.DBA_TAB_PENDING_STATS TO DBATK",
+            ),
+            (nothing, Scenario(denied=frozenset({"DBA_OPTSTAT_OPERATIONS"})), "SYS.DBA_OPTSTAT_OPERATIONS"),
+        ],
+        3,
+    ),
     ids=lambda value: value.__name__ if callable(value) else None,
 )
 def test_a_live_schema_that_is_not_ours_alone_is_refused(
@@ -303,9 +309,9 @@ def test_a_killed_client_is_put_right_by_clean(tmp_path: Path) -> None:
         context = Bench(standin, tmp_path)
         gathering = _when(standin, "GATHER_SCHEMA_STATS", lambda: None)
         process = context.start(*LIVE, "--not-production")
-        assert gathering.wait(60)
+        assert gathering.wait(300)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         standin.engine.released.set()
         assert context.statistics.preferences[MINE] == {"PUBLISH": "FALSE"}
         context.more = ()
@@ -322,9 +328,9 @@ def test_a_killed_sweep_is_resumed_and_proven_against_its_very_beginning(tmp_pat
         context = Bench(standin, tmp_path)
         gathering = _when(standin, "GATHER_SCHEMA_STATS", lambda: None)
         process = context.start(*LIVE, "--not-production")
-        assert gathering.wait(60)
+        assert gathering.wait(300)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         standin.engine.released.set()
         answer = context.run("runs", "resume", "last")
         assert answer.status == 0, answer.said

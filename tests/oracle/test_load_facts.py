@@ -9,14 +9,12 @@ import pytest
 from tests.oracle.make import assumed, texts, work
 from tests.oracle.test_load_statements import COLUMNS, PARTITIONED, TARGET
 from toolkit.dialects.oracle.dialect import DIALECT
-from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Place, PlaceKind
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode
 
 CTAS, INSERT = "ctas", "insert"
-QUOTA: Row = {"user_name": "DBATK", "default_tablespace": "USERS", "tablespace_name": "USERS",
-              "used_byte_count": 10, "quota_byte_count": 100, "unlimited": 0}  # fmt: skip
 FREE: tuple[Row, ...] = (
     {"tablespace_name": "USERS", "status": "ONLINE", "contents": "PERMANENT", "free_byte_count": 50,
      "growth_byte_count": 20},
@@ -25,41 +23,20 @@ FREE: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def room(tablespace: str | None = None, schema: str | None = None, **answers: tuple[Row, ...]) -> float | None:
-    """Return the free bytes that are told of a place."""
-    server: Row = {"user_name": "DBATK", "current_schema": "DBATK"}
-    return DIALECT.room(assumed(server=(server,), **answers), schema, tablespace).free_bytes
-
-
-def test_the_smaller_of_quota_and_tablespace_is_the_room() -> None:
-    assert room(space_quota=(QUOTA,), space_free=FREE) == 70
-    assert room(space_quota=({**QUOTA, "used_byte_count": 80},), space_free=FREE) == 20
-    assert room(space_quota=({**QUOTA, "quota_byte_count": -1},), space_free=FREE) == 70
-    assert room(space_quota=({**QUOTA, "unlimited": 1, "tablespace_name": None},), space_free=FREE) == 70
-
-
-def test_what_was_not_read_is_not_known() -> None:
-    assert room() is None
-    assert room(space_quota=({**QUOTA, "quota_byte_count": -1},)) is None
-    assert room(schema="APP", space_quota=(QUOTA,), space_free=FREE) is None
-    owner: Row = {"user_name": "APP", "default_tablespace": "USERS"}
-    assert room(schema="APP", space_quota=(QUOTA,), space_free=FREE, space_schemas=(owner,)) == 70
+def test_the_room_of_a_tablespace_is_what_is_free_and_what_its_files_may_grow_by() -> None:
+    room = DIALECT.room(Place(PlaceKind.TABLESPACE, "USERS"), assumed(space_free=FREE))
+    assert (room.free_bytes, room.growth_bytes) == (70, 20)
+    unread = DIALECT.room(Place(PlaceKind.TABLESPACE, "USERS"), assumed())
+    assert unread.free_bytes is None and "DBA_FREE_SPACE" in unread.unknown
 
 
 @pytest.mark.parametrize(
     ("tablespace", "code", "hint"),
-    [("USRES", "TK-0204", "USERS"), ("old", "TK-0305", "--tablespace"), ('"users"', "TK-0204", "USERS")],
+    [("USRES", "TK-0204", "USERS"), ("OLD", "TK-0305", "--tablespace"), ("users", "TK-0204", "USERS")],
 )
 def test_a_place_that_takes_nothing_is_refused(tablespace: str, code: str, hint: str) -> None:
-    with pytest.raises(ToolkitError) as caught:
-        room(tablespace, space_quota=({**QUOTA, "unlimited": 1},), space_free=FREE)
-    assert caught.value.code == code and hint in str(caught.value.hint)
-
-
-def test_a_schema_without_quota_gets_the_statement_to_ask_for() -> None:
-    with pytest.raises(ToolkitError, match="no quota in tablespace `DATA`") as caught:
-        room("data", space_quota=(QUOTA,))
-    assert caught.value.hint == 'ALTER USER "DBATK" QUOTA UNLIMITED ON "DATA"'
+    refusal = DIALECT.room(Place(PlaceKind.TABLESPACE, tablespace), assumed(space_free=FREE)).refusal
+    assert refusal is not None and refusal.code == code and hint in str(refusal.hint)
 
 
 def said(item: object, facts: Facts) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from tests.oracle.standin import Standin, running_standin
+from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
 from tests.oracle.test_command_line import dbatk
 
@@ -28,13 +29,11 @@ def load(standin: Standin, folder: Path) -> dict[str, object]:
     return run
 
 
-@pytest.mark.parametrize(("words", "when", "added"), [("COMMIT", AFTER, 10), ("INSERT /*+", BEFORE, 0)])
-def test_a_job_whose_connection_broke_is_not_loaded_again_unasked(
-    words: str, when: str, added: int, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("when", "added"), [(AFTER, 10), (BEFORE, 0)])
+def test_a_job_whose_connection_broke_is_not_loaded_again_unasked(when: str, added: int, tmp_path: Path) -> None:
     with running_standin() as standin:
         before = rows_of(standin)
-        standin.engine.faults.append(Fault(break_connection, words=words, when=when))
+        standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=when))
         run = load(standin, tmp_path)
         (trial,) = run["trials"]  # type: ignore[misc]
         assert (trial["outcome"], trial["error_code"]) == ("interrupted", "TK-0209"), run
@@ -46,6 +45,18 @@ def test_a_job_whose_connection_broke_is_not_loaded_again_unasked(
         assert rows_of(standin) == before + added
 
 
+def test_a_job_whose_connection_broke_before_its_commit_was_sent_is_loaded_without_a_question(
+    tmp_path: Path,
+) -> None:
+    with running_standin() as standin:
+        before = rows_of(standin)
+        standin.engine.faults.append(Fault(break_connection, words="INSERT /*+", when=BEFORE))
+        run = load(standin, tmp_path)
+        assert rows_of(standin) == before
+        status, told = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
+        assert (status, rows_of(standin)) == (0, before + 10), told
+
+
 def test_a_measurement_goes_on_for_its_copies_are_its_own(tmp_path: Path) -> None:
     with running_standin() as standin:
         standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=AFTER))
@@ -55,3 +66,45 @@ def test_a_measurement_goes_on_for_its_copies_are_its_own(tmp_path: Path) -> Non
         )  # fmt: skip
         assert status == 0
         assert [trial["outcome"] for trial in run["trials"]].count("failed") == 1  # type: ignore[index, attr-defined]
+
+
+@pytest.mark.parametrize(("when", "added"), [(AFTER, 10), (BEFORE, 0)])
+def test_a_service_with_transaction_guard_tells_how_a_lost_commit_ended(
+    when: str, added: int, tmp_path: Path
+) -> None:
+    with running_standin(Scenario(commit_outcome=True)) as standin:
+        before = rows_of(standin)
+        standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=when))
+        run = load(standin, tmp_path)
+        assert rows_of(standin) == before + added
+        status, told = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
+        assert (status, rows_of(standin)) == (0, before + 10), told
+        assert sum("GET_LTXID_OUTCOME" in text for text in standin.statements) == 1
+        assert len(standin.engine.state.ended_ids) == (0 if added else 1), "it can never be committed any more"
+
+
+def test_where_the_package_may_not_be_executed_a_person_is_asked(tmp_path: Path) -> None:
+    with running_standin(Scenario(commit_outcome=True, denied=frozenset({"DBMS_APP_CONT"}))) as standin:
+        before = rows_of(standin)
+        standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=AFTER))
+        run = load(standin, tmp_path)
+        status, told = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
+        assert (status, rows_of(standin)) == (5, before + 10)
+        assert told["error"]["code"] == "TK-0209"  # type: ignore[index]
+
+
+def test_what_a_service_may_have_forgotten_is_not_taken_for_not_committed(
+    tmp_path: Path,
+) -> None:
+    with running_standin(Scenario(commit_outcome=True)) as standin:
+        before = rows_of(standin)
+        standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=BEFORE))
+        run = load(standin, tmp_path)
+        with sqlite3.connect(tmp_path / "store.db") as store:
+            store.execute(
+                "UPDATE journal SET identity = json_set(identity, '$.recorded_at', 0)"
+                " WHERE json_extract(identity, '$.recorded_at') IS NOT NULL"
+            )
+        status, told = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
+        assert (status, rows_of(standin)) == (5, before)
+        assert told["error"]["code"] == "TK-0209"  # type: ignore[index]

@@ -172,7 +172,7 @@ _SMALL = [{"TABLESPACE_NAME": "USERS", "BYTES": 65536}]
 @pytest.mark.parametrize(
     ("views", "arguments", "code", "part"),
     [
-        ({"DBA_FREE_SPACE": _SMALL, "DBA_DATA_FILES": []}, (), "TK-0305", "are free in `USERS`"),
+        ({"DBA_FREE_SPACE": _SMALL, "DBA_DATA_FILES": []}, (), "TK-0305", "`USERS`, where only 64.0 KiB"),
         ({"USER_TS_QUOTAS": []}, (), "TK-0305", "has no quota in tablespace `USERS`"),
         ({}, ("--tablespace", "USRES"), "TK-0204", "tablespace `USRES` does not exist"),
         ({}, ("--columns", "IDNAMES"), "TK-0204", "no column `IDNAMES`"),

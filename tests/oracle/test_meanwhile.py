@@ -9,6 +9,7 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, somebody
+from tests.tiers import thinned
 from toolkit.errors import ExitCode
 
 IX, ORDERS, MADE = "INDEX DBATK.GTEST_IX", "TABLE APP.ORDERS", "TABLE DBATK.MADE"
@@ -34,7 +35,7 @@ CHANGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CHANGED)
+@pytest.mark.parametrize("case", thinned(CHANGED, 4))
 def test_a_value_that_somebody_sets_in_a_run_stays_and_is_said(case: str, tmp_path: Path) -> None:
     command, statement, words, when, spared, what, values = CHANGED[case]
     with running_standin() as standin:

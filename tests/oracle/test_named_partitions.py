@@ -10,6 +10,7 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.indexes import table_parts
 from tests.oracle.test_command_line import dbatk
 from tests.oracle.test_index_runs import index, items, rebuilds
+from tests.tiers import thinned
 
 REBUILD = ("index", "rebuild", "--snapshot", "none")
 LOAD = ("insert", "--source", "GTEST", "--columns", "ID,IDNAME,AMOUNT", "--snapshot", "none")
@@ -29,11 +30,14 @@ def loads(standin: Standin) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "part", "done"),
-    [
-        ("SALES_IX", "p2", {"SALES_IX.P2"}),
-        ("TRADES_IX", "P2", {"TRADES_IX.P2_S1", "TRADES_IX.P2_S2"}),
-        ("TRADES_IX", "P2_S1", {"TRADES_IX.P2_S1"}),
-    ],
+    thinned(
+        [
+            ("SALES_IX", "p2", {"SALES_IX.P2"}),
+            ("TRADES_IX", "P2", {"TRADES_IX.P2_S1", "TRADES_IX.P2_S2"}),
+            ("TRADES_IX", "P2_S1", {"TRADES_IX.P2_S1"}),
+        ],
+        3,
+    ),
 )
 def test_one_partition_of_an_index_is_rebuilt(name: str, part: str, done: set[str], tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
@@ -73,19 +77,22 @@ def test_a_partition_that_is_whole_is_not_rebuilt_with_unusable_only(tmp_path: P
 
 @pytest.mark.parametrize(
     ("line", "code", "words"),
-    [
-        ((*REBUILD, "--index", "SALES_IX", "--partition", "P22"), "TK-0204", "did you mean `P2`?"),
-        ((*REBUILD, "--index", "GTEST_IX", "--partition", "P2"), "TK-0204", "rebuilt as a whole"),
-        ((*REBUILD, "--schema", "DBATK", "--partition", "P2"), "TK-0107", "a schema has no partitions"),
-        ((*LOAD, "--table", "SALES", "--partition", "P22"), "TK-0204", "did you mean `P2`?"),
-        ((*LOAD, "--table", "GTEST", "--partition", "P2"), "TK-0204", "the table is not partitioned"),
-        (
-            (*LOAD, "--table", "SALES", "--partition", "P2", "--degree", "1,2"),
-            "TK-0304",
-            "measure the whole table",
-        ),
-        ((*LOAD, "--table", "TRADES", "--partition", "P2", "--nologging"), "TK-0304", "has subpartitions"),
-    ],
+    thinned(
+        [
+            ((*REBUILD, "--index", "SALES_IX", "--partition", "P22"), "TK-0204", "did you mean `P2`?"),
+            ((*REBUILD, "--index", "GTEST_IX", "--partition", "P2"), "TK-0204", "rebuilt as a whole"),
+            ((*REBUILD, "--schema", "DBATK", "--partition", "P2"), "TK-0107", "a schema has no partitions"),
+            ((*LOAD, "--table", "SALES", "--partition", "P22"), "TK-0204", "did you mean `P2`?"),
+            ((*LOAD, "--table", "GTEST", "--partition", "P2"), "TK-0204", "the table is not partitioned"),
+            (
+                (*LOAD, "--table", "SALES", "--partition", "P2", "--degree", "1,2"),
+                "TK-0304",
+                "measure the whole table",
+            ),
+            ((*LOAD, "--table", "TRADES", "--partition", "P2", "--nologging"), "TK-0304", "has subpartitions"),
+        ],
+        2,
+    ),
 )
 def test_what_cannot_be_meant_is_refused_before_anything_changes(
     line: tuple[str, ...], code: str, words: str, tmp_path: Path
@@ -99,11 +106,14 @@ def test_what_cannot_be_meant_is_refused_before_anything_changes(
 
 @pytest.mark.parametrize(
     ("table", "part", "into"),
-    [
-        ("SALES", "p2", '"DBATK"."SALES" PARTITION ("P2")'),
-        ("TRADES", "P2", '"DBATK"."TRADES" PARTITION ("P2")'),
-        ("TRADES", "P2_S2", '"DBATK"."TRADES" SUBPARTITION ("P2_S2")'),
-    ],
+    thinned(
+        [
+            ("SALES", "p2", '"DBATK"."SALES" PARTITION ("P2")'),
+            ("TRADES", "P2", '"DBATK"."TRADES" PARTITION ("P2")'),
+            ("TRADES", "P2_S2", '"DBATK"."TRADES" SUBPARTITION ("P2_S2")'),
+        ],
+        3,
+    ),
 )
 def test_rows_are_loaded_into_the_named_partition(table: str, part: str, into: str, tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:

@@ -15,6 +15,7 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import Act, Fault, Struck, break_connection, orphan
 from tests.oracle.standin.state import State
 from tests.oracle.test_undo import experiment
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import script
@@ -74,7 +75,7 @@ def await_end_of(standin: Standin, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "mode", "words"), [("ctas", Mode.JOB, CTAS), ("ctas", Mode.MEASUREMENT, SWEPT)]
+    ("operation", "mode", "words"), thinned([("ctas", Mode.JOB, CTAS), ("ctas", Mode.MEASUREMENT, SWEPT)], 2)
 )
 def test_what_an_orphaned_session_makes_after_the_end_of_the_run_is_found_by_clean(
     operation: OperationName, mode: Mode, words: str, store: Store
@@ -128,7 +129,8 @@ def gone_before(backend: Struck, state: State) -> None:
 
 
 @pytest.mark.parametrize(
-    ("deaf", "more"), [(False, ()), (True, ()), (False, (Fault(gone_before, words="KILL SESSION '1"),))],
+    ("deaf", "more"),
+    thinned([(False, ()), (True, ()), (False, (Fault(gone_before, words="KILL SESSION '1"),))], 3),
     ids=["killed", "marked-for-kill", "gone-by-itself"],
 )  # fmt: skip
 def test_a_sweep_goes_on_once_its_orphaned_session_is_gone(
@@ -168,7 +170,7 @@ def test_a_session_on_another_instance_is_found_and_ended_there(store: Store, tm
         assert wreck.look(standin) == before
 
 
-@pytest.mark.parametrize("denied", [{"GV$SESSION"}, {"GV$SESSION", "V$INSTANCE"}])
+@pytest.mark.parametrize("denied", thinned([{"GV$SESSION"}, {"GV$SESSION", "V$INSTANCE"}], 2))
 def test_where_other_instances_cannot_be_seen_nothing_is_given_up(denied: set[str], tmp_path: Path) -> None:
     done = threading.Event()
     with running_standin(Scenario(instances=2, denied=frozenset(denied))) as standin:

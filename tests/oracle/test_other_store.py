@@ -9,6 +9,7 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, Act, Fault, break_connection
+from tests.tiers import thinned
 from toolkit.errors import ExitCode
 
 CTAS, COPIED = 'CREATE TABLE "DBATK"."DBATK_', 'ALTER INDEX "DBATK"."DBATK_'
@@ -23,7 +24,9 @@ def scratch(standin: Standin) -> list[str]:
     return sorted(name[1] for _, name in standin.engine.state.objects if name[1].startswith("DBATK_"))
 
 
-@pytest.mark.parametrize("denied", [frozenset(), frozenset({"DBA_OBJECTS"})], ids=["DBA_OBJECTS", "ALL_OBJECTS"])
+@pytest.mark.parametrize(
+    "denied", thinned([frozenset(), frozenset({"DBA_OBJECTS"})], 2), ids=["DBA_OBJECTS", "ALL_OBJECTS"]
+)
 def test_clean_of_another_store_names_scratch_objects_and_drops_none(
     denied: frozenset[str], tmp_path: Path
 ) -> None:
@@ -77,7 +80,7 @@ def test_a_table_of_somebody_with_a_like_name_is_nobodys_leftover(tmp_path: Path
         assert wreck.clean(standin, tmp_path)[1]["others"] == []
 
 
-@pytest.mark.parametrize("command", ["index-rebuild-job", "insert-job"])
+@pytest.mark.parametrize("command", thinned(["index-rebuild-job", "insert-job"], 2))
 def test_a_degree_or_nologging_that_is_taken_for_the_former_value_is_said_before(
     command: str, tmp_path: Path
 ) -> None:

@@ -139,7 +139,7 @@ _READ_BY_ALL = ("V$PARAMETER", "V$OPTION", "V$PQ_SESSTAT", "V$PX_SESSION", "V$SE
 
 
 @pytest.mark.parametrize(
-    ("view", "code"), thinned([("V$PARAMETER", 942), *((view, 1031) for view in _READ_BY_ALL)], 5)
+    ("view", "code"), thinned([("V$PARAMETER", 942), *((view, 1031) for view in _READ_BY_ALL)], 12)
 )
 def test_a_catalogue_view_that_is_refused_costs_evidence_never_the_run(view: str, code: int, sweep: Dbatk) -> None:
     with running_standin(Scenario(denied=frozenset({view}), denied_code=code)) as standin:
@@ -151,7 +151,7 @@ def test_a_catalogue_view_that_is_refused_costs_evidence_never_the_run(view: str
 
 @pytest.mark.parametrize(
     ("strikes", "when", "spared"),
-    [("CREATE TABLE", "before", 0), ("CREATE TABLE", "after", 0), ("pq_sesstat", "before", 1)],
+    thinned([("CREATE TABLE", "before", 0), ("CREATE TABLE", "after", 0), ("pq_sesstat", "before", 1)], 3),
 )
 def test_a_connection_lost_during_and_after_the_clock_fails_one_trial_only(
     strikes: str, when: str, spared: int, sweep: Dbatk

@@ -9,6 +9,7 @@ import pytest
 
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_command_line import dbatk
+from tests.tiers import thinned
 
 _COPY = ("--source", "GTEST", "--table", "GTEST_COPY")
 OPERATIONS = {
@@ -33,7 +34,7 @@ def trials(run: dict[str, object]) -> Iterator[dict[str, object]]:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", thinned(OPERATIONS, 6))
 def test_a_job_that_gets_fewer_servers_than_asked_for_is_downgraded(
     operation: str, pool: str, tmp_path: Path
 ) -> None:
@@ -49,7 +50,7 @@ def test_a_job_that_gets_fewer_servers_than_asked_for_is_downgraded(
         assert trial["granted_degree"] == given
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", thinned(OPERATIONS, 3))
 def test_a_job_that_gets_all_it_asked_for_is_not(operation: str, tmp_path: Path) -> None:
     with running_standin(Scenario(busy_servers=40)) as standin:
         status, run = dbatk(standin, tmp_path, *OPERATIONS[operation], "--degree", "8", "--snapshot", "vstat")

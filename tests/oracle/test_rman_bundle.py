@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def export(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: st
 
 
 def drive(bundle: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["sh", "run.sh", *arguments], cwd=bundle, capture_output=True, text=True, check=False)
+    command = ["sh", "run.sh", *arguments]
+    return subprocess.run(command, cwd=bundle, capture_output=True, text=True, check=False, umask=0)
 
 
 def test_a_bundle_runs_deletes_what_it_wrote_and_comes_back_as_a_run(
@@ -57,6 +59,7 @@ def test_a_bundle_runs_deletes_what_it_wrote_and_comes_back_as_a_run(
     assert done.returncode == 0, done.stderr
     assert list(context.iterdir()) == [] and home.pieces() == []
     assert drive(bundle, "-y").returncode == 0, "begun again it has nothing to do"
+    assert [path for path in bundle.rglob("*") if path.stat().st_mode & 0o077] == []
     told = [log.read_text() for log in (bundle / "spool").glob("t000?.log")]
     assert len(home.pieces(deleted=True)) == sum(text.count("finished piece") for text in told)
     capsys.readouterr()
@@ -86,6 +89,19 @@ def test_the_driver_takes_no_password_as_an_argument(
     bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [1]\n")
     done = drive(bundle, "-y", connect)
     assert done.returncode == 2 and "process list" in done.stderr and "secret" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["t0001.log", "t0001.times"])
+def test_a_log_that_is_a_pipe_is_not_waited_for(
+    name: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [1]\n")
+    assert drive(bundle, "-y").returncode == 0
+    (bundle / "spool" / name).unlink()
+    os.mkfifo(bundle / "spool" / name)
+    capsys.readouterr()
+    assert main(["ingest", str(bundle)]) == 2
+    assert "is no file" in capsys.readouterr().err
 
 
 def test_an_altered_script_is_not_run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def asked_in(standin: Standin, marks: Marks) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", thinned(OPTIONS, 2))
 def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName, tmp_path: Path) -> None:
     with swept(name, tmp_path) as (standin, marks, run):
         asked = asked_in(standin, marks)
@@ -95,7 +95,10 @@ def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName,
 
 @pytest.mark.parametrize(
     "options",
-    [{"into": "filled"}, {"logging": "nologging"}, {"bare": True}, {"into": "filled", "logging": "nologging"}],
+    thinned(
+        [{"into": "filled"}, {"logging": "nologging"}, {"bare": True}, {"into": "filled", "logging": "nologging"}],
+        4,
+    ),
 )
 def test_indexes_rows_and_logging_of_the_copy_cost_an_insert_no_round_trip_of_their_own(
     options: dict[str, OptionValue], tmp_path: Path
@@ -108,7 +111,7 @@ def test_indexes_rows_and_logging_of_the_copy_cost_an_insert_no_round_trip_of_th
     assert len(made) == (0 if options.get("bare") else 3)
 
 
-@pytest.mark.parametrize("name", thinned(OPTIONS, 3))
+@pytest.mark.parametrize("name", thinned(OPTIONS, 9))
 def test_refused_views_cost_the_first_trial_no_more_than_the_others(name: OperationName, tmp_path: Path) -> None:
     with swept(name, tmp_path, Scenario(denied=REFUSED)) as (standin, marks, run):
         asked = asked_in(standin, marks)
@@ -117,7 +120,7 @@ def test_refused_views_cost_the_first_trial_no_more_than_the_others(name: Operat
     assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))
 
 
-@pytest.mark.parametrize("name", thinned(OPTIONS, 3))
+@pytest.mark.parametrize("name", thinned(OPTIONS, 9))
 def test_on_the_clock_only_the_timed_statement_is_sent_in_the_workers_session(
     name: OperationName, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,7 @@ def mends(oldest: str) -> Iterator[Call]:
     yield from _ways().proven([item], facts, {"stats_record:APP": moved}, OURS).mend
 
 
+@functools.cache
 def statements() -> dict[str, str]:
     """Return every distinct statement with where it comes from."""
     found: dict[str, str] = {}

@@ -9,6 +9,7 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Act, Fault, break_connection, somebody
+from tests.tiers import thinned
 from toolkit.errors import ExitCode
 
 JOB = wreck.OPERATIONS
@@ -43,7 +44,7 @@ AGAIN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", AGAIN)
+@pytest.mark.parametrize("case", thinned(AGAIN, 4))
 def test_a_stranger_is_not_found_complete_after_a_kill(case: str, tmp_path: Path) -> None:
     command, words, anew, what = AGAIN[case]
     with running_standin() as standin:
@@ -59,7 +60,7 @@ def test_a_stranger_is_not_found_complete_after_a_kill(case: str, tmp_path: Path
         assert (status, "TK-0205" in str(said)) == (ExitCode.USAGE, True), said
 
 
-@pytest.mark.parametrize("case", AGAIN)
+@pytest.mark.parametrize("case", thinned(AGAIN, 4))
 def test_a_stranger_made_right_after_our_creation_is_left_and_said(case: str, tmp_path: Path) -> None:
     command, words, anew, what = AGAIN[case]
     gone = 'DROP TABLE "DBATK"."MADE" PURGE' if what == TABLE else 'DROP INDEX "DBATK"."NEW_IX"'
@@ -89,14 +90,29 @@ def remade(standin: Standin) -> Act:
 
 @pytest.mark.parametrize(
     ("command", "words"),
-    [
-        (JOB["ctas-sweep"], 'FROM "DBATK"."DBATK_'),
-        (
-            ("ctas", "--source", "GTEST", "--table", "MADE", "--degree", "4", "--repeat", "1", "--keep", "all"),
-            'FROM "DBATK"."DBATK_',
-        ),
-        (JOB["index-rebuild-sweep"], 'CREATE INDEX "DBATK"."DBATK_'),
-    ],
+    thinned(
+        [
+            (JOB["ctas-sweep"], 'FROM "DBATK"."DBATK_'),
+            (
+                (
+                    "ctas",
+                    "--source",
+                    "GTEST",
+                    "--table",
+                    "MADE",
+                    "--degree",
+                    "4",
+                    "--repeat",
+                    "1",
+                    "--keep",
+                    "all",
+                ),
+                'FROM "DBATK"."DBATK_',
+            ),
+            (JOB["index-rebuild-sweep"], 'CREATE INDEX "DBATK"."DBATK_'),
+        ],
+        3,
+    ),
     ids=["sweep", "kept", "copy"],
 )
 def test_a_scratch_table_that_somebody_makes_anew_is_neither_dropped_nor_changed(

@@ -1,239 +1,49 @@
-"""What an unkind database does to a run: all is as it was afterwards, or the exit is not 0 and it is named.
-
-Each case is a command, what strikes it, and what is done next. One law is held against every command that ends
-by itself: an object that is not as it was (or as somebody else has set it meanwhile) is named in its output, and
-its exit is not 0.
-"""
+"""What an unkind database does to a run: all is as it was afterwards, or the exit is not 0 and it is named."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from tests.oracle import wreck
-from tests.oracle.standin import Scenario, Standin, privileges, running_standin
-from tests.oracle.standin.faults import (
-    AFTER,
-    BEFORE,
-    DURING,
-    Act,
-    Fault,
-    break_connection,
-    fail_with,
-    kill_client,
-    kill_session,
+from tests.oracle.standin.faults import AFTER, BEFORE, DURING
+from tests.oracle.unkind import (
+    AGAIN,
+    ANY,
+    CLEAN,
+    FINE,
+    JOB,
+    LIVE,
+    MADE,
+    NEW_IX,
+    OTHERS,
+    PARTITIONED,
+    REBUILD_APP,
+    RESUME,
+    SALES_IX,
+    SALES_NOLOG,
+    STATS_LIVE,
+    Case,
+    Strike,
+    becomes,
+    both,
+    cut,
+    dba,
+    ended,
+    kill,
+    mixed,
+    odd_index,
+    play,
+    raises,
+    strike,
 )
-from tests.oracle.standin.indexes import table_parts
-from tests.servers.forks import Forked
 from tests.tiers import thinned
 
-Look = dict[str, dict[str, object]]
-Deed = Callable[["Scene"], Act]
-Command = tuple[str, ...]
-
-
-def look(standin: Standin) -> Look:
-    """Return every object with all that a run may change of it."""
-    state = standin.engine.state
-    seen: Look = {}
-    for (kind, name), made in state.objects.items():
-        if name[1].startswith("SYS_JOURNAL_"):
-            continue  # half of an index that is being built: `building` says so
-        parts = made.shape.parts if kind == "INDEX" else table_parts(made) if made.bounds else []
-        seen[f"{kind} {'.'.join(name)}"] = {
-            "object_id": made.object_id, "degree": made.degree, "logging": made.logging, "status": made.status,
-            "visibility": made.visibility, "building": made.building,
-            "preferences": tuple(sorted(state.statistics.preferences.get(name, {}).items())),
-            **{f"logging of {part.name}": part.logging for part in parts},
-            **{f"status of {part.name}": part.status for part in parts},
-        }  # fmt: skip
-    return seen
-
-
-@dataclass
-class Scene:
-    """A stand-in with a program that works on it, and what the database should look like."""
-
-    standin: Standin
-    folder: Path
-    makes: str | None
-    due: Look
-    process: Forked | None = None
-    story: list[str] = field(default_factory=list)
-
-    def somebody(self, act: Callable[[], object]) -> None:
-        """Let somebody else change something: from now on that is how it is due."""
-        before = look(self.standin)
-        act()
-        after = look(self.standin)
-        for name in before.keys() | after.keys():
-            if name not in after:
-                self.due.pop(name, None)
-            elif name not in before:
-                self.due[name] = after[name]
-            else:
-                changed = {key: value for key, value in after[name].items() if before[name].get(key) != value}
-                self.due.setdefault(name, {**after[name]}).update(changed) if changed else None
-
-    def run(self, *arguments: str) -> None:
-        """Run a command to its end, and hold the law against it."""
-        where = wreck.environment(self.standin, self.folder)
-        self.process = Forked("toolkit", *arguments, "--json", env={**os.environ, **where})
-        out, err = self.process.communicate(timeout=300)
-        status = self.process.returncode
-        self.story.append(f"{' '.join(arguments[:2])}: exit {status}\n{out}\n{err}")
-        assert self.standin.password not in out + err
-        assert "Traceback" not in out + err, out + err
-        if status is not None and status >= 0:
-            wrong = self.wrong()
-            said = out + err
-            if "cannot connect" in said:  # then the undo script names it
-                said += "".join(script.read_text() for script in wreck.undo_scripts(self.folder))
-            unsaid = [line for name, line in wrong.items() if name.split(".")[-1] not in said]
-            assert not wrong or (status and not unsaid), "\n".join([*wrong.values(), *self.story])
-
-    def wrong(self) -> dict[str, str]:
-        """Return what is not as it should be, with a sentence each."""
-        now, found = look(self.standin), {}
-        for name in self.due.keys() | now.keys():
-            is_now, due = now.get(name), self.due.get(name)
-            if name == self.makes and due is None and is_now is not None:
-                due = {**is_now, "degree": "1", "logging": "YES", "status": "VALID", "building": False}
-            if is_now != due:
-                found[name] = f"{name}: {is_now}, due {due}"
-        return found
-
-
-def kill(scene: Scene) -> Act:
-    """Kill the client with SIGKILL."""
-
-    def pid() -> int:
-        assert scene.process is not None
-        return scene.process.pid
-
-    return kill_client(pid)
-
-
-def dba(*statements: str) -> Deed:
-    """Let the DBA run statements."""
-    return lambda scene: lambda _, __: scene.somebody(lambda: scene.standin.engine.run_as_dba(*statements))
-
-
-def becomes(**changes: object) -> Deed:
-    """Let the database be another from now on."""
-
-    def change(scene: Scene) -> Act:
-        def act(*_: object) -> None:
-            engine = scene.standin.engine
-            engine.scenario = engine.state.scenario = replace(engine.scenario, **changes)  # type: ignore[arg-type]
-
-        return act
-
-    return change
-
-
-def both(*deeds: Deed) -> Deed:
-    """Do one after the other."""
-
-    def make(scene: Scene) -> Act:
-        def act(backend: object, state: object) -> None:
-            for deed in deeds:
-                deed(scene)(backend, state)  # type: ignore[arg-type]
-
-        return act
-
-    return make
-
-
-def raises(number: int) -> Deed:
-    return lambda _: fail_with(number)
-
-
-def cut(_: Scene) -> Act:
-    return break_connection
-
-
-def ended(_: Scene) -> Act:
-    return kill_session
-
-
-@dataclass(frozen=True)
-class Strike:
-    """What strikes at the first statement with these words."""
-
-    deed: Deed
-    words: str
-    when: str = BEFORE
-    spared: int = 0
-
-
-CLEAN = ("clean",)
-RESUME = ("runs", "resume", "last", "--not-production")
-AGAIN = ("again",)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A command, what strikes it, and what is done next; at the end nothing is due."""
-
-    name: str
-    command: Command
-    strikes: tuple[Strike, ...] = ()
-    then: tuple[Command | Deed | Strike, ...] = (CLEAN,)
-    scenario: Scenario = field(default_factory=Scenario)
-    setup: Callable[[Standin], None] | None = None
-    settles: bool = True
-    """Whether all is as it should be in the end; else it is left, and said."""
-
-
-JOB = wreck.OPERATIONS
-LIVE = ("index", "rebuild", "--index", "GTEST_IX", "--degree", "1,4", "--repeat", "1", "--on-live-objects")
-REBUILD_APP = ("index", "rebuild", "--index", "APP.ORDERS_IX", "--degree", "4")
-SALES_NOLOG = ("insert", "--source", "SALES", "--table", "SALES", "--degree", "4", "--nologging")
-SALES_IX = ("index", "rebuild", "--index", "SALES_IX", "--degree", "2", "--nologging")
-STATS_LIVE = ("stats", "gather", "--schema", "DBATK", "--degree", "1,4", "--repeat", "1", "--warmup", "0",
-              "--on-live-objects")  # fmt: skip
-ANY = (
-    "CREATE SESSION", "CREATE TABLE", "CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE", "CREATE ANY INDEX",
-    "ALTER ANY INDEX", "DROP ANY INDEX",
-)  # fmt: skip
 _ONCE_BROKEN = (
     "rebuild killed online", "all grants on the table revoked in a load", "work schema, DROP revoked",
     "ORA-01031 at DROP",
 )  # fmt: skip
-PARTITIONED = Scenario(partitioned=True)
-OTHERS = Scenario(privileges=ANY)
-MADE, NEW_IX = 'CREATE TABLE "DBATK"."MADE"', 'CREATE INDEX "DBATK"."NEW_IX"'
-IX = ("INDEX", ("DBATK", "GTEST_IX"))
-FINE = becomes(fail={}, denied=frozenset(), privileges=ANY, grants=privileges.GRANTS, password="tiger")
-
-
-def mixed(standin: Standin) -> None:
-    """Partitions of a table and of its index that do not agree about LOGGING, and an index with DEFAULT."""
-    objects = standin.engine.state.objects
-    table, index = objects["TABLE", ("DBATK", "SALES")], objects["INDEX", ("DBATK", "SALES_IX")]
-    table_parts(table)[1].logging = "NO"
-    index.shape.parts[2].logging = "NO"
-    index.degree = "DEFAULT"
-    table.degree = "8"
-
-
-def odd_index(standin: Standin) -> None:
-    """An index that is INVISIBLE, NOLOGGING and of DEFAULT degree."""
-    made = standin.engine.state.objects[IX]
-    made.visibility, made.logging, made.degree = "INVISIBLE", "NO", "DEFAULT"
-
-
-def unusable(standin: Standin) -> None:
-    standin.engine.state.objects[IX].status = "UNUSABLE"
-
-
-def strike(deed: Deed, words: str, when: str = BEFORE, spared: int = 0) -> tuple[Strike, ...]:
-    return (Strike(deed, words, when, spared),)
 
 
 def cases() -> list[Case]:
@@ -431,36 +241,9 @@ def _tiers() -> list[object]:
     first = [each for each in known if each.name in _ONCE_BROKEN]
     slow = [each for each in known if "password" in each.name]
     rest = [each for each in known if each not in (*first, *slow)]
-    return [*first, *thinned(rest, 4), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
+    return [*first, *thinned(rest, 7), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
 
 
 @pytest.mark.parametrize("case", _tiers(), ids=lambda case: case.name.replace(" ", "-"))
 def test_all_is_put_back_or_said(case: Case, tmp_path: Path) -> None:
-    with running_standin(case.scenario) as standin:
-        if case.setup is not None:
-            case.setup(standin)
-        scene = Scene(standin, tmp_path, _made_by(case.command), look(standin))
-        faults = standin.engine.faults
-        faults += [_fault(scene, each) for each in case.strikes]
-        scene.run(*case.command, "-t", standin.url, "--not-production")
-        assert all(fault.struck is not None for fault in faults), scene.story
-        for step in case.then:
-            if isinstance(step, Strike):
-                faults.append(_fault(scene, step))
-            elif callable(step):
-                step(scene)(None, None)  # type: ignore[arg-type]
-            elif step == CLEAN:
-                scene.run("clean", "-t", standin.url)
-            elif step == AGAIN:
-                scene.run(*case.command, "-t", standin.url, "--not-production")
-            else:
-                scene.run(*step)
-        assert bool(scene.wrong()) is not case.settles, "\n".join([*scene.wrong().values(), *scene.story])
-
-
-def _fault(scene: Scene, strike: Strike) -> Fault:
-    return Fault(strike.deed(scene), words=strike.words, when=strike.when, spared=strike.spared)
-
-
-def _made_by(command: Command) -> str | None:
-    return {JOB["ctas-job"]: "TABLE DBATK.MADE", JOB["index-build-job"]: "INDEX DBATK.NEW_IX"}.get(command)
+    play(case, tmp_path)

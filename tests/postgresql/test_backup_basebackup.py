@@ -14,11 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.servers import forks
 from tests.servers.postgresql import PASSWORD_USER, Server
+from tests.tiers import thinned
 from toolkit.cli.main import main
 
 pytestmark = pytest.mark.postgresql
-ROOT = Path(__file__).resolve().parents[2]
 
 Run = Callable[..., tuple[int, dict[str, object]]]
 
@@ -46,10 +47,10 @@ def backup(
     monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
     monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
 
-    def run(*arguments: str, to: Path | None = place) -> tuple[int, dict[str, object]]:
+    def run(*arguments: str, to: Path | None = place, bin_dir: str = programs) -> tuple[int, dict[str, object]]:
         capsys.readouterr()
         where = () if to is None else ("--destination", str(to))
-        common = ("-t", postgresql_server.url, "--not-production", "--bin-dir", programs, "--snapshot", "none")
+        common = ("-t", postgresql_server.url, "--not-production", "--bin-dir", bin_dir, "--snapshot", "none")
         status = main(["backup", "run", *common, *where, "--json", *arguments])
         return status, json.loads(capsys.readouterr().out)
 
@@ -125,9 +126,9 @@ def test_the_password_is_in_no_argument_and_no_output(
         session.execute(f"GRANT pg_read_all_settings TO {PASSWORD_USER}")
     url = f"postgresql://{PASSWORD_USER}@127.0.0.1:{server.port}/{server.database}"
     own = {**os.environ, "DBATK_PASSWORD": server.password, "DBATK_STORE": str(tmp_path / "s.sqlite")}
-    command = [sys.executable, "-m", "toolkit", "backup", "run", "-t", url, "--not-production", "--destination",
-               str(place), "--bin-dir", programs, "--checkpoint", "fast", "--debug"]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, env=own, cwd=ROOT, timeout=120, check=False)
+    command = ["backup", "run", "-t", url, "--not-production", "--destination", str(place), "--bin-dir", programs,
+               "--checkpoint", "fast", "--debug"]  # fmt: skip
+    done = forks.run("toolkit", *command, env=own)
     assert done.returncode == 0, done.stderr
     assert server.password not in done.stdout + done.stderr
     assert server.password not in (tmp_path / "s.sqlite").read_bytes().decode(errors="replace")
@@ -184,7 +185,7 @@ def test_places_that_cannot_take_a_backup_are_refused(backup: Run, place: Path, 
 
 
 def test_a_program_that_is_not_where_the_user_says_is_said(backup: Run, place: Path) -> None:
-    status, document = backup("--bin-dir", str(place))
+    status, document = backup(bin_dir=str(place))
     assert (status, error(document)["code"]) == (5, "TK-0304")
     assert f"`pg_basebackup` is not in `{place}`" in error(document)["message"]
 
@@ -195,7 +196,7 @@ def test_a_client_older_than_the_server_is_refused(backup: Run, place: Path, tmp
     for name in ("pg_basebackup", "pg_verifybackup"):
         (old / name).write_text(f"#!/bin/sh\necho '{name} (PostgreSQL) 13.4'\n")
         (old / name).chmod(0o755)
-    status, document = backup("--bin-dir", str(old))
+    status, document = backup(bin_dir=str(old))
     assert (status, "is older than the server" in error(document)["message"]) == (5, True)
     assert list(place.iterdir()) == []
 
@@ -241,15 +242,13 @@ def slow(tmp_path: Path) -> str:
     return str(folder)
 
 
-def begun(server: Server, place: Path, slow: str, tmp_path: Path, *more: str) -> subprocess.Popen[str]:
+def begun(server: Server, place: Path, slow: str, tmp_path: Path, *more: str) -> forks.Forked:
     """Begin a job and return it when its program has written something."""
     own = {**os.environ, "DBATK_STORE": str(tmp_path / "store.sqlite"), "DBATK_CONFIG": str(tmp_path / "config")}
-    command = [sys.executable, "-m", "toolkit", "backup", "run", "-t", server.url, "--not-production",
-               "--destination", str(place), "--bin-dir", slow, "--snapshot", "none", "-q", *more]  # fmt: skip
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    deadline = time.monotonic() + 60
+    command = ["backup", "run", "-t", server.url, "--not-production", "--destination", str(place),
+               "--bin-dir", slow, "--snapshot", "none", "-q", *more]  # fmt: skip
+    process = forks.Forked("toolkit", *command, env=own, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + 300
     while not list(place.glob("*/backup/half")):
         assert process.poll() is None, process.stdout and process.stdout.read()
         assert time.monotonic() < deadline
@@ -265,14 +264,14 @@ def programs_of(slow: str) -> list[psutil.Process]:
     return found
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("sent", thinned([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 3))
 def test_a_signal_ends_the_program_and_removes_what_it_wrote(
     postgresql_server: Server, place: Path, slow: str, tmp_path: Path, sent: signal.Signals
 ) -> None:
     process = begun(postgresql_server, place, slow, tmp_path)
     assert len(programs_of(slow)) == 1
     process.send_signal(sent)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 130, out
     assert list(place.iterdir()) == []
     assert programs_of(slow) == []
@@ -280,7 +279,7 @@ def test_a_signal_ends_the_program_and_removes_what_it_wrote(
 
 def test_a_time_limit_ends_it_too(postgresql_server: Server, place: Path, slow: str, tmp_path: Path) -> None:
     process = begun(postgresql_server, place, slow, tmp_path, "--time-limit", "3s")
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 3
     assert "time limit of 3 s passed" in out
     assert (list(place.iterdir()), programs_of(slow)) == ([], [])
@@ -291,7 +290,7 @@ def test_a_killed_program_is_a_failure_that_leaves_nothing(
 ) -> None:
     process = begun(postgresql_server, place, slow, tmp_path)
     programs_of(slow)[0].kill()
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert (process.returncode, "ended by signal 9" in out, list(place.iterdir())) == (3, True, []), out
 
 
@@ -300,15 +299,14 @@ def test_after_a_kill_clean_ends_the_program_and_removes_exactly_its_folder(
 ) -> None:
     process = begun(postgresql_server, place, slow, tmp_path)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert len(programs_of(slow)) == 1
     (place / "mine").mkdir()
     other = place / "dbatk_0000000000000000_1"
     other.mkdir()
     (other / "precious").touch()
     own = {**os.environ, "DBATK_STORE": str(tmp_path / "store.sqlite"), "DBATK_CONFIG": str(tmp_path / "config")}
-    command = [sys.executable, "-m", "toolkit", "clean", "-t", postgresql_server.url]
-    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, timeout=120, check=False)
+    done = forks.run("toolkit", "clean", "-t", postgresql_server.url, env=own)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "dropped backup" in done.stdout
     assert programs_of(slow) == []

@@ -18,7 +18,7 @@ from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, ObjectKind
 
-ROWS = 150_000
+ROWS = 40_000
 PROOF = "SELECT count(*), sum(hashtext(t::text)::bigint) FROM bulk t"
 Run = Callable[..., tuple[int, dict[str, object]]]
 

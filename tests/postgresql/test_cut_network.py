@@ -50,6 +50,8 @@ def proxy(postgresql_server: Server) -> Iterator[Proxy]:
 def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LOOK_SECONDS", "PROBE_SECONDS", "HURRIED_LOOK_SECONDS", "HURRIED_PROBE_SECONDS"):
         monkeypatch.setattr(waiting, name, 0.3)
+    for name in ("_ON_THE_WAY_SECONDS", "_HURRIED_ON_THE_WAY_SECONDS"):
+        monkeypatch.setattr(waiting, name, 0.2)
 
 
 class Cut:
@@ -59,7 +61,7 @@ class Cut:
         self.server, self.proxy, self.schema = server, proxy, schema
         self.store = folder / "store.sqlite"
         self.url = f"postgresql://{server.user}@127.0.0.1:{proxy.port}/{server.database}"
-        self.stop, self.heard = Stop(), Heard()
+        self.stop, self.heard, self.quick = Stop(), Heard(), False
 
     def target(self, observe: Callable[[str], None] = lambda _: None) -> PostgresqlTarget:
         target = PostgresqlTarget(Access(parse_url(self.url)))
@@ -67,7 +69,7 @@ class Cut:
         return target
 
     def experiment(self) -> Experiment:
-        options = {"query": _SLOW, "table": f"{self.schema}.made"}
+        options = {"query": "SELECT 1 AS id" if self.quick else _SLOW, "table": f"{self.schema}.made"}
         return Experiment(self.url, "ctas", options, (Factor("degree", (1,)),), Mode.MEASUREMENT, warmup=0, seed=3)
 
     def run(self, observe: Callable[[str], None]) -> ToolkitError | None:
@@ -193,7 +195,26 @@ def test_a_stop_ends_an_undo_that_gets_no_answer(cut: Cut) -> None:
     cut.swept_up()
 
 
-@pytest.mark.parametrize("at", ["metadata", "statement"])
+@pytest.mark.parametrize("at", ["pg_settings", "CREATE TABLE", "AS byte_count", "DROP TABLE"])
+def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered(
+    cut: Cut, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    monkeypatch.setattr("toolkit.runner.sweep._RECONNECT_SECONDS", (0.0,))
+    frozen: list[int] = []
+
+    def observe(text: str) -> None:
+        if at in text and not frozen:
+            frozen.append(cut.proxy.freeze(replies_only=False))
+
+    cut.quick = True
+    error = cut.run(observe)
+    assert frozen and frozen[0] > 0
+    assert error is None or error.code in {"TK-0201", "TK-0202"}, error
+    if at != "pg_settings" or error is None:
+        cut.swept_up()
+
+
+@pytest.mark.parametrize("at", ["metadata", "statement", "answer"])
 def test_ctrl_c_ends_a_process_whose_network_is_cut(
     postgresql_server: Server, proxy: Proxy, postgresql_schema: str, tmp_path: Path, at: str
 ) -> None:
@@ -210,7 +231,10 @@ def test_ctrl_c_ends_a_process_whose_network_is_cut(
             assert proxy.held.wait(_WATCHDOG_SECONDS)
         else:
             wait_until_running(postgresql_server)
-            proxy.hang()
+            if at == "answer":
+                assert proxy.freeze(replies_only=True)
+            else:
+                proxy.hang()
         client.send_signal(signal.SIGINT)
         _, told = client.communicate(timeout=_WATCHDOG_SECONDS / 2)
         assert client.wait() == 130, told

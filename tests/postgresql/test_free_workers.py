@@ -21,7 +21,8 @@ __all__ = ["dbatk", "home"]
 pytestmark = pytest.mark.postgresql
 
 Session = psycopg.Connection[tuple[object, ...]]
-_SLOW = "SELECT count(*) AS n, max(md5(md5(md5(md5(md5(x)))))) AS m FROM {0}.big, generate_series(1, 12)"
+_SLOW = "SELECT count(*) AS n, max(md5(md5(x))) AS m, pg_sleep(2) IS NULL AS slept FROM {0}.big"
+"""Worth workers, and longer than the second after which they are looked for."""
 
 
 @pytest.fixture

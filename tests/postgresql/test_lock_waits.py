@@ -14,6 +14,7 @@ from tests.postgresql.helpers import target_of
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
+from toolkit.app.runs.repair import clean
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -199,3 +200,20 @@ def test_two_stores_do_not_work_on_one_database_at_once(
     assert f"run `{head.run}` of another store works on this database" in refused[0].message
     assert "pid" in refused[0].message
     assert job(postgresql_server, tmp_path / "other.sqlite", "index-rebuild", options)
+
+
+def test_clean_works_on_a_database_only_when_no_run_of_another_store_does(
+    postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    store = tmp_path / "store.sqlite"
+    job(postgresql_server, store, "index-rebuild", {"schema": schema})
+    with open_store(store) as opened, postgresql_server.connect() as holder:
+        (head,) = opened.list_runs()
+        holder.execute("SET application_name = '20260101-000000-aaaa'")
+        holder.execute("SELECT pg_advisory_lock(1684169835, 1)")
+        with pytest.raises(ToolkitError) as caught:
+            clean(target_of(postgresql_server), run=head.run, store=opened, events=Heard())
+        assert caught.value.code == "TK-0302"
+        assert "`20260101-000000-aaaa` of another store" in caught.value.message
+        holder.execute("SELECT pg_advisory_unlock(1684169835, 1)")
+        assert clean(target_of(postgresql_server), run=head.run, store=opened, events=Heard()).left == ()

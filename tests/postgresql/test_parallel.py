@@ -8,6 +8,7 @@ import pytest
 
 from tests.postgresql.helpers import RUN, Bench, index, open_context, table, target_of, work_of
 from tests.servers.postgresql import Server
+from tests.tiers import thinned
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.dialects.postgresql.granted import SERIAL_PLAN
@@ -108,7 +109,7 @@ def test_the_database_counts_workers_of_queries_from_release_18_on(big: Bench) -
     assert granted.source.startswith("pg_stat_database" if counted else "workers seen")
 
 
-@pytest.mark.parametrize("options", [{}, {"online": True}, {"unique": True}])
+@pytest.mark.parametrize("options", thinned([{}, {"online": True}, {"unique": True}], 3))
 def test_an_index_build_gets_its_workers(big: Bench, memory: None, options: dict[str, bool]) -> None:
     granted = build(big, "big", 3, **options)
     assert granted.degree == 3

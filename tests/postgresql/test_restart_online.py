@@ -16,6 +16,7 @@ from tests.engines.arena import Heard
 from tests.postgresql.helpers import target_of
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.results import ended_well
 from toolkit.app.runs.execute import resume, start
@@ -82,7 +83,7 @@ def cut_off(server: Server, restartable: Restartable, store: Path) -> str:
     return head.run
 
 
-@pytest.mark.parametrize("order", ["resume", "clean, resume", "resume, clean"])
+@pytest.mark.parametrize("order", thinned(["resume", "clean, resume", "resume, clean"], 3))
 def test_an_online_build_that_a_restart_cut_off_is_built_again(server: Server, tmp_path: Path, order: str) -> None:
     restartable, store = Restartable(server), tmp_path / "store.sqlite"
     try:

@@ -28,12 +28,20 @@ RELEASES = list(installed()) or ["found"]
 ODD = 'Ünder "quoted" table'
 LISTS = {
     "ours": "|run-of-files|",
+    "words": "|pg_class|",
     "schemas": '|Odd "S"|',
     "tablespaces": "|pg_default|",
     "since": "2020-01-01 00:00:00+00",
+    "transaction_id": "3",
+    "oid": "1259",
+    "timeline": "00000001",
     "objects": json.dumps([['Odd "S"', ODD], [None, "nowhere"]]),
+    "search_path": "public",
+    "default_tablespace": "pg_default",
+    "temp_tablespaces": "pg_default",
+    "default_table_access_method": "heap",
 }
-"""What files take that want several names."""
+"""What files take beside the names of a table: several names, or settings."""
 
 
 @pytest.fixture(scope="module", params=RELEASES)

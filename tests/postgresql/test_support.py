@@ -35,7 +35,13 @@ def test_every_operation_is_supported_plainly(operation: OperationName) -> None:
 @pytest.mark.parametrize(
     ("operation", "more", "words"),
     [
-        ("insert", {"degree": 2}, "INSERT ... SELECT never writes in parallel on PostgreSQL"),
+        ("insert", {"options": {"degree": 2}}, "by the blocks of its source, and a query has none"),
+        ("insert", {"options": {"degree": "auto"}}, "needs a number"),
+        (
+            "insert",
+            {"options": {"degree": 2, "identity": "keep"}, "source": ON, "mode": Mode.JOB, "scratch": False},
+            "takes one session",
+        ),
         ("stats-gather", {"degree": 2}, "ANALYZE of one table uses one process"),
         ("ctas", {"degree": 0}, "needs a number"),
         ("ctas", {"degree": 4096}, "1024 workers"),

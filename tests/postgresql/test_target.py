@@ -15,12 +15,14 @@ import pytest
 from tests.postgresql.helpers import RUN, Bench, target_of
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed
+from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets.base import Access, SessionTag, UnheardError
-from toolkit.targets.postgresql import PostgresqlTarget, _cannot_connect
+from toolkit.targets.postgresql import PostgresqlTarget
+from toolkit.targets.postgresql_way import cannot_connect
 
 TAG = SessionTag(RUN)
 CANARY = "canary-pa55word"
@@ -64,10 +66,10 @@ def test_a_server_that_says_no_in_any_language_was_heard_and_one_that_says_nothi
     address = Address("postgresql", "db", "me", "h", 5432)
     said = ("FATAL:  sorry, too many clients already", "ВАЖНО:  извините, уже слишком много клиентов")
     for text in said:
-        assert not isinstance(_cannot_connect(address, psycopg.OperationalError(at + text)), UnheardError)
-    timeout = _cannot_connect(address, psycopg.errors.ConnectionTimeout("zu spät"))
+        assert not isinstance(cannot_connect(address, psycopg.OperationalError(at + text)), UnheardError)
+    timeout = cannot_connect(address, psycopg.errors.ConnectionTimeout("zu spät"))
     assert isinstance(timeout, UnheardError) and timeout.timed_out
-    closed = _cannot_connect(address, psycopg.OperationalError(at + "Connection refused"))
+    closed = cannot_connect(address, psycopg.OperationalError(at + "Connection refused"))
     assert isinstance(closed, UnheardError) and not closed.timed_out
 
 
@@ -344,6 +346,34 @@ def test_a_close_ends_the_statement_that_another_thread_waits_for(context: Bench
 )
 def test_the_hint_is_of_what_the_server_said(said: str, hint: str) -> None:
     text = f'connection failed: connection to server at "127.0.0.1", port 5432 failed: {said}'
-    error = _cannot_connect(Address("postgresql", "db", "me", "127.0.0.1"), psycopg.OperationalError(text))
+    error = cannot_connect(Address("postgresql", "db", "me", "127.0.0.1"), psycopg.OperationalError(text))
     assert hint in str(error.hint)
     assert "FATAL" in error.message
+
+
+def advice_after(server: Server, *statements: str) -> str:
+    """Return what is advised on the error of the last of some statements."""
+    session = target_of(server).connect(Role.CONTROL, SessionTag("advised"))
+    try:
+        for text in statements[:-1]:
+            session.execute(text)
+        with pytest.raises(DatabaseError) as caught:
+            session.execute(statements[-1])
+    finally:
+        session.close()
+    found = DIALECT.explain(caught.value.code, caught.value.message)
+    assert found is not None
+    return found.advice
+
+
+def test_a_text_without_an_operator_class_for_gin_is_told_of_trigrams(postgresql_server: Server) -> None:
+    made = "CREATE TEMPORARY TABLE words (word text)"
+    assert "gin_trgm_ops" in advice_after(postgresql_server, made, "CREATE INDEX ON words USING gin (word)")
+    missing = advice_after(postgresql_server, "SELECT NULL::no_such_type")
+    assert "gin_trgm_ops" not in missing
+
+
+def test_a_role_that_is_read_only_is_not_sent_to_another_server_first(postgresql_server: Server) -> None:
+    read_only = "SET default_transaction_read_only = on"
+    advised = advice_after(postgresql_server, read_only, "CREATE TABLE never_made (id integer)")
+    assert "default_transaction_read_only" in advised.partition("primary")[0]

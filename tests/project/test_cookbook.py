@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from tests.project.tree import ROOT
+from tests.servers.programs import program
 from tests.tiers import thinned
 
 ROWS = 20_000
@@ -67,15 +68,15 @@ def _shown(page: Path) -> list[tuple[str, str]]:
 
 
 def _programs(folder: Path) -> Path:
-    """Make a folder with our own `timeout`."""
+    """Make a folder with our own `timeout`, and `dbatk` without the start of an interpreter."""
     place = folder / "programs"
-    place.mkdir()
+    program(place / "dbatk", "toolkit")
     (place / "timeout").write_text(_TIMEOUT.format(python=sys.executable), encoding="utf-8")
     (place / "timeout").chmod(0o755)
     return place
 
 
-@pytest.mark.parametrize("page", thinned(PAGES, 6), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", thinned(PAGES, 12), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_end_as_it_shows(page: Path, folder: Path, cookbook: ModuleType) -> None:
     terminal = cookbook.Terminal(folder)
     terminal.environment["PATH"] = f"{_programs(folder)}:{terminal.environment['PATH']}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.project.tree import ROOT
+from tests.project.tree import sources
 from toolkit.model.engines import engines
 from toolkit.model.operations import operations
 
@@ -63,9 +63,8 @@ def _excepted(found: str) -> bool:
 
 def test_nobody_asks_which_operation_or_engine_it_is() -> None:
     found: set[str] = set()
-    for file in sorted((ROOT / "toolkit").rglob("*.py")):
-        path = file.relative_to(ROOT).as_posix()
-        found |= _names(path, ast.parse(file.read_text(encoding="utf-8")))
+    for path, tree in sources(rf"""["']({"|".join([*operations(), *engines()])})["']"""):
+        found |= _names(path, tree)
     folders = {f"{one.rpartition('/')[0]}/: {one.rpartition(' ')[2]}" for one in found}
     assert sorted(one for one in found if not _excepted(one)) == []
     assert sorted(set(EXCEPTIONS) - found - folders) == [], "an exception that is none any more"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import tomllib
 
@@ -33,6 +32,12 @@ def name_of(requirement: str) -> str:
     match = _NAME.match(requirement)
     assert match is not None
     return match.group().lower()
+
+
+def test_the_areas_of_mutations_name_files_that_exist() -> None:
+    areas = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mutations"]
+    named = {name for area in areas.values() for name in (*area["modules"], *area["tests"])}
+    assert {name for name in named if not list(ROOT.glob(name))} == set()
 
 
 def direct(*groups: str) -> set[str]:
@@ -93,15 +98,11 @@ def test_no_file_names_a_package_registry() -> None:
     assert found == []
 
 
-@functools.cache
-def _imported_anywhere() -> frozenset[str]:
-    return frozenset(name for _, tree, _ in sources() for name in imported(tree))
-
-
 @pytest.mark.parametrize("name", sorted(direct("core", "postgresql", "keyring", "notify", "dask")))
 def test_every_dependency_of_the_package_is_imported_by_it(name: str) -> None:
     module = MODULES.get(name, name.replace("-", "_"))
-    assert module in _imported_anywhere()
+    found = sources(rf"^\s*(?:import|from) {module}\b")
+    assert any(module in imported(tree) for _, tree in found)
 
 
 @pytest.mark.parametrize("name", sorted(direct("test") - COMMANDS))

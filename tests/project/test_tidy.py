@@ -19,7 +19,8 @@ _HEAD = """
 import os, signal, subprocess, sys, tempfile
 from pathlib import Path
 from tests import tidy
-tidy._PATIENCE_SECONDS = 0.2
+assert tidy._TIMEOUT_SECONDS
+tidy._TIMEOUT_SECONDS = 0.2
 
 def begin():
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -68,7 +69,7 @@ def run(tmp_path: Path) -> Run:
 def gone(pids: list[int]) -> bool:
     """Wait until processes are gone; zombies of a killed parent count as gone."""
     there = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
-    _, left = psutil.wait_procs(there, timeout=120)
+    _, left = psutil.wait_procs(there, timeout=300)
     return not [each for each in left if each.status() != psutil.STATUS_ZOMBIE]
 
 

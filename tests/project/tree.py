@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,10 +36,30 @@ def texts(folder: str = "toolkit") -> tuple[tuple[str, str], ...]:
     return tuple((name, path.read_text(encoding="utf-8")) for name, path in named if name.startswith(folder + "/"))
 
 
-@functools.cache
-def sources(folder: str = "toolkit") -> tuple[tuple[str, ast.Module, str], ...]:
-    """Return name, tree and text of every Python file of a folder."""
-    return tuple((name, ast.parse(text), text) for name, text in texts(folder))
+def sources(containing: str, folder: str = "toolkit") -> Iterator[tuple[str, ast.Module]]:
+    """Yield name and tree of each Python file of a folder whose text a pattern is found in.
+
+    Parsing all files takes seconds, and their trees slow down every later collection of garbage: a test names what
+    it looks for.
+    """
+    pattern = re.compile(containing, re.MULTILINE)
+    for name, text in texts(folder):
+        if pattern.search(text):
+            gc.disable()  # a tree has no garbage while it grows
+            try:
+                tree = ast.parse(text)
+            finally:
+                gc.enable()
+            yield name, tree
+
+
+def statements(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module at every depth, without walking through their expressions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt):
+            yield node
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from statements(node)
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

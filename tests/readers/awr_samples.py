@@ -41,7 +41,7 @@ def html(*, title: str = "WORKLOAD REPOSITORY report for", extra: str = "", end:
         "<h3>SQL ordered by Elapsed Time</h3>",
         _table(["Elapsed Time (s)", "Executions", "Elapsed Time per Exec (s)", "%Total", "%CPU", "%IO", "SQL Id",
                 "SQL Module", "PDB Name", "SQL Text"],
-               ["12.50", "", "", "1.0", "2.0", "3.0", "abcdefghijk12", "shop", "P1", "select 1 from dual"]),
+               ["12.50", "", "", "1.0", "2.0", "3.0", "abcdfghjkmn12", "shop", "P1", "select 1 from dual"]),
         "<h3>Some Section of a Later Release</h3>",
         _table(["Widget", "Turns"], ["left", "12"]), extra, f"{end}</body></html>\n" if end else "",
     ))  # fmt: skip
@@ -99,12 +99,12 @@ SQL ordered by Elapsed Time          DB/Inst: ACME/acme1  Snaps: 7-8
         Elapsed                  Elapsed Time
         Time (s)    Executions  per Exec (s)  %Total   %CPU    %IO    SQL Id
 ---------------- -------------- ------------- ------ ------ ------ -------------
-            12.5              5          2.50    1.0    2.0    3.0 abcdefghijk12
+            12.5              5          2.50    1.0    2.0    3.0 abcdfghjkmn12
 Module: shop
 select 1
  from dual
 
-             4.0              0                   .5    2.0    3.0 bbcdefghijk12
+             4.0              0                   .5    2.0    3.0 bbcdfghjkmn12
 begin null; end;
 
           -------------------------------------------------------------

@@ -53,6 +53,7 @@ def by_the_tree(page: str, monkeypatch: pytest.MonkeyPatch) -> ReportDocument:
         return html.read_html(page)
 
 
+@pytest.mark.full
 def test_a_page_in_disorder_says_the_same_by_tags_and_by_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = 0
     for seed in range(1500):

@@ -193,11 +193,6 @@ def test_a_report_that_contradicts_itself_is_bad_input() -> None:
     assert read_report(html().encode(), "r").faults == []
 
 
-def test_two_reports_in_one_file_are_bad_input() -> None:
-    faults = read_report((html() + html()).encode(), "r").faults
-    assert faults == ["the file holds 2 reports, which cannot be separated"]
-
-
 def test_a_section_missing_from_its_contents_is_named() -> None:
     promise = '<li><a href="#17">Latch Statistics</a></li><li><a href="#18">Undo</a></li><a name="18"></a>'
     warnings = document(html(extra=promise))["warnings"]

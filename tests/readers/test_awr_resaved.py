@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.tiers import thinned
 from toolkit.readers.awr.report import read_report
 
 AWR = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "awr"
@@ -78,7 +79,7 @@ def document(raw: bytes) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("way", RESAVED)
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", thinned(FILES, 4))
 def test_a_report_saved_in_another_way_says_the_same(file: str, way: str) -> None:
     raw = (AWR / file).read_bytes()
     plain, resaved = document(raw), document(RESAVED[way](raw.decode("utf-8", "replace")))

@@ -132,13 +132,13 @@ def test_a_word_broken_between_lines_is_whole_where_it_is_known_elsewhere() -> N
     head = head.replace("Elapsed", "    CPU", 1)
     text = f"""SQL ordered by CPU Time              DB/Inst: ACME/acme1  Snaps: 7-8
 
-{head}            12.5              5          2.50    1.0    2.0    3.0 cbcdefghijk12
+{head}            12.5              5          2.50    1.0    2.0    3.0 cbcdfghjkmn12
 select name, or
 der_mode, product_
 line from orders where
 order_mode = 1
 
-             2.5              5          2.50    1.0    2.0    3.0 dbcdefghijk12
+             2.5              5          2.50    1.0    2.0    3.0 dbcdfghjkmn12
 {long[:80]}
 """
     (first, _) = document(text)["sql_by_cpu"]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.readers.rman_samples import LANGUAGES, PLAN, Job, messages_of, whole_log
+from tests.tiers import thinned
 from toolkit.readers.rman.decode import lines_of
 from toolkit.readers.rman.log import read_log
 from toolkit.readers.rman.model import Log, log_document
@@ -61,7 +62,7 @@ def test_the_order_of_the_channels_messages_does_not_matter(language: str, seed:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", thinned(SEEDS, 6))
 def test_the_order_of_the_channels_lines_does_not_matter(language: str, seed: int) -> None:
     words = LANGUAGES[language]
     mixed = whole_log(words, middle=line_by_line(language, random.Random(seed)))
@@ -86,7 +87,7 @@ def test_a_log_cut_at_any_character_is_never_complete(language: str) -> None:
         assert read_log(text[:end].splitlines()).outcome not in COMPLETE, text[end - 40 : end]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", thinned(LANGUAGES, 3))
 def test_a_log_without_its_beginning_is_read_and_says_so(language: str) -> None:
     lines = whole_log(LANGUAGES[language])
     began = next(n for n, line in enumerate(lines) if "backup" in line and "01:00:04" in line)
@@ -147,7 +148,7 @@ def _torn(lines: list[str], chance: random.Random) -> list[str]:
 
 
 @pytest.mark.parametrize("damage", [_repeated, _shuffled, _littered, _thinned, _torn])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", thinned(SEEDS, 3))
 def test_a_damaged_log_gives_a_document_and_no_traceback(damage: object, seed: int) -> None:
     chance = random.Random(seed)
     assert callable(damage)

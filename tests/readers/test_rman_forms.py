@@ -12,7 +12,7 @@ import pytest
 
 from tests.readers.rman_samples import ENGLISH, LANGUAGES, STAMPS, whole_log
 from toolkit.readers.rman.decode import lines_of
-from toolkit.readers.rman.log import causes_first, read_log
+from toolkit.readers.rman.log import causes_first, read_file, read_log
 from toolkit.readers.rman.model import BackupPiece, Log
 
 PLAIN = "02-MAR-2026 01:{:02d}:{:02d}"
@@ -382,3 +382,53 @@ def test_english_is_read_alike_by_whole_messages_and_line_by_line() -> None:
     assert plain.pieces == indented.pieces
     assert plain.operations == indented.operations
     assert plain.channel_busy_seconds == indented.channel_busy_seconds
+
+
+def of_file(*lines: str) -> Log:
+    return read_file(io.BytesIO("\n".join(lines).encode() + b"\n"))
+
+
+def test_an_excerpt_is_judged_by_what_it_shows() -> None:
+    lines = whole_log()
+    end = max(n for n, line in enumerate(lines) if line.startswith("Finished")) + 1
+    excerpt = of_file(*lines[:end])
+    assert (excerpt.outcome, excerpt.missing) == ("completed", ())
+    assert excerpt.excerpt == ("the end of the log is missing: the log does not show that RMAN completed",)
+    assert of_file(*lines[: end - 1]).outcome == "incomplete"
+    assert of_file(*lines).excerpt == ()
+    # a run of its own must see the end of the session
+    assert read_log(lines[:end]).outcome == "incomplete"
+
+
+@pytest.mark.parametrize(
+    "answer", [[], ["", "using target database control file instead of recovery catalog", ""]]
+)
+def test_a_log_in_which_nothing_was_done_is_not_completed(answer: Sequence[str]) -> None:
+    found = of_file(*HEAD[:5], "", "RMAN> list backup;", *answer, "RMAN> exit", "", *TAIL[-2:])
+    assert found.outcome == "nothing_done"
+
+
+@pytest.mark.parametrize(
+    "message", ["deleted backup piece", "Crosschecked 3 objects", "database registered in recovery catalog"]
+)
+def test_what_has_no_beginning_and_no_end_is_done_all_the_same(message: str) -> None:
+    assert (
+        of_file(*HEAD[:5], "", "RMAN> delete obsolete;", "", message, "", "RMAN> exit", "", *TAIL[-2:]).outcome
+        == "completed"
+    )
+
+
+FRAMES = ["RMAN-03002: failure of backup command at 03/02/2026 01:10:00", "RMAN-06004: ORACLE error"]
+
+
+def test_a_typed_command_that_was_corrected_is_told_and_is_no_failure() -> None:
+    syntax = [*STACK, "RMAN-00558: error encountered while parsing input commands",
+              'RMAN-01009: syntax error: found "identifier": expecting one of: "backup"']  # fmt: skip
+    for failed in (["Starting backup at 02-MAR-26", *STACK, *FRAMES], syntax):
+        typed = [*HEAD[:5], "", "RMAN> backup databas;", "", *failed, "", "RMAN> backup database;", ""]
+        good = of_file(*typed, *HEAD[5:], *SET, *TAIL)
+        assert (good.outcome, len(good.corrected)) == ("completed_with_warnings", 1)
+        assert of_file(*typed, "RMAN> exit", "", *TAIL[-2:]).outcome == "failed"
+    # from a command file nobody corrects anything
+    silent = of_file(*HEAD[:5], "Starting backup at 02-MAR-26", *STACK, *FRAMES, *HEAD[5:], *SET, *TAIL)
+    assert silent.outcome == "failed"

@@ -115,7 +115,8 @@ def test_no_text_is_wrong(text: str) -> None:
 
 @given(st.binary(max_size=400))
 def test_no_bytes_are_wrong(raw: bytes) -> None:
-    read_attempt([read_spool(raw.decode("utf-8", "replace"))])
+    attempt = read_attempt([read_spool(raw.decode("utf-8", "replace"))])
+    assert attempt.end in {None, "end", "cleaned", "failed", "interrupted"}
 
 
 @given(st.text())

@@ -11,7 +11,7 @@ from tests.report.make import cell, host_samples, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.compare import compare
 from toolkit.model.records import RunRecord, Sample
-from toolkit.report.chart import Chart
+from toolkit.report.chart import Chart, linear
 from toolkit.report.comparison_view import MOST_PAIRS, ratio_chart, short_names
 from toolkit.report.tables import left, table
 from toolkit.report.time_charts import order_chart, sample_charts
@@ -158,3 +158,16 @@ def test_a_table_of_gains_has_no_column_of_intervals_when_there_is_none() -> Non
         if chart.table
     }
     assert titles["speedup"] == ["degree", "speed-up"]
+
+
+def test_a_gain_below_one_has_ticks_on_both_sides() -> None:
+    run = sweep({1: [8.0, 8.1, 7.9], 2: [9.0, 9.1, 9.2], 4: [6.0, 6.1, 5.9]})
+    (chart,) = (one for one in run_view(run).charts if one.key == "speedup")
+    assert {"0.5", "1"} <= {tick.label for tick in chart.y.ticks}
+
+
+@pytest.mark.parametrize("highest", [1, 2, 3, 7, 130])
+def test_an_axis_of_counted_things_has_whole_ticks(highest: float) -> None:
+    scale = linear(0.0, highest, 200.0, 0.0, least=1.0)
+    assert all(float(tick.label.replace(",", "")).is_integer() for tick in scale.ticks)
+    assert scale.high >= highest

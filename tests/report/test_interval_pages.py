@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pypdf import PdfReader
 
 from tests.analysis.awr.made import interval, origin, segments
-from tests.report.test_page_in_browser import browser, opened
+from tests.report.test_page_in_browser import SHOWN, browser, letters, opened
 from tests.tiers import thinned
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.trend import Series, trends
@@ -86,7 +87,7 @@ PAGES = ["evil", "plain", "evil trend", "trends"]
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"), thinned(itertools.product(PAGES, [390, 1280], ["light", "dark"]), 3)
+    ("name", "width", "scheme"), thinned(itertools.product(PAGES, [390, 1280], ["light", "dark"]), 6)
 )
 def test_no_script_runs_nothing_is_asked_for_and_nothing_scrolls_sideways(
     browser: Browser, addresses: dict[str, str], name: str, width: int, scheme: str
@@ -189,3 +190,27 @@ def test_no_number_of_a_page_is_written_with_an_exponent() -> None:
     page = diff_page(compare_intervals(before, interval(day=1, waits={**tiny, "c": (9.0, 1), "a": (1e-3, 1)})))
     assert "&lt;0.000001" in page and "not listed, below 0.000001" in page and "about 0" in page
     assert not re.search(r">[^<]*\de-\d\d", page)
+
+
+@pytest.mark.browser
+def test_a_comparison_is_whole_on_paper_and_short_before_its_appendix(
+    browser: Browser, addresses: dict[str, str]
+) -> None:
+    page = opened(browser, addresses["plain"], 1280)
+    shown = page.evaluate(SHOWN)
+    sheets = [sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages]
+    printed = letters("".join(sheets))
+    assert len(shown) > 500
+    assert [text for text in shown if letters(text) not in printed] == []
+    (appendix,) = (place for place, sheet in enumerate(sheets) if "Appendix" in sheet.split("\n"))
+    assert 2 <= appendix <= 6
+    page.context.close()
+
+
+@pytest.mark.browser
+def test_a_hostile_title_stays_in_the_head_of_paper(browser: Browser, addresses: dict[str, str]) -> None:
+    page = opened(browser, addresses["evil"], 1280)
+    first = PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages[0].extract_text()
+    assert letters(page.evaluate("document.querySelector('h1').innerText"))[:40] in letters(first)
+    assert page.evaluate("getComputedStyle(document.body).display") == "block"
+    page.context.close()

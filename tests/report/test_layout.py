@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tiers import examples
-from toolkit.report.layout import WIDTH, text_table, wrapped
+from toolkit.report.layout import text_table, wrapped
 from toolkit.report.tables import left, right, table
+from toolkit.terminal import USUAL
 
 WORDS = st.text(st.characters(categories=["L", "N", "P"]), max_size=90)
 
@@ -71,7 +72,7 @@ def test_no_table_is_wider_than_the_page_and_every_row_is_told(
     columns = [(right if is_numeric else left)(title)[0] for title, is_numeric in zip("abc", numeric, strict=True)]
     made = table("", columns, rows)
     lines = text_table(made)
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= USUAL
     # breaking long words is allowed, losing a letter is not
     told = "".join("".join(lines).split())
     for row in made.rows:
@@ -81,4 +82,4 @@ def test_no_table_is_wider_than_the_page_and_every_row_is_told(
 
 @given(st.text(max_size=300), st.sampled_from(["", "- ", "! "]))
 def test_no_wrapped_line_is_wider_than_the_page(text: str, lead: str) -> None:
-    assert max(map(len, wrapped(text, lead))) <= WIDTH
+    assert max(map(len, wrapped(text, lead))) <= USUAL

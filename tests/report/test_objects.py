@@ -34,7 +34,7 @@ def test_an_object_that_failed_stands_first_with_its_reason() -> None:
     found = object_table(worked_on(BIG, SMALL, BROKEN))
     assert found.rows[0][0] == "s.<b>bad</b>"
     assert "no space" in found.rows[0][3]
-    assert found.marks[0] == "not-ok"
+    assert found.marks[0] == "failed"
 
 
 def test_a_trial_of_one_object_needs_no_table() -> None:

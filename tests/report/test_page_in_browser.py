@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import pytest
+from pypdf import PdfReader
 
 from tests.report.make import host_samples, sweep
 from tests.report.test_golden import measured
 from tests.report.test_render import evil_run
+from tests.tiers import thinned
 from toolkit.analysis.compare import compare
+from toolkit.model.records import RunRecord
+from toolkit.model.values import Cell
 from toolkit.report.render import Format, render
 
 if TYPE_CHECKING:
@@ -39,6 +46,18 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+def wide_run() -> RunRecord:
+    """Return a run with factors of so many and so long levels that its tables do not fit upright paper."""
+    run = measured()
+    trials = tuple(
+        replace(
+            trial, cell=Cell((*trial.cell.levels, *((f"factor_of_some_length_{at}", "x" * 18) for at in range(6))))
+        )
+        for trial in run.trials
+    )
+    return replace(run, trials=trials)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
@@ -47,6 +66,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "one": render(measured(), Format.HTML),
         "two": render([measured(), later], Format.HTML, comparisons=[compare(measured(), later)]),
         "evil": render(evil_run(), Format.HTML),
+        "wide": render(wide_run(), Format.HTML),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
@@ -142,7 +162,7 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", thinned(["light", "dark"], 2))
 def test_text_and_marks_stand_out_from_the_page(browser: Browser, pages: dict[str, Path], scheme: str) -> None:
     page = opened(browser, pages["two"].as_uri(), 1280, scheme)
     assert page.evaluate(CONTRAST) == []
@@ -156,7 +176,7 @@ def test_printing_unfolds_what_is_folded(browser: Browser, tmp_path: Path) -> No
     path = tmp_path / "long.html"
     path.write_text(render(run, Format.HTML), encoding="utf-8")
     page = opened(browser, path.as_uri(), 1280)
-    shown = "document.querySelector('details .scroll').checkVisibility()"
+    shown = "document.querySelector('details:not(.numbers):not(.shut) .scroll').checkVisibility()"
     assert page.evaluate(shown) is False
     page.emulate_media(media="print")
     assert page.evaluate(shown) is True
@@ -176,4 +196,51 @@ def test_the_samples_of_the_test_page_are_drawn(browser: Browser, pages: dict[st
     assert host_samples(3, 70)
     page = opened(browser, pages["one"].as_uri(), 1280)
     assert page.evaluate("document.querySelectorAll('figure polyline.series').length") >= 6
+    page.context.close()
+
+
+PAPER = 698
+"""The width of A4 less its margins, in CSS pixels."""
+
+SHOWN = """() => [...document.querySelectorAll('h1,h2,h3,p,li,dt,dd,th,td,summary,figcaption,svg text')]
+    .filter(e => e.checkVisibility() && !e.querySelector('p,li,.unseen'))
+    .filter(e => !e.closest('.unseen,.skip,.contents,.numbers'))
+    .map(e => (e.innerText ?? e.textContent))"""
+
+
+def letters(text: str) -> str:
+    return "".join(sign for sign in normalize("NFKC", text) if sign.isalnum())
+
+
+@pytest.mark.parametrize("name", ["one", "two", "wide"])
+def test_all_that_the_screen_shows_is_on_the_paper(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    page = opened(browser, pages[name].as_uri(), 1280)
+    shown = page.evaluate(SHOWN)
+    reader = PdfReader(BytesIO(page.pdf(prefer_css_page_size=True)))
+    sheets = [sheet.extract_text() for sheet in reader.pages]
+    printed = letters("".join(sheets))
+    assert len(shown) > 50
+    missing = [text for text in shown if letters(text) not in printed]
+    assert missing == []
+    assert all(letters(page.title().removesuffix(" - dbatk report")) in letters(sheet) for sheet in sheets)
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_nothing_is_cut_off_at_the_edge_of_the_paper(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    page = opened(browser, pages[name].as_uri(), PAPER)
+    page.emulate_media(media="print")
+    wide = page.evaluate(
+        """width => [...document.querySelectorAll('td,th,svg,pre,p')].filter(
+            e => e.checkVisibility() && e.getBoundingClientRect().right > width + 1).map(e => e.textContent)""",
+        PAPER,
+    )
+    assert wide == []
+    page.context.close()
+
+
+def test_a_table_too_wide_for_upright_paper_turns_it(browser: Browser, pages: dict[str, Path]) -> None:
+    page = opened(browser, pages["wide"].as_uri(), 1280)
+    sheets = PdfReader(BytesIO(page.pdf(prefer_css_page_size=True))).pages
+    assert {sheet.mediabox.width > sheet.mediabox.height for sheet in sheets} == {True, False}
     page.context.close()

@@ -10,7 +10,7 @@ from toolkit import resources
 def test_templates_and_scripts_are_found_beside_the_package() -> None:
     assert (resources.template_root() / "report" / "page.html.j2").is_file()
     assert resources.sql_root().name == "sql"
-    assert "<!doctype html>" in resources.template_text("report/page.html.j2")
+    assert "<!doctype html>" in resources.template_text("report/frame.html.j2")
 
 
 def test_an_installed_package_brings_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

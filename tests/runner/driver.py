@@ -3,8 +3,10 @@
     python -m tests.runner.driver '{"url": ..., "store": ..., "operation": ..., "die_at": 17, ...}'
 
 `die_at` counts the statements sent to the database; the process ends by SIGKILL just before that one, or, with
-`die_in`, so many seconds after it was sent. `die_with` names words of the statement instead. Prints the run's id,
-then its end.
+`die_in`, so many seconds after it was sent. `die_with` names words of the statement instead. With
+`die_below` (a folder), `die_at` counts instead what this process changes below it: folders made, renamed, removed
+and flushed; all of them are told on the standard error. `host` is the name of the host that it takes itself to
+be on. Prints the run's id, then its end.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
+from toolkit.app.runs.repair import clean
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -58,11 +63,40 @@ def killer(told: dict[str, Any]) -> Any:
     return observe
 
 
+_CHANGES = frozenset({"os.mkdir", "os.rename", "os.remove", "os.rmdir"})
+
+
+def watch_folder(told: dict[str, Any]) -> None:
+    """Die just before the change of the folder that `die_at` counts."""
+    changed = 0
+
+    def heard(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal changed
+        # what is removed below a folder that is open is named relative to that
+        inside = str(arguments[0]).startswith(told["die_below"]) or not Path(str(arguments[0])).is_absolute()
+        if event in _CHANGES and inside:
+            changed += 1
+            print(f"{event} {arguments[0]}", flush=True)
+            if changed == told.get("die_at"):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(lambda event, arguments: heard(event, arguments) if event in _CHANGES else None)
+
+
 def main(told: dict[str, Any]) -> None:
+    if told.get("host"):
+        socket.gethostname = lambda: told["host"]
     target = target_of(told["url"])
-    target.observer = killer(told)
+    if told.get("die_below"):
+        watch_folder(told)
+    else:
+        target.observer = killer(told)
     approvals = Approvals(not_production=True)
     with open_store(told["store"]) as store:
+        if told.get("clean"):
+            report = clean(target, run=told["clean"], store=store, events=Told())
+            print(*report.done, *report.left, sep="\n", flush=True)
+            return
         if told.get("resume"):
             run = resume(told["resume"], target, store=store, approvals=approvals, events=Told())
         else:

@@ -35,7 +35,7 @@ from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.runner.changes import Changes
 from toolkit.runner.ownership import is_the_one
-from toolkit.store import Store, open_store
+from toolkit.store import Store, open_store, this_host
 
 NAME = f"DBATK_{KEY}_1"
 
@@ -171,11 +171,25 @@ def test_the_object_of_a_job_stays_and_its_degree_is_put_back_after_a_kill(kept:
     own = changes(world, kept)
     own.intend([create(table("MADE", scratch=False), "ALTER MADE NOPARALLEL")], 1)
     world.things["MADE"] = Thing("new", born=60)
-    assert own.completed_job_objects() == ((1, "APP.MADE"),)
+    assert [(entry.trial, label) for entry, label in own.completed_job_objects()] == [(1, "APP.MADE")]
     assert own.undo_all().done == ("settled table `APP.MADE` by ALTER MADE NOPARALLEL",)
     assert world.sent == ["ALTER MADE NOPARALLEL"]
     assert "MADE" in world.things
     assert states(kept) == ["abandoned"]
+
+
+def test_the_object_of_a_job_that_somebody_renamed_is_not_called_restored_where_nothing_was(kept: Store) -> None:
+    world = World()
+    own = changes(world, kept)
+    own.run([create(table("MADE", scratch=False))], 1)
+    own.run([create(table("SET", scratch=False), 'ALTER TABLE "APP"."SET" NOPARALLEL')], 1)
+    world.things.clear()
+    world.sent.clear()
+    world.answers["oracle/renamed"] = ({"new_name": "RENAMED", "unseen": None},)
+    undone = own.undo_all()
+    assert undone.done == ("restored table `APP.SET`, which somebody renamed to `APP.RENAMED`",)
+    assert undone.left == () and world.sent == ['ALTER TABLE "APP"."RENAMED" NOPARALLEL']
+    assert states(kept) == ["abandoned", "abandoned"]
 
 
 def test_an_older_object_of_the_jobs_name_is_left_as_it_is(kept: Store) -> None:
@@ -195,6 +209,12 @@ def test_a_changed_index_gets_its_degree_back(kept: Store) -> None:
     assert own.undo_trial(1).done == ("restored index `APP.ORDERS_IX` by ALTER INDEX NOPARALLEL",)
     assert world.sent == ["ALTER INDEX NOPARALLEL"]
     assert states(kept) == ["undone"]
+
+
+def test_an_undo_that_says_what_it_does_is_told_so(kept: Store) -> None:
+    own = changes(World({"ORDERS_IX": Thing("7", born=1)}), kept)
+    own.made(own.intend([change(index(), "-- dropping what was left invalid\nDO '...'")], 1))
+    assert own.undo_trial(1).done == ("restored index `APP.ORDERS_IX` by dropping what was left invalid",)
 
 
 def test_an_index_made_anew_by_somebody_else_is_not_put_back(kept: Store) -> None:
@@ -310,7 +330,7 @@ def test_an_entry_of_a_creation_notes_that_the_name_was_free_and_the_instant(kep
     world = World(now=77)
     own = changes(world, kept)
     own.intend([create(table()), create(folder(OUTER))], 1)
-    assert proofs(kept) == [{"free": True, "born": 77}, {"free": True, "born": 77}]
+    assert proofs(kept) == [{"free": True, "born": 77}, {"free": True, "born": 77, "host": this_host()}]
     world.things["MADE"] = Thing("theirs")
     own.intend([create(table("MADE", scratch=False))], 1)
     assert proofs(kept)[-1] == {"free": False, "born": 77}

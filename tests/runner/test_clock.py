@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +15,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
 from toolkit.model.words import Role
+from toolkit.runner import clock
 from toolkit.runner.clock import ItemResult, run_timed
 from toolkit.runner.stop import Stop
 
@@ -29,7 +32,7 @@ class Told:
     def run(self, step: Step, number: int = 0) -> Answer:
         self.ran.append((number, step.text))
         if step.text in self.waits_for_cancel:
-            assert self.cancelled.wait(30)
+            assert self.cancelled.wait(300)
             raise DatabaseError("cancelled", code="57014", cancelled=True)
         if step.text in self.say:
             raise self.say[step.text]
@@ -183,12 +186,26 @@ def test_what_ends_while_the_store_is_told_is_handed_on_together() -> None:
 
     def slow(ended: Sequence[ItemResult]) -> None:
         handed.append([each.item.label for each in ended])
-        assert last.wait(60)
+        assert last.wait(300)
 
     sessions = Ending()
     run_timed(Timed((*items(*names), *items("e")), workers=1), sessions, Stop(), on_items=slow)  # type: ignore[arg-type]
     assert [label for each in handed for label in each] == [*names, "e"]
     assert len(handed) < len(names)
+
+
+def test_small_items_that_end_soon_after_each_other_share_a_write_of_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clock, "_TOGETHER_SECONDS", 60.0)
+    handed: list[list[str]] = []
+
+    def note(ended: Sequence[ItemResult]) -> None:
+        handed.append([each.item.label for each in ended])
+
+    names = [f"i{number}" for number in range(50)]
+    run_timed(Timed(items(*names), workers=1), Told(), Stop(), on_items=note)  # type: ignore[arg-type]
+    assert len(handed) <= 2 and [label for each in handed for label in each] == names
 
 
 @dataclass
@@ -270,7 +287,7 @@ def test_a_cancel_that_is_never_answered_ends_when_the_database_does_not_answer_
     sessions, asked = Deaf(), [True, False]
     timed = Timed(items("a", "b", "c"), workers=2)
     result = run_timed(
-        timed, sessions, Stop(), limit_seconds=0.01, reachable=lambda: asked.pop(0), timeout_seconds=0.01
+        timed, sessions, Stop(), limit_seconds=0.01, may_end=lambda: asked.pop(0), timeout_seconds=0.01
     )  # type: ignore[arg-type]
     assert asked == [], "a database that answers is given another while"
     assert result.timed_out
@@ -280,16 +297,38 @@ def test_a_cancel_that_is_never_answered_ends_when_the_database_does_not_answer_
     assert sorted(sessions.abandoned) == [(Role.WORKER, 0), (Role.WORKER, 1)]
 
 
+class Slow(Deaf):
+    """Hears no cancel, and ends."""
+
+    def run(self, step: Step, number: int = 0) -> Answer:
+        self.dead.wait()
+        return Answer(rowcount=7)
+
+
+def test_what_ended_while_the_database_was_watched_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: queue.SimpleQueue[object] = queue.SimpleQueue()
+    monkeypatch.setattr(clock, "queue", SimpleNamespace(SimpleQueue=lambda: ended, Empty=queue.Empty))
+    sessions, timed = Slow(), Timed(items("a"), workers=1)
+
+    def may_end() -> bool:
+        sessions.dead.set()
+        ended.put(ended.get(timeout=60))  # when the worker has handed it in
+        return False
+
+    result = run_timed(timed, sessions, Stop(), limit_seconds=0.01, may_end=may_end, timeout_seconds=0.01)  # type: ignore[arg-type]
+    assert [each.error for each in result.items] == [None] and sessions.abandoned == []
+
+
 def test_an_item_that_a_worker_took_up_meanwhile_is_not_cancelled_for_the_one_before() -> None:
     begun, cancelled = threading.Event(), list[int]()
 
     class Two(Told):
         def run(self, step: Step, number: int = 0) -> Answer:
             if step.text == "a":
-                assert asked.wait(30)
+                assert asked.wait(300)
             else:
                 begun.set()
-                assert judged.wait(30)
+                assert judged.wait(300)
             return Answer(rowcount=1)
 
         def cancel_worker(self, number: int) -> None:
@@ -304,7 +343,7 @@ def test_an_item_that_a_worker_took_up_meanwhile_is_not_cancelled_for_the_one_be
             judged.set()
             return {}
         asked.set()
-        assert begun.wait(30)
+        assert begun.wait(300)
         return {0: DatabaseError("it waited", code="TK-0212")}
 
     result = run_timed(Timed(items("a", "b")), Two(), Stop(), overdue=overdue)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,7 +61,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return slept
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, server: Server) -> int:
+def ended(monkeypatch: pytest.MonkeyPatch, server: Server, journal: object = None) -> int:
     programs: list[str] = []
 
     def sessions(target: object, tag: str, *, timeouts: object) -> Server:
@@ -72,7 +73,8 @@ def ended(monkeypatch: pytest.MonkeyPatch, server: Server) -> int:
     monkeypatch.setattr(leftovers, "Sessions", sessions)
     monkeypatch.setattr(leftovers, "end_orphans", programs.append)
     try:
-        return end_orphaned_sessions("the target", DIALECT, RUN)  # type: ignore[arg-type]
+        empty = SimpleNamespace(open_entries=lambda: ())
+        return end_orphaned_sessions("the target", DIALECT, RUN, journal or empty)  # type: ignore[arg-type]
     finally:
         assert programs == [RUN]
         assert server.closed == 1

@@ -123,7 +123,7 @@ def test_nothing_is_sampled_after_the_end() -> None:
     provider = Counting()
     sampler = Sampler([provider])
     sampler.begin()
-    assert provider.seen.wait(30)
+    assert provider.seen.wait(300)
     sampler.end()
     asked = len(provider.asked)
     assert len(sampler.samples()) == asked

@@ -123,7 +123,11 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
         monkeypatch.setattr(sweep, "prove_at_end", lambda *_: None)
         monkeypatch.setattr(sweep, "wait_for_calm", lambda _: None)
         monkeypatch.setattr(sweep, "expect", lambda _, seconds: made.expected.append(seconds))
-        monkeypatch.setattr(sweep, "end_orphaned_sessions", lambda *asked: made.orphans.append(asked))
+        monkeypatch.setattr(
+            sweep,
+            "end_orphaned_sessions",
+            lambda target, dialect, run, _, timeouts: made.orphans.append((target, dialect, run, timeouts)),
+        )
         monkeypatch.setattr("toolkit.runner.stop.Stop.wait", lambda _, seconds: bool(made.waited.append(seconds)))
         yield made
 

@@ -75,6 +75,13 @@ def test_evidence_that_is_refused_fails_no_trial(kept: Store) -> None:
     ]
 
 
+def test_a_trial_that_was_stopped_before_its_clock_is_asked_for_no_evidence(kept: Store) -> None:
+    context = context_of(World(fail={"degree granted": refused("ORA-00942")}), kept)
+    context.stop.request()
+    assert go(context).record.outcome is Outcome.INTERRUPTED
+    assert warnings_of(context) == []
+
+
 def test_a_session_lost_while_evidence_is_read_ends_the_trial_and_puts_nothing_back(kept: Store) -> None:
     world = World(fail={"degree granted": LOST})
     ended = go(context_of(world, kept))

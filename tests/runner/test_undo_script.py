@@ -58,8 +58,9 @@ def test_it_is_on_disk_before_the_first_change_and_gone_after_the_last(kept: Sto
     assert stat.S_IMODE(world.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(world.path.parent.stat().st_mode) == 0o700
     assert f'EXECUTE IMMEDIATE \'DROP TABLE "APP"."{NAME}" PURGE\'' in world.path.read_text()
+    world.path.with_name(f".{world.path.name}.ab12").touch()
     own.run([drop(table())], 1)
-    assert not world.path.exists()
+    assert list(world.path.parent.iterdir()) == [], "nor what a kill left before it got its name"
     own.run([create(table(f"DBATK_{KEY}_2"))], 2)
     assert told == [world.path]
 
@@ -168,3 +169,12 @@ def test_a_scratch_table_that_was_changed_again_is_not_said_to_be_made_twice(kep
     own.run([create(table()), change(table(), "ALTER TABLE x LOGGING")], 1)
     headings = [line for line in path.read_text().splitlines() if line.startswith("-- table")]
     assert sorted(" ".join(line.split()[3:5]) for line in headings) == ["is a", "was changed,"]
+
+
+def test_a_backup_that_was_to_be_removed_is_named_and_removed_by_no_script(kept: Store) -> None:
+    own, path, _ = changes(World(), kept)
+    ref = ObjectRef(ObjectKind.BACKUP, QualifiedName("monday", "/backup"))
+    own.note(Step("retention", "", effect=Effect.DROPS, object=ref), None, {})
+    text = path.read_text()
+    assert "-- backup `/backup/monday` was to be removed by the run; nothing is undone: if it is there, it" in text
+    assert "rm -r" not in text

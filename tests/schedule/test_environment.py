@@ -56,7 +56,7 @@ def as_cron(one: SchedulerJob) -> subprocess.CompletedProcess[str]:
     line = command(one).replace("\\%", "%")
     return subprocess.run(
         ["/bin/sh", "-c", line], env={"PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}, cwd="/",
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def test_what_schedule_prints_for_cron_runs_the_plan(
     shown = line.split(maxsplit=5)[5].replace("\\%", "%")
     done = subprocess.run(
         ["/bin/sh", "-c", shown], env={"PATH": "/usr/bin:/bin"}, cwd="/", stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads((jobs / "log").read_text().splitlines()[-1])["event"] == "plan-ended"

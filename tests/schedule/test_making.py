@@ -94,8 +94,29 @@ def test_a_keyring_is_locked_at_night(home: Path) -> None:
 
 def test_a_question_that_nobody_would_answer_is_said(home: Path) -> None:
     add("dwh", "postgresql://dba@db1/dwh", "--production")
-    assert "production" in made(home, '"dwh"').notes[0]
-    assert made(home, '"dwh"', arguments=("--yes-production", "dwh")).notes == ()
+    (error,) = made(home, '"dwh"').refused
+    assert error.code == "TK-0301" and "--yes-production dwh" in str(error.hint)
+    with pytest.raises(ToolkitError, match="would be refused when it runs: `dwh` is a production database"):
+        made(home, '"dwh"').check()
+    assert made(home, '"dwh"', arguments=("--yes-production", "dwh")).refused == ()
+
+
+def test_each_of_several_production_targets_needs_its_own_name(home: Path) -> None:
+    for name in ("shop", "crm", "test"):
+        add(name, f"postgresql://dba@db1/{name}", *(["--production"] if name != "test" else ["--not-production"]))
+    every = '"shop", "crm", "test"'
+    assert len(made(home, every).refused) == 2
+    (error,) = made(home, every, arguments=("--yes-production", "shop", "--not-production")).refused
+    assert "`crm` is a production database" in error.message
+    both = ("--yes-production", "shop", "--yes-production", "crm")
+    assert made(home, every, arguments=both).refused == ()
+    assert made(home, every, arguments=both).job.command[-4:] == both
+
+
+def test_a_plan_of_approved_work_needs_its_approval_before_it_is_installed(home: Path) -> None:
+    add("x", f"duckdb:///{home}/x.duckdb")
+    (error,) = made(home, '"x"', arguments=("--approved-only",)).refused
+    assert error.code == "TK-0313" and "`nightly.toml` is not approved" in error.message
 
 
 def test_patterns_are_looked_at_as_all_they_match(home: Path) -> None:
@@ -171,3 +192,13 @@ def test_an_option_of_another_scheduler_is_refused(
 ) -> None:
     assert main(["schedule", str(write_plan(home)), *arguments]) == 2
     assert f"--kind {owner}" in capsys.readouterr().err
+
+
+def test_a_degree_above_the_limit_of_its_profile_is_not_scheduled(home: Path) -> None:
+    add("small", "oracle://me@db1/svc", "--max-degree", "4", "--not-production")
+    add("large", "oracle://me@db2/svc", "--not-production")
+    step = {"operation": "stats-gather", "options": 'schema = "APP"\ndegree = 8'}
+    with pytest.raises(ToolkitError, match="step `one` on `small`: degree 8 is above the max_degree 4 of profile"):
+        made(home, '"small", "large"', **step)
+    assert made(home, '"large"', **step).job
+    assert made(home, '"large", "small"', **{**step, "options": step["options"] + '\ntarget = "la*"'}).job

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +14,8 @@ from tests.oracle.make import documented_parameters
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios, scheduler
 from tests.oracle.test_judge import judge
 from tests.schedule.make import NIGHT, job, write_plan
+from tests.servers import forks
+from tests.tiers import thinned
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.rendering import render_call
@@ -94,8 +94,7 @@ def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[st
         "DBATK_CONFIG": str(folder / "config"),
         "DBATK_PASSWORD": standin.password,
     }
-    command = [sys.executable, "-m", "toolkit", "schedule", *arguments, "-t", standin.url, "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = forks.run("toolkit", "schedule", *arguments, "-t", standin.url, "--json", env=environment)
     assert standin.password not in done.stdout + done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -146,7 +145,7 @@ def test_missing_privileges_are_named_with_their_grant(tmp_path: Path) -> None:
     assert error(document)["hint"] == "GRANT CREATE JOB, CREATE EXTERNAL JOB TO DBATK;"
 
 
-@pytest.mark.parametrize("place", ["autonomous", "rds"])
+@pytest.mark.parametrize("place", thinned(["autonomous", "rds"], 2))
 def test_services_without_a_host_refuse_with_the_alternative(place: str, tmp_path: Path) -> None:
     with running_standin(getattr(scenarios, place)()) as standin:
         status, document = dbatk(standin, tmp_path, str(write_plan(tmp_path)), "--credential", "dbatk_os")

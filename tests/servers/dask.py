@@ -72,6 +72,12 @@ class DaskCluster:
             "--preload", str(preload), "--local-directory", str(self.folder), **environment,
         )  # fmt: skip
 
+    @property
+    def pids(self) -> list[int]:
+        """The processes of the cluster that are alive."""
+        begun = (self._scheduler, *self.workers.values())
+        return [process.pid for process in begun if process is not None and process.poll() is None]
+
     def wait_for_workers(self, number: int) -> None:
         from distributed import Client
 

@@ -19,10 +19,12 @@ import runpy
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from multiprocessing import reduction
-from multiprocessing.process import BaseProcess
+from multiprocessing.process import BaseProcess, _children  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -80,9 +82,8 @@ class Forked:
                 reading, streams[2] = os.pipe()
                 theirs.callback(os.close, streams[2])
                 self.stderr = os.fdopen(reading, encoding="utf-8", errors="replace")
-            given = (list(map(_Stream, streams)), dict(os.environ if env is None else env), str(cwd or Path.cwd()))
-            self._process: BaseProcess = _CONTEXT.Process(target=_become, args=(module, arguments, *given))
-            self._process.start()
+            given = dict(os.environ if env is None else env)
+            self._process = begin(module, arguments, streams, given, str(cwd or Path.cwd()))
         assert self._process.pid is not None
         self.pid: int = self._process.pid
 
@@ -159,6 +160,26 @@ def run(
         return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
+_TURN = threading.Lock()
+
+
+def begin(
+    module: str,
+    arguments: Sequence[str],
+    streams: Sequence[int],
+    env: Mapping[str, str],
+    cwd: str,
+    ignored: Sequence[int] = (),
+) -> BaseProcess:
+    """Begin a forked process; a fourth stream is a socket whose other end lives as long as the process may."""
+    given = (module, tuple(arguments), list(map(_Stream, streams)), dict(env), cwd, tuple(ignored))
+    process = _CONTEXT.Process(target=_become, args=given)
+    with _TURN:
+        process.start()
+        _children.discard(process)  # or whoever begins another takes the status that somebody else waits for
+    return process
+
+
 def _nothing(closing: contextlib.ExitStack) -> int:
     opened = os.open(os.devnull, os.O_RDONLY)
     closing.callback(os.close, opened)
@@ -166,13 +187,22 @@ def _nothing(closing: contextlib.ExitStack) -> int:
 
 
 def _become(
-    module: str, arguments: tuple[str, ...], streams: list[_Stream], env: dict[str, str], cwd: str
+    module: str,
+    arguments: tuple[str, ...],
+    streams: list[_Stream],
+    env: dict[str, str],
+    cwd: str,
+    ignored: tuple[int, ...],
 ) -> None:
     """Run in the forked process what `python -m module` would run."""
     die_with_parent()
-    for target, stream in enumerate(streams):
+    if streams[3:]:
+        from tests.servers.programs import die_with
+
+        die_with(streams[3].descriptor)
+    for target, stream in enumerate(streams[:3]):
         os.dup2(stream.descriptor, target)
-    for stream in streams:
+    for stream in streams[:3]:
         os.close(stream.descriptor)
     sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8")
     sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
@@ -183,6 +213,8 @@ def _become(
     os.environ.update(env)
     os.chdir(cwd)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
@@ -198,9 +230,31 @@ def import_everything() -> None:
         if not found.name.endswith("__main__"):
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
+    _warm_up()
     gc.collect()
     gc.freeze()
     atexit.register(gc.unfreeze)  # or nanobind takes DuckDB's objects for leaks when the server ends
+
+
+def _warm_up() -> None:
+    """Let forks inherit what is computed once: the definition of the command line, the statements of a store."""
+    from tests.shared import share
+    from tests.store.make import RUN, head, step, trial
+    from toolkit.cli import main
+    from toolkit.store import open_store
+
+    share()
+    main.build_app()
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.sqlite") as store:
+        store.create_run(head())
+        one = trial()
+        store.begin_trial(RUN, one.trial, one.attempt, one.cell, 1, datetime.now(UTC))
+        entry = store.journal(RUN).intend(step(), trial=1, proof={})
+        store.journal(RUN).made(entry, {})
+        store.journal(RUN).undone(entry)
+        store.end_trial(RUN, one)
+        store.load_run(RUN)
+        store.journal(RUN).open_entries()
 
 
 _CONTEXT = multiprocessing.get_context("forkserver")

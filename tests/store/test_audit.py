@@ -16,7 +16,7 @@ from toolkit.config.actor import actor, set_command
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.store import audit_check, open_store
-from toolkit.store.audit import AuditLog
+from toolkit.store.audit import AuditFile, hash_of, parse_line
 from toolkit.store.audit_check import verify, verify_since_sealed
 from toolkit.store.store import Store
 
@@ -43,10 +43,11 @@ with open_store(sys.argv[1]) as store:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[AuditLog]:
+def log(tmp_path: Path) -> Iterator[AuditFile]:
     """A log of six lines that its store has seen."""
     with open_store(tmp_path / "store.sqlite") as store:
         note(store, 5)
+        assert isinstance(store.audit, AuditFile)
         yield store.audit
 
 
@@ -55,19 +56,19 @@ def note(store: Store, count: int) -> None:
         store.audit.write(AuditEvent(AuditKind.STEP, step=f"s{at}", outcome="done"))
 
 
-def lines(log: AuditLog) -> list[str]:
+def lines(log: AuditFile) -> list[str]:
     return log.path.read_text().splitlines()
 
 
-def put(log: AuditLog, texts: list[str]) -> None:
+def put(log: AuditFile, texts: list[str]) -> None:
     log.path.write_text("".join(text + "\n" for text in texts))
 
 
-def fault(log: AuditLog) -> tuple[int, str]:
+def fault(log: AuditFile) -> tuple[int, str]:
     return verify(log).faults[0]
 
 
-def test_each_line_says_who_what_and_when_and_knows_the_one_before(log: AuditLog) -> None:
+def test_each_line_says_who_what_and_when_and_knows_the_one_before(log: AuditFile) -> None:
     told = [json.loads(line) for line in lines(log)]
     assert [one["number"] for one in told] == [1, 2, 3, 4, 5, 6]
     assert told[0]["kind"] == "log-begin" and told[0]["before"] is None
@@ -76,17 +77,17 @@ def test_each_line_says_who_what_and_when_and_knows_the_one_before(log: AuditLog
     assert verify(log).whole and verify(log).lines == 6
 
 
-def test_an_altered_line_is_named(log: AuditLog) -> None:
+def test_an_altered_line_is_named(log: AuditFile) -> None:
     texts = lines(log)
     put(log, [texts[0], texts[1], texts[2].replace('"done"', '"gone"'), *texts[3:]])
     assert fault(log) == (3, "it was altered: line 4 refers to a different version")
 
 
 def test_what_was_found_whole_is_not_read_line_by_line_again(
-    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+    log: AuditFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[bytes] = []
-    real = audit_check.parse_line
+    real = parse_line
 
     def parse(raw: bytes) -> object:
         read.append(raw)
@@ -101,23 +102,23 @@ def test_what_was_found_whole_is_not_read_line_by_line_again(
 
 
 def test_what_is_altered_while_it_is_verified_is_not_sealed(
-    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+    log: AuditFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = AuditLog.ends_whole
+    real = AuditFile.ends_whole
 
-    def alter(self: AuditLog) -> bool:
+    def alter(self: AuditFile) -> bool:
         texts = lines(log)
         put(log, [*texts[:2], texts[2].replace('"done"', '"gone"'), *texts[3:]])
         return real(self)
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(AuditLog, "ends_whole", alter)
+        meanwhile.setattr(AuditFile, "ends_whole", alter)
         verify_since_sealed(log)
     assert verify_since_sealed(log).faults == verify(log).faults != ()
 
 
 @pytest.mark.parametrize("line", range(8))
-def test_an_altered_line_is_found_before_and_behind_the_seal(line: int, log: AuditLog) -> None:
+def test_an_altered_line_is_found_before_and_behind_the_seal(line: int, log: AuditFile) -> None:
     assert verify_since_sealed(log).whole
     for step in ("more", "most"):
         log.write(AuditEvent(AuditKind.STEP, step=step))
@@ -128,7 +129,7 @@ def test_an_altered_line_is_found_before_and_behind_the_seal(line: int, log: Aud
     assert not found.whole and found.faults == verify(log).faults
 
 
-def test_a_log_cut_behind_the_seal_is_missed_and_the_newest_lines_come_first(log: AuditLog) -> None:
+def test_a_log_cut_behind_the_seal_is_missed_and_the_newest_lines_come_first(log: AuditFile) -> None:
     assert verify_since_sealed(log).whole
     log.write(AuditEvent(AuditKind.STEP, step="more"))
     assert [each.number for each in log.events()] == [7, 6, 5, 4, 3, 2, 1]
@@ -138,13 +139,13 @@ def test_a_log_cut_behind_the_seal_is_missed_and_the_newest_lines_come_first(log
     assert list(verify_since_sealed(log).faults) == list(verify(log).faults) == faults
 
 
-def test_the_last_line_is_known_to_the_store(log: AuditLog) -> None:
+def test_the_last_line_is_known_to_the_store(log: AuditFile) -> None:
     texts = lines(log)
     put(log, [*texts[:-1], texts[-1].replace('"done"', '"gone"')])
     assert fault(log) == (6, "it was altered: the store recorded another one")
 
 
-def test_what_the_store_knew_of_an_altered_log_is_not_lost_with_the_next_line(log: AuditLog) -> None:
+def test_what_the_store_knew_of_an_altered_log_is_not_lost_with_the_next_line(log: AuditFile) -> None:
     texts = lines(log)
     put(log, [*texts[:-1], texts[-1].replace('"done"', '"gone"')])
     log.write(AuditEvent(AuditKind.STEP, step="next"))
@@ -156,16 +157,16 @@ def test_what_the_store_knew_of_an_altered_log_is_not_lost_with_the_next_line(lo
 
 
 def test_a_log_put_in_place_of_another_never_becomes_the_one_the_store_knows(
-    log: AuditLog, tmp_path: Path
+    log: AuditFile, tmp_path: Path
 ) -> None:
     with open_store(tmp_path / "other.sqlite") as other:
         note(other, 9)
-        log.path.write_bytes(other.audit.path.read_bytes())
+        log.path.write_bytes(Path(f"{other.place}.audit.jsonl").read_bytes())
     log.write(AuditEvent(AuditKind.STEP, step="next"))
     assert "this is a different log" in fault(log)[1]
 
 
-def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditLog) -> None:
+def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditFile) -> None:
     texts = lines(log)
     put(log, [*texts[:2], *texts[3:]])
     assert fault(log)[0] == 2
@@ -175,7 +176,7 @@ def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditLog) -> None:
     assert fault(log)[0] in (0, 1)
 
 
-def test_a_log_that_was_cut_or_removed_is_missed_by_the_store(log: AuditLog, tmp_path: Path) -> None:
+def test_a_log_that_was_cut_or_removed_is_missed_by_the_store(log: AuditFile, tmp_path: Path) -> None:
     texts = lines(log)
     put(log, texts[:4])
     assert fault(log) == (5, "lines are missing: the store recorded 6 lines of it")
@@ -184,25 +185,32 @@ def test_a_log_that_was_cut_or_removed_is_missed_by_the_store(log: AuditLog, tmp
 
 
 def test_a_log_that_begins_anew_says_which_one_lay_there_and_takes_it_back_as_proof(
-    log: AuditLog, tmp_path: Path
+    log: AuditFile, tmp_path: Path
 ) -> None:
     away = log.path.rename(tmp_path / "away.jsonl")
     log.write(AuditEvent(AuditKind.STEP, step="new"))
     assert fault(log)[0] == 1 and "an earlier log was here and is missing" in fault(log)[1]
     assert verify(log, away).whole
-    put(AuditLog(away), lines(AuditLog(away))[:-1])
+    put(AuditFile(away), lines(AuditFile(away))[:-1])
     assert "is not the log that was here before" in verify(log, away).faults[0][1]
 
 
-def test_another_log_in_its_place_is_seen(log: AuditLog, tmp_path: Path) -> None:
+def test_a_log_that_says_of_no_earlier_one_proves_nothing_of_it(log: AuditFile, tmp_path: Path) -> None:
+    (tmp_path / "away.jsonl").write_text("")
+    assert verify(log, tmp_path / "away.jsonl").faults == (
+        (1, f"this log does not continue `{tmp_path / 'away.jsonl'}`: it says of no earlier log"),
+    )
+
+
+def test_another_log_in_its_place_is_seen(log: AuditFile, tmp_path: Path) -> None:
     with open_store(tmp_path / "other.sqlite") as other:
         note(other, 9)
-        log.path.write_bytes(other.audit.path.read_bytes())
+        log.path.write_bytes(Path(f"{other.place}.audit.jsonl").read_bytes())
     assert fault(log)[0] == 0 and "this is a different log" in fault(log)[1]
 
 
 @pytest.mark.parametrize("kept", [1, 40])
-def test_a_line_that_a_power_failure_cut_is_told_and_is_no_fault(log: AuditLog, kept: int) -> None:
+def test_a_line_that_a_power_failure_cut_is_told_and_is_no_fault(log: AuditFile, kept: int) -> None:
     whole = log.path.read_bytes()
     begin = whole.rstrip(b"\n").rfind(b"\n") + 1
     # the store was not told of a line that never was whole
@@ -215,11 +223,85 @@ def test_a_line_that_a_power_failure_cut_is_told_and_is_no_fault(log: AuditLog, 
     assert told.notes == ("line 7 was truncated, as noted in line 8",)
 
 
-def test_a_line_that_lacks_only_its_end_is_kept(log: AuditLog) -> None:
+def test_a_line_that_lacks_only_its_end_is_kept(log: AuditFile) -> None:
     log.path.write_bytes(log.path.read_bytes()[:-1])
     assert verify(log).whole
     log.write(AuditEvent(AuditKind.STEP, step="next"))
     assert verify(log).whole and verify(log).lines == 8
+
+
+def doctored(texts: list[str], count: int) -> list[str]:
+    """Return a log whose last lines were cut and replaced by more of somebody's own, chained as they should be."""
+    before = texts[:-count]
+    for at in range(count + 2):
+        values = {**json.loads(texts[-1]), "number": len(before) + 1, "step": f"invented{at}"}
+        before.append(json.dumps({**values, "before": hash_of(before[-1].encode())}))
+    return before
+
+
+def test_a_log_cut_and_filled_with_more_invented_lines_is_found_after_the_next_one_too(log: AuditFile) -> None:
+    put(log, doctored(lines(log), 3))
+    assert fault(log) == (6, "it was altered: the store recorded another one")
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert "line 6 was altered: the store recorded another one" in fault(log)[1]
+
+
+def test_a_cut_log_is_missed_by_whatever_name_of_file_folder_or_host_it_is_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "x"
+    with open_store(folder / "store.sqlite") as store:
+        note(store, 9)
+    path = folder / "store.sqlite.audit.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-6]))
+    (tmp_path / "linked").symlink_to(folder)
+    (folder / "soft.sqlite").symlink_to("store.sqlite")
+    (folder / "hard").mkdir()
+    os.link(folder / "store.sqlite", folder / "hard/s.sqlite")
+    os.link(path, folder / "hard/s.sqlite.audit.jsonl")
+    missing = (5, "lines are missing: the store recorded 10 lines of it")
+    monkeypatch.setattr("toolkit.config.actor._host", lambda: "elsewhere")
+    for place in ("x/../x/store.sqlite", "linked/store.sqlite", "x/soft.sqlite", "x/hard/s.sqlite"):
+        with open_store(tmp_path / place) as reached:
+            assert missing in verify(reached.audit).faults and missing in verify_since_sealed(reached.audit).faults
+    with open_store(folder.rename(tmp_path / "moved") / "store.sqlite") as moved:
+        moved.audit.write(AuditEvent(AuditKind.STEP))
+        assert "lines are missing: the store recorded 10 lines" in verify(moved.audit).faults[0][1]
+
+
+def test_a_store_that_cannot_be_asked_for_a_moment_does_not_take_another_log_for_its_own(
+    log: AuditFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path / "other.sqlite") as other:
+        note(other, 1)
+    log.path.write_bytes(Path(f"{other.place}.audit.jsonl").read_bytes())
+
+    def locked(_self: Store, _what: str) -> None:
+        raise ToolkitError("locked", code="TK-0404")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(Store, "audit_mark", locked)
+        log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert "this is a different log" in fault(log)[1]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "folder", "link"])
+def test_a_log_that_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+    path, pipe = tmp_path / "log.jsonl", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        pipe.rename(path)
+    else:
+        (tmp_path / "other").write_text("")
+        path.symlink_to(pipe if kind == "link to a pipe" else tmp_path / "other")
+    log = AuditFile(path)
+    calls = (lambda: log.write(AuditEvent(AuditKind.STEP)), lambda: verify(log), lambda: list(log.events()))
+    for call in calls:
+        with pytest.raises(ToolkitError, match=r"cannot be (read|written): (it is a|is a dir|too many)") as caught:
+            call()
+        assert caught.value.code == "TK-0314"
 
 
 def test_processes_and_threads_write_at_once_and_no_line_is_lost(tmp_path: Path) -> None:
@@ -235,7 +317,7 @@ def test_processes_and_threads_write_at_once_and_no_line_is_lost(tmp_path: Path)
         assert verdict.whole and verdict.lines == 1 + 3 * 15 + 4 * 5, verdict.faults
 
 
-def test_on_a_full_disk_writing_is_refused_and_what_was_there_stays_whole(log: AuditLog, tmp_path: Path) -> None:
+def test_on_a_full_disk_writing_is_refused_and_what_was_there_stays_whole(log: AuditFile, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     argv = [sys.executable, "-c", WRITER, str(tmp_path / "store.sqlite"), "3", "700"]
     told = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -252,7 +334,7 @@ def test_a_log_that_may_not_be_written_is_refused_in_a_sentence(tmp_path: Path) 
     link = tmp_path / "log.jsonl"
     link.symlink_to(target)
     with pytest.raises(ToolkitError, match="cannot be written") as caught:
-        AuditLog(link).write(AuditEvent(AuditKind.STEP))
+        AuditFile(link).write(AuditEvent(AuditKind.STEP))
     assert caught.value.code == "TK-0314" and target.read_text() == "", "a link is not followed"
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
+from tests.servers.forks import Forked
 from tests.store.make import RUN
 from toolkit.errors import ToolkitError
 from toolkit.runner import Stop, holding_lease
@@ -19,32 +18,17 @@ from toolkit.store import schema
 from toolkit.store.leases import process_alive, this_boot
 from toolkit.store.store import Store
 
-ROOT = Path(__file__).parents[2]
 OTHER = "20261122-000000-0001"
-HOLD = """
-import socket, sys
-host, location, run = sys.argv[1:]
-socket.gethostname = lambda: host
-from toolkit.errors import ToolkitError
-from toolkit.store import open_store
-with open_store(location) as store:
-    try:
-        print(store.acquire_lease("db", run).host, flush=True)
-        sys.stdin.readline()
-    except ToolkitError as error:
-        print(error.code, error.message, flush=True)
-"""
-Begin = Callable[[str, str], subprocess.Popen[str]]
+Begin = Callable[[str, str], Forked]
 
 
 @pytest.fixture
 def on_host(location: str) -> Iterator[Begin]:
     """Begins a process that takes the lease, on a host of a name of its own, and says what came of it."""
-    begun: list[subprocess.Popen[str]] = []
+    begun: list[Forked] = []
 
-    def begin(host: str, run: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", HOLD, host, location, run]
-        begun.append(subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    def begin(host: str, run: str) -> Forked:
+        begun.append(Forked("tests.store.holder", host, location, run, stdin=subprocess.PIPE))
         return begun[-1]
 
     yield begin
@@ -53,7 +37,7 @@ def on_host(location: str) -> Iterator[Begin]:
         process.communicate()
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def said(process: Forked) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 

@@ -13,6 +13,7 @@ from sqlalchemy import DDL, Connection, inspect, select
 
 from tests.store.make import BEGAN, CELL, RUN, head, step, trial
 from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditMark
 from toolkit.model.records import Artifact, RunRecord, TrialMark
 from toolkit.store import open_store, opening, schema
 from toolkit.store.opening import MIGRATIONS, Migration, bring_up_to_date
@@ -74,6 +75,11 @@ def test_an_older_store_is_brought_up_to_date_and_keeps_everything(
         assert store.unended_trials(RUN) == (TrialMark(2, 1, CELL, 2, BEGAN),)
         entries = [(each.entry, each.undo, each.scratch) for each in store.open_entries_all()]
         assert entries == [(1, step().undo, True)]
+
+
+def test_of_the_marks_of_a_log_under_several_names_the_newest_is_kept(sqlite_path: Path) -> None:
+    with open_store(old_store(sqlite_path, 9)) as store:
+        assert (store.audit.mark, store.audit.seal) == (AuditMark("bb", 7, "22"), None)
 
 
 def test_a_copy_of_an_older_store_is_kept_as_it_was(sqlite_path: Path) -> None:

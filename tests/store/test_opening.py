@@ -17,7 +17,7 @@ import pytest
 
 from tests.store.make import BEGAN, CELL, RUN, head, trial
 from toolkit.errors import ToolkitError
-from toolkit.store import open_store
+from toolkit.store import location, open_store
 from toolkit.store.location import default_path, file_system_of, find_place, refuse_network
 
 
@@ -328,4 +328,5 @@ def test_a_link_to_a_network_file_system_is_seen_through(tmp_path: Path) -> None
 
 
 def test_this_host_knows_its_mounts(tmp_path: Path) -> None:
+    assert file_system_of(tmp_path, location._mounts())
     refuse_network(tmp_path)

@@ -83,6 +83,9 @@ def _advise(found: RunAnalysis) -> Advice:
     recommended = _recommended(found, measured, best)
     if _may_be_beaten(found, measured, best, recommended):
         return _too_noisy(found, measured, best, doubts)
+    against = _compared_with(found, measured, recommended)
+    if against != recommended and inconclusive(found.ratio(against, recommended)[1]):
+        return _no_better(found, measured, recommended, against, doubts)
     return _told(found, measured, best, recommended, doubts)
 
 
@@ -122,6 +125,25 @@ def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tup
     )
     sentences = (quieter_or_more(found), _lowest(found, best))
     return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)
+
+
+def _compared_with(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> Cell:
+    """Return what a recommendation must be better than: the lowest degree of its kind, else the worst of all."""
+    return lowest_of_its_kind(found, chosen, measured) or max(measured, key=found.rank)
+
+
+def _no_better(
+    found: RunAnalysis, measured: list[Cell], chosen: Cell, against: Cell, doubts: tuple[str, ...]
+) -> Advice:
+    """Recommend nothing where the best is not measurably better than what costs least."""
+    judged, (_, interval) = found.judged, found.ratio(against, chosen)
+    headline = (
+        f"no configuration can be recommended: {named(chosen)} had the {judged.best_median}, "
+        f"{spelled_median(found, chosen)}, but {named(against)} is not measurably {judged.bad} "
+        f"({judged.changed(interval)})"
+    )
+    sentences = [*_smaller(found, measured, chosen), quieter_or_more(found)]
+    return Advice(headline, tuple(sentences), (*doubts, *beyond_cpus(found)), chosen)
 
 
 def _recommended(found: RunAnalysis, measured: list[Cell], best: Cell) -> Cell:
@@ -168,15 +190,11 @@ def _told(
 
 def _headline(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
     use = f"use {named(chosen)}: {spelled_median(found, chosen)}"
-    base = lowest_of_its_kind(found, chosen, measured)
+    base = _compared_with(found, measured, chosen)
     if base == chosen:
         return f"{use}; {_no_higher(found, measured, chosen)}"
-    if base is None:
-        base = max(measured, key=found.rank)
     value, interval = found.ratio(base, chosen)
-    if interval is None or inconclusive(interval):
-        good, by = found.judged.good, found.judged.changed(interval)
-        return f"{use}, the {found.judged.best_median}, though not measurably {good} than {named(base)} ({by})"
+    assert interval is not None, "what is not better for sure is not recommended"
     return f"{use}, {found.judged.times_better(value, interval, named(base))}"
 
 

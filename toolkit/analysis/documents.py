@@ -179,6 +179,17 @@ def _pair(pair: Pair, judged: Judged) -> JsonObject:
         "ci_high": _scalar(pair.interval.high if pair.interval else None),
         "verdict": pair.verdict.value,
         "minimum_detectable_pct": _scalar(pair.minimum_detectable_pct),
+        "metrics": [
+            {
+                "name": each.name,
+                "unit": each.unit,
+                "source": each.source,
+                "median_a": _scalar(each.median_a),
+                "median_b": _scalar(each.median_b),
+                "ratio": _scalar(each.ratio),
+            }
+            for each in pair.metrics
+        ],
     }
     if dict(pair.cell_a) != dict(pair.cell_b):
         document["factors_b"] = _levels(pair.cell_b)

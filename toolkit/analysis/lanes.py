@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from toolkit.units import percent, seconds
 
+_BY_BEGIN = attrgetter("begin", "lane")
 _TELLING = 0.1
 """A wait below a tenth of the whole tells nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaneBar:
+class LaneBar(NamedTuple):
     """One piece of work: seconds since the whole began; `good` is False when it did not end well."""
 
     lane: str
@@ -32,7 +34,7 @@ class LaneBar:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What one lane did: seconds busy, when it was through, how many bars it had."""
+    """What one lane did: seconds busy, when it was through, how many bars it had; bytes if known of each."""
 
     name: str
     busy_seconds: float
@@ -47,6 +49,7 @@ class Lanes:
 
     Attributes:
         span_seconds: from the first beginning to the last end.
+        paused_seconds: of it, the time between one operation and the next: nobody is idle then.
         exact: False when the times of day are not known and the bars of a lane were laid one after another.
         total_lanes: lanes there were, also those without a bar.
     """
@@ -55,6 +58,16 @@ class Lanes:
     lanes: tuple[Lane, ...]
     span_seconds: float
     exact: bool = True
+    paused_seconds: float = 0.0
+
+    @property
+    def work_seconds(self) -> float:
+        """Seconds of the span in which an operation was under way: idle is what of them a lane was not busy."""
+        return self.span_seconds - self.paused_seconds
+
+    def idle_seconds(self, lane: Lane) -> float:
+        """Return how long a lane had nothing to do while an operation was under way."""
+        return max(0.0, self.work_seconds - lane.busy_seconds)
 
     @property
     def last(self) -> LaneBar | None:
@@ -70,10 +83,10 @@ class Lanes:
 
     @property
     def utilisation(self) -> float | None:
-        """Busy seconds of all lanes over lanes times the span; 1 means that nobody waited."""
-        if not self.lanes or self.span_seconds <= 0:
+        """Busy seconds of all lanes over lanes times the working time; 1 means that nobody waited."""
+        if not self.lanes or self.work_seconds <= 0:
             return None
-        return sum(lane.busy_seconds for lane in self.lanes) / (len(self.lanes) * self.span_seconds)
+        return sum(lane.busy_seconds for lane in self.lanes) / (len(self.lanes) * self.work_seconds)
 
     @property
     def waited_seconds(self) -> float:
@@ -87,32 +100,35 @@ def lanes_of(bars: Iterable[LaneBar], names: Sequence[str] = (), *, exact: bool 
     Args:
         names: lanes there were, in their order, with or without a bar.
     """
-    found = sorted(bars, key=lambda bar: (bar.begin, bar.lane))
+    found = sorted(bars, key=_BY_BEGIN)
     start = found[0].begin if found else 0.0
     moved = tuple(
-        LaneBar(bar.lane, bar.label, bar.begin - start, bar.end - start, bar.bytes, bar.good) for bar in found
+        LaneBar(lane, label, begin - start, end - start, size, good)
+        for lane, label, begin, end, size, good in found
     )
     span = max((bar.end for bar in moved), default=0.0)
-    order = list(dict.fromkeys([*names, *sorted({bar.lane for bar in moved}, key=_natural)]))
-    return Lanes(
-        moved, tuple(_lane(name, [bar for bar in moved if bar.lane == name]) for name in order), span, exact
-    )
+    by_lane: dict[str, list[LaneBar]] = {}
+    for bar in moved:
+        by_lane.setdefault(bar.lane, []).append(bar)
+    order = list(dict.fromkeys([*names, *sorted(by_lane, key=_natural)]))
+    return Lanes(moved, tuple(_lane(name, by_lane.get(name, [])) for name in order), span, exact)
 
 
 def _lane(name: str, bars: Sequence[LaneBar]) -> Lane:
     known = [bar.bytes for bar in bars if bar.bytes is not None]
+    whole = len(known) == len(bars)
     busy = _covered(bars)
     through = max((bar.end for bar in bars), default=0.0)
-    return Lane(name, busy, through, len(bars), sum(known) if known else None)
+    return Lane(name, busy, through, len(bars), sum(known) if known and whole else None)
 
 
 def _covered(bars: Sequence[LaneBar]) -> float:
-    """Return the seconds in which at least one bar ran: overlapping ones count once."""
+    """Return the seconds in which at least one of some bars, in the order they begin, ran."""
     total, until = 0.0, float("-inf")
-    for bar in sorted(bars, key=lambda one: one.begin):
-        if bar.end > until:
-            total += bar.end - max(bar.begin, until)
-            until = bar.end
+    for _, _, begin, end, _, _ in bars:
+        if end > until:
+            total += end - (begin if begin > until else until)
+            until = end
     return total
 
 
@@ -142,10 +158,9 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
 
 def longest_alone(found: Lanes) -> tuple[LaneBar | None, float]:
     """Return the bar that ran longest while no other lane worked, and for how many seconds."""
-    events = sorted(
-        [(bar.begin, 1, index) for index, bar in enumerate(found.bars)]
-        + [(bar.end, 0, index) for index, bar in enumerate(found.bars)]
-    )
+    events = [(begin, 1, index) for index, (_, _, begin, _, _, _) in enumerate(found.bars)]
+    events += [(end, 0, index) for index, (_, _, _, end, _, _) in enumerate(found.bars)]
+    events.sort()
     active: set[int] = set()
     alone: dict[int, float] = {}
     before = 0.0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.readers.rman.model import BackupPiece, Log
 from toolkit.readers.rman.stamps import has_time, of_stamp, parser
 
+_FAILED = re.compile(r"on (\S+) channel at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)")
 _LONGEST_SPAN = 90 * 86_400
 """Stamps that lie further apart are no one backup's: the format of the dates was not understood."""
 
@@ -21,9 +24,51 @@ def lanes_of_log(log: Log) -> Lanes:
     """
     names = [name for name, busy in log.channel_busy_seconds.items() if busy or _wrote(log, name)]
     exact = list(_by_clock(log))
-    if len(exact) == len(log.pieces) and exact and not log.reads and _plausible(exact):
-        return lanes_of(exact, names)
-    return lanes_of(_end_to_end(log), names, exact=False)
+    all_known = len(exact) == len(log.pieces) + len(log.unfinished)
+    if all_known and exact and not log.reads and _plausible([bar for _, bar in exact]):
+        return _as_printed(_laid(exact, names, exact=True), log)
+    return _as_printed(_laid(list(_end_to_end(log)), names, exact=False), log)
+
+
+Placed = tuple[int | None, LaneBar]
+"""A bar with the number of its operation."""
+
+
+def _laid(placed: Sequence[Placed], names: Sequence[str], *, exact: bool) -> Lanes:
+    found = lanes_of((bar for _, bar in placed), names, exact=exact)
+    return replace(found, paused_seconds=max(0.0, found.span_seconds - _worked(placed)))
+
+
+def _worked(placed: Sequence[Placed]) -> float:
+    """Return the seconds in which an operation was under way, from its first bar to its last."""
+    ends: dict[int | None, tuple[float, float]] = {}
+    for operation, (_, _, begin, end, _, _) in placed:
+        known = ends.get(operation)
+        if known is None:
+            ends[operation] = begin, end
+        elif begin < known[0] or end > known[1]:
+            ends[operation] = min(begin, known[0]), max(end, known[1])
+    total, until = 0.0, float("-inf")
+    for begin, end in sorted(ends.values()):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
+
+
+def _as_printed(found: Lanes, log: Log) -> Lanes:
+    """Let a channel be busy for as long as RMAN says: stamps have whole seconds, and differ by one or two.
+
+    A channel that failed has no such time for its last piece; there the clock counts.
+    """
+    lost = {piece.channel for piece in log.unfinished}
+    return replace(
+        found,
+        lanes=tuple(
+            replace(lane, busy_seconds=float(busy)) if (busy := log.channel_busy_seconds.get(lane.name)) and
+            lane.name not in lost else lane
+            for lane in found.lanes
+        ),
+    )  # fmt: skip
 
 
 def _wrote(log: Log, name: str) -> bool:
@@ -35,38 +80,80 @@ def _plausible(bars: list[LaneBar]) -> bool:
     return max(bar.end for bar in bars) - min(bar.begin for bar in bars) <= _LONGEST_SPAN
 
 
-def _by_clock(log: Log) -> Iterator[LaneBar]:
+def _by_clock(log: Log) -> Iterator[Placed]:
     stamps = [stamp for piece in log.pieces[:500] for stamp in (piece.start, piece.finish) if stamp]
     read = parser(stamps, [at for piece in log.pieces[:500] if piece.stamp and (at := of_stamp(piece.stamp))])
+    known = _Instants(read)
     for piece in log.pieces:
-        bar = _timed(piece, read(piece.start or ""), read(piece.finish or ""))
+        bar = _timed(piece, known[piece.start], known[piece.finish])
         if bar is not None:
-            yield bar
+            yield piece.operation, bar
+    if not log.unfinished:
+        return
+    failed = _failures(log)
+    last = max((end for piece in log.pieces if (end := known[piece.finish]) is not None), default=None)
+    for piece in log.unfinished:
+        begin = known[piece.start]
+        if begin is not None:
+            end = max(failed.get(piece.channel) or last or begin, begin)
+            yield piece.operation, LaneBar(piece.channel, piece_label(piece), begin, end, good=False)
 
 
-def _timed(piece: BackupPiece, begin: datetime | None, end: datetime | None) -> LaneBar | None:
-    timed = piece.start and piece.finish and has_time(piece.start) and has_time(piece.finish)
-    if timed and begin is not None and end is not None and end >= begin:
-        return LaneBar(
-            piece.channel, piece_label(piece), begin.timestamp(), max(end.timestamp(), begin.timestamp())
-        )
+class _Instants(dict[str | None, float | None]):
+    """The seconds that stamps stand for; None for one without a time of day."""
+
+    def __init__(self, read: Callable[[str], datetime | None]) -> None:
+        super().__init__({None: None})
+        self._read = read
+
+    def __missing__(self, stamp: str | None) -> float | None:
+        at = self._read(stamp) if stamp and has_time(stamp) else None
+        value = self[stamp] = None if at is None else at.timestamp()
+        return value
+
+
+def _failures(log: Log) -> dict[str, float]:
+    """Return when channels failed: RMAN-03009 states it, in this form whatever the format of dates."""
+    found = {}
+    for message in log.errors:
+        match = _FAILED.search(message.text)
+        if match is not None:
+            try:
+                found[match[1]] = datetime.strptime(match[2], "%m/%d/%Y %H:%M:%S").timestamp()
+            except ValueError:
+                continue
+    return found
+
+
+def _timed(piece: BackupPiece, begin: float | None, end: float | None) -> LaneBar | None:
+    if begin is not None and end is not None and end >= begin:
+        return LaneBar(piece.channel, piece_label(piece), begin, end, piece.bytes)
     written = of_stamp(piece.stamp) if piece.stamp else None
     if written is None or piece.elapsed_seconds is None:
         return None
     seconds = written.timestamp()
-    return LaneBar(piece.channel, piece_label(piece), seconds - piece.elapsed_seconds, seconds)
+    return LaneBar(piece.channel, piece_label(piece), seconds - piece.elapsed_seconds, seconds, piece.bytes)
 
 
-def _end_to_end(log: Log) -> Iterator[LaneBar]:
+def _end_to_end(log: Log) -> Iterator[Placed]:
+    """Lay the work of each channel end to end, that of each operation behind that of the one before it."""
+    work: list[tuple[int | None, str, str, int, int | None, bool]] = [
+        *((one.operation, one.channel, piece_label(one), one.elapsed_seconds or 0, one.bytes, True)
+          for one in log.pieces),
+        *((one.operation, one.channel, one.op, one.elapsed_seconds, one.bytes, True) for one in log.reads),
+        *((one.operation, one.channel, piece_label(one), 0, None, False) for one in log.unfinished),
+    ]  # fmt: skip
+    work.sort(key=lambda one: -1 if one[0] is None else one[0])  # stable: in the order of the log within each
     at: dict[str, float] = {}
-    work: Iterable[tuple[str, str, int]] = [
-        *((piece.channel, piece_label(piece), piece.elapsed_seconds or 0) for piece in log.pieces),
-        *((one.channel, one.op, one.elapsed_seconds) for one in log.reads),
-    ]
-    for channel, label, seconds in work:
-        begin = at.get(channel, 0.0)
+    before: int | None = None
+    from_here = 0.0
+    for operation, channel, label, seconds, size, good in work:
+        if operation != before:
+            before, from_here = operation, max(at.values(), default=0.0)
+            at = {}
+        begin = at.get(channel, from_here)
         at[channel] = begin + seconds
-        yield LaneBar(channel, label, begin, begin + seconds)
+        yield operation, LaneBar(channel, label, begin, begin + seconds, size, good)
 
 
 def piece_label(piece: BackupPiece) -> str:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from toolkit.config.profiles import Licence
 from toolkit.errors import ToolkitError
+from toolkit.model.audit import Value
 from toolkit.model.engines import engine as declared_engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration, degree_factor
 from toolkit.model.words import EngineName, Mode
+from toolkit.targets.base import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,7 @@ class Approvals:
     """What the user allowed; `ask` puts a question to a terminal (None: there is none)."""
 
     not_production: bool = False
-    yes_production: str | None = None
+    yes_production: tuple[str, ...] = ()
     allow_commands: bool = False
     ask: Callable[[str], bool] | None = None
     unseen_ok: bool = False
@@ -27,6 +29,19 @@ class Approvals:
     """Hash of the approval that what runs was checked against; nothing runs then that cannot be logged."""
     approval_text: str | None = None
     """The approval itself, for workers on other hosts, which hold themselves against it."""
+    approved_for: tuple[str, ...] = ()
+    """What the approval names, its targets and consents: who approved work there meant it, production or not."""
+
+    def consents(self, *, anytime: bool = False) -> dict[str, Value]:
+        """Return what the user consented to by options, as an approval holds it."""
+        given: dict[str, Value] = {
+            "anytime": anytime,
+            "allow_commands": self.allow_commands,
+            "not_production": self.not_production,
+            "unseen_ok": self.unseen_ok,
+            "yes_production": self.yes_production,
+        }
+        return {name: value for name, value in given.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,15 @@ class TargetPolicy:
     """Whether what no licence check can see may be sent, for this run."""
     standbys: bool | None = None
     """Whether standby databases follow the target, where its profile says so."""
+    used: str | None = None
+    """The profile that was given; None for a URL."""
+    by: Mapping[str, str] = field(default_factory=dict)
+    """Which other profile of the same database a limit is by (`max_degree`, or the name of a licence)."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The profiles whose name confirms that production is meant."""
+        return frozenset(name for name in (self.profile_name, self.by.get("production")) if name)
 
 
 def check_production(
@@ -62,9 +86,8 @@ def check_production(
     Raises:
         ToolkitError: TK-0301.
     """
-    if declared_engine(engine).embedded or policy.production is False or _confirmed(approvals, names):
-        return
-    if policy.production is None and approvals.not_production:
+    refused = production_refused(engine, policy, approvals, names)
+    if refused is None:
         return
     shown = sorted(names)[0] if names else "NAME"
     if approvals.ask is not None:
@@ -72,23 +95,51 @@ def check_production(
         if approvals.ask(f"`{shown}` {what}. Run this on it?"):
             return
         raise ToolkitError("not approved", code="TK-0301", hint="nothing was changed")
+    raise refused
+
+
+def production_refused(
+    engine: EngineName, policy: TargetPolicy, approvals: Approvals, names: frozenset[str]
+) -> ToolkitError | None:
+    """Return why work on a target is refused where nobody can be asked; None where it is not.
+
+    Args:
+        engine: DuckDB never asks.
+        policy: what the profile says; unknown is not "no".
+        approvals: what the user allowed.
+        names: the profile's name and the database's own, either of which confirms.
+    """
+    if declared_engine(engine).embedded or policy.production is False or _confirmed(approvals, policy, names):
+        return None
+    if policy.production is None and approvals.not_production:
+        return None
+    shown = sorted(names)[0] if names else "NAME"
     if policy.production:
-        raise ToolkitError(
-            f"`{shown}` is a production database",
+        says = f", says profile `{policy.by['production']}`" if "production" in policy.by else ""
+        return ToolkitError(
+            f"`{shown}` is a production database{says}",
             code="TK-0301",
             hint=f"use --yes-production {shown} if that is intended",
         )
-    raise ToolkitError(
+    return ToolkitError(
         f"it is not known whether `{shown}` is production",
         code="TK-0301",
         hint=f"use --not-production or --yes-production {shown}, or set `production = false` in its profile",
     )
 
 
-def _confirmed(approvals: Approvals, names: frozenset[str]) -> bool:
-    if approvals.yes_production is None:
-        return False
-    return approvals.yes_production.lower() in {name.lower() for name in names}
+def exposed(target: Target, policy: TargetPolicy, approvals: Approvals) -> tuple[str, ...]:
+    """Return what is at stake on the way to a target that is production, or not known to be none."""
+    spared = policy.production is False or (policy.production is None and approvals.not_production)
+    found = None if spared else target.exposure
+    return () if found is None else (found.sentence,)
+
+
+def _confirmed(approvals: Approvals, policy: TargetPolicy, names: frozenset[str]) -> bool:
+    if policy.used is not None and policy.used in approvals.approved_for:
+        return True
+    meant = {name.lower() for name in (*approvals.yes_production, *approvals.approved_for)}
+    return not meant.isdisjoint(name.lower() for name in names)
 
 
 def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Approvals) -> None:
@@ -109,7 +160,8 @@ def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Ap
             high = max((level for level in factor.levels if isinstance(level, int)), default=0)
             if high > policy.max_degree:
                 raise ToolkitError(
-                    f"{factor.name} {high} is above the profile's max_degree {policy.max_degree}",
+                    f"{factor.name} {high} is above the max_degree {policy.max_degree} of profile "
+                    f"`{policy.by.get('max_degree', policy.profile_name)}`",
                     code="TK-0304",
                     hint=f"sweep up to {policy.max_degree}, or raise max_degree in the profile",
                 )
@@ -124,7 +176,8 @@ def _check_live_statistics(experiment: Experiment, policy: TargetPolicy, approva
     """Refuse to measure on live statistics of production, whatever was approved: plans must not move there."""
     if not declaration(experiment.operation).publishes_statistics or not on_live(experiment):
         return
-    if policy.production or approvals.yes_production is not None:
+    unknown = policy.production is None and bool(approvals.approved_for) and not approvals.not_production
+    if policy.production or approvals.yes_production or unknown:
         raise ToolkitError(
             "measurements never use live statistics of a production target, even with approval",
             code="TK-0301",
@@ -140,9 +193,7 @@ def check_cold_cache(experiment: Experiment, policy: TargetPolicy, approvals: Ap
     """
     cold = any(factor.name == "cache" and "cold" in factor.levels for factor in experiment.factors)
     declared = policy.production is False or (policy.production is None and approvals.not_production)
-    if (cold or experiment.options.get("cache") == "cold") and (
-        not declared or approvals.yes_production is not None
-    ):
+    if (cold or experiment.options.get("cache") == "cold") and (not declared or approvals.yes_production):
         raise ToolkitError(
             "`--cache cold` empties the buffer cache for everybody, so it needs a target that is declared not to "
             "be production",
@@ -158,9 +209,14 @@ def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
         ToolkitError: TK-0313.
     """
     if policy.approved_only and approvals.approval is None:
-        raise ToolkitError(
-            f"only approved work may run on `{policy.profile_name}`",
-            code="TK-0313",
-            hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
-            "then `dbatk run FILE --approved-only`",
-        )
+        raise not_approved(policy)
+
+
+def not_approved(policy: TargetPolicy) -> ToolkitError:
+    """Return the error of work that nobody approved on a target whose profile asks for it."""
+    return ToolkitError(
+        f"only approved work may run on `{policy.by.get('approved_only', policy.profile_name)}`",
+        code="TK-0313",
+        hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
+        "then `dbatk run FILE --approved-only`",
+    )

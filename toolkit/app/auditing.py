@@ -16,7 +16,7 @@ from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead
 from toolkit.model.words import EntryState, RunState
 from toolkit.store import Store, open_store
-from toolkit.store.audit import AuditLog
+from toolkit.store.audit import AuditFile
 from toolkit.store.location import audit_path, find_place
 
 _SCRIPT = "script.sql"
@@ -98,8 +98,9 @@ def note_refusal(error: ToolkitError, store: str | None, plan: str | None, targe
     )
     with suppress(ToolkitError):
         place = find_place(store)
-        if place.path is not None and not place.path.exists():
-            AuditLog(audit_path(place)).write(event)
+        path = audit_path(place)
+        if path is not None and place.path is not None and not place.path.exists():
+            AuditFile(path).write(event)
             return
         with open_store(store) as opened:
             opened.audit.write(event)

@@ -9,11 +9,14 @@ from pathlib import Path
 
 from toolkit.analysis.lanes import Lanes, balance_sentences
 from toolkit.analysis.rman_lanes import lanes_of_log
+from toolkit.analysis.rman_sentences import DUPLICATE, work_sentences
+from toolkit.app.backup_pieces import PieceFiles, with_sizes
 from toolkit.dialects.oracle.errors import catalogue, is_frame
 from toolkit.documents import open_file
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
+from toolkit.units import number, percent
 
 CODE = "TK-0116"
 _HINT = "give the log written by RMAN (`rman ... log FILE`, or its output saved to a file)"
@@ -21,6 +24,7 @@ _EXIT = {
     LogOutcome.COMPLETED: ExitCode.DONE,
     LogOutcome.COMPLETED_WITH_WARNINGS: ExitCode.INCOMPLETE,
     LogOutcome.INCOMPLETE: ExitCode.INCOMPLETE,
+    LogOutcome.NOTHING_DONE: ExitCode.INCOMPLETE,
     LogOutcome.FAILED: ExitCode.FAILED,
 }
 _CODE = re.compile(r"\b(?:ORA|RMAN)-\d{5}\b")
@@ -71,34 +75,38 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
     return max(codes, key=_WORST.index, default=ExitCode.USAGE)
 
 
-def read_logs(files: Sequence[Path], *, picture: bool = True) -> Iterator[ReadLog]:
+def read_logs(
+    files: Sequence[Path], *, whole: bool = False, pieces: PieceFiles | None = None
+) -> Iterator[ReadLog]:
     """Read logs in the order given; a file that is none gives its sentence and does not stop the others.
 
     Args:
-        picture: lay the pieces on a clock too, which takes longer than reading them.
+        whole: a log must show the end of its session, and is incomplete without.
+        pieces: the files that the sizes of pieces are taken from.
     """
     for file in files:
         try:
-            yield _read(file, picture=picture)
+            yield _read(file, whole=whole, pieces=pieces)
         except ToolkitError as error:
             yield ReadLog(str(file), fault=error.message, hint=error.hint)
 
 
-def _read(file: Path, *, picture: bool) -> ReadLog:
+def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> ReadLog:
     if file.is_dir():
         raise ToolkitError(f"`{file}` is a folder", code=CODE, hint="name the log files in it")
     if not file.exists():
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
         with open_file(file) as opened:
-            log = read_file(opened)
+            log = read_file(opened, whole=whole)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its permissions") from None
     if not log.recognised:
         raise ToolkitError(f"`{file}` is not an RMAN log", code=CODE, hint=_HINT)
-    lanes = lanes_of_log(log) if picture else None
-    return ReadLog(str(file), log, lanes, tuple(_causes(log)), tuple(_sentences(log, lanes)))
+    log, measured = (log, []) if pieces is None or not log.pieces else with_sizes(log, pieces)
+    lanes = lanes_of_log(log)
+    return ReadLog(str(file), log, lanes, tuple(_causes(log)), (*_sentences(log, lanes), *measured))
 
 
 def _causes(log: Log) -> Iterator[FailureCause]:
@@ -112,10 +120,26 @@ def _causes(log: Log) -> Iterator[FailureCause]:
         codes = [*reversed(_CODE.findall(message.text)), message.code]
         near = [one.code for one in log.errors if abs(one.line - message.line) <= 6 and not is_frame(one.code)]
         entry = next((known[code] for code in [*codes, *reversed(near)] if code in known), None)
-        yield FailureCause(message, entry.meaning if entry else "", entry.advice if entry else "")
+        advice = entry.advice if entry else ""
+        if _in_duplicate(log, message.line) and _OPENING.search(advice):
+            advice = _DUPLICATE_ADVICE
+        yield FailureCause(message, entry.meaning if entry else "", advice)
 
 
-def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:
+_OPENING = re.compile(r"\bopen", re.IGNORECASE)
+_DUPLICATE_ADVICE = (
+    "leave the source as it is; remove what the duplication made of the auxiliary database, start its instance "
+    "with NOMOUNT, and duplicate again"
+)
+
+
+def _in_duplicate(log: Log, line: int) -> bool:
+    """Whether a duplication was under way at a line, and never ended."""
+    return any(one.op in DUPLICATE and one.finish is None and one.line <= line for one in log.operations)
+
+
+def _sentences(log: Log, lanes: Lanes) -> Iterator[str]:
+    yield from work_sentences(log, lanes)
     if log.downgraded:
         yield "one channel did all the work, whatever was requested: this edition has no parallel backup"
     for name in dict.fromkeys(piece.channel for piece in log.unfinished):
@@ -124,7 +148,16 @@ def _sentences(log: Log, lanes: Lanes | None) -> Iterator[str]:
     if log.corrupt:
         files = ", ".join(str(file) for file in dict.fromkeys(log.corrupt))
         yield f"corrupt blocks found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"
-    if not log.operations and not log.errors:
+    if not log.operations and not log.errors and not log.done:
         yield "nothing was backed up, restored or validated in this log"
+    for line in log.corrected:
+        yield f"the command that failed at line {line:,} was corrected: what it was to do was done after it"
     yield from log.missing
-    yield from () if lanes is None else balance_sentences(lanes)
+    if log.excerpt:
+        yield f"this is an excerpt: {log.excerpt[0]}; commands that it does not show are not judged"
+    yield from balance_sentences(lanes)
+    if lanes.imbalance is not None and lanes.utilisation is not None:
+        yield (
+            f"imbalance {number(lanes.imbalance)} (busiest/mean; 1 is balanced), channels busy "
+            f"{percent(100 * lanes.utilisation)} of the time"
+        )

@@ -44,12 +44,13 @@ _SWEEPS: tuple[tuple[OperationName, Mapping[str, OptionValue]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What the demo leaves: its runs, the report, and the text of the table."""
+    """What the demo leaves: its runs, a line for what came of each, the report, and the text of the tables."""
 
     run_ids: tuple[str, ...]
     report: Path
     store: Path
     rows: int
+    answers: tuple[str, ...]
     text: str
 
 
@@ -66,6 +67,8 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
     Raises:
         ToolkitError: TK-0405 when the folder cannot be written.
     """
+    from toolkit.analysis.advice import advice
+    from toolkit.app.files import write_file
     from toolkit.report.render import render
     from toolkit.report.summary import summary_text
 
@@ -80,13 +83,14 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
     finally:
         target.close()
     report = out / "report.html"
-    report.write_text(render(records, "html"), encoding="utf-8")
-    return DemoResult(tuple(runs), report, out / "store.sqlite", rows, summary_text(records))
+    write_file(report, render(records, "html"))
+    answers = tuple(f"{record.head.experiment.operation}: {advice(record).headline}" for record in records)
+    return DemoResult(tuple(runs), report, out / "store.sqlite", rows, answers, summary_text(records))
 
 
 def _folder(out: Path) -> Path:
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe = out / ".dbatk-probe"
         probe.write_bytes(b"")
         probe.unlink()

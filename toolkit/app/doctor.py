@@ -46,6 +46,8 @@ def doctor(
     experiment: Experiment | None = None,
     declared: frozenset[str] = frozenset(),
     wanted: OperationName | None = None,
+    production: bool | None = None,
+    consumer_group: str | None = None,
 ) -> Doctor:
     """Read a target and judge it; changes nothing.
 
@@ -54,6 +56,8 @@ def doctor(
         experiment: work to be judged cell by cell; without it each operation is judged at degree 2.
         declared: licences that the target's profile declares.
         wanted: list the grants of this operation only.
+        production: what the profile says; unknown is not "no".
+        consumer_group: what sessions that work would switch to.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, TK-0203 when the catalogue refuses, TK-0204 when the
@@ -69,6 +73,9 @@ def doctor(
         raise refused(dialect, error) from None
     finally:
         sessions.close()
+    if consumer_group is not None:
+        name = dialect.parse_name(consumer_group, facts.release).name
+        facts = replace(facts, answers={**facts.answers, "doctor_group": ({"group_name": name},)})
     checks = dialect.checks(facts)
     support = (
         (*_licence(experiment, facts, declared), *_judged_cells(dialect, facts, experiment))
@@ -78,11 +85,18 @@ def doctor(
     return Doctor(
         target.display,
         facts,
-        (*checks, *_refused_reads(facts, {check.read for check in checks})),
+        (*_on_the_way(target, production), *checks, *_refused_reads(facts, {check.read for check in checks})),
         tuple(support),
         dialect.degree_limit(facts),
         dialect.grants(facts, experiment.operation if experiment else wanted),
     )
+
+
+def _on_the_way(target: Target, production: bool | None) -> Iterator[Check]:
+    found = target.exposure
+    if found is not None:
+        state = "note" if production is False else "warning"
+        yield Check("connection", state, found.evidence, found.consequence, found.remedy)
 
 
 def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -> Facts:

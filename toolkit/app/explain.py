@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from toolkit import __version__
 from toolkit.dialects.answers import Continuation
 from toolkit.dialects.registry import dialect_of
 from toolkit.documents import nearest
@@ -16,6 +17,7 @@ _GOES_ON = {
     Continuation.RUN: "the trial fails, others may succeed",
     Continuation.NOTHING: "every trial would fail alike until it is fixed",
 }
+_OURS = "TK-"
 _ORACLE = re.compile(r"(?:(ORA|TNS|RMAN|PLS|DPY|DPI)[- ]?)?0*(\d{1,5})")
 """A number alone is one of Oracle's, as DBAs say them."""
 
@@ -58,6 +60,12 @@ def explain(code: str) -> Explanation:
             hint=f"Oracle explains it at https://docs.oracle.com/error-help/db/{known.lower()}/",
         )
     near = nearest(wanted, CATALOGUE)
+    if near is None and wanted.startswith(_OURS):
+        raise ToolkitError(
+            f"dbatk {__version__} has no error `{code[:40]}`",
+            code="TK-0101",
+            hint=f"its codes are {min(CATALOGUE)} to {max(CATALOGUE)}",
+        )
     raise ToolkitError(
         f"unknown code `{code[:40]}`",
         code="TK-0101",

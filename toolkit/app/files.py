@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from toolkit.documents import open_to_write
 from toolkit.errors import ToolkitError
 
 _LOOKED_AT_BYTES = 8192
@@ -34,8 +35,9 @@ def write_file(path: Path, content: str | bytes) -> None:
     name = None
     try:
         if path.exists() and not path.is_file():
-            # /dev/stdout and pipes are written to, not replaced
-            path.write_bytes(data)
+            # /dev/stdout and pipes of a shell are written to, not replaced
+            with os.fdopen(open_to_write(path, 0), "wb") as stream:
+                stream.write(data)
             return
         before = stat.S_IMODE(path.stat().st_mode) if path.exists() else _PRIVATE_FILE
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -153,10 +153,32 @@ def compare_named(store: Store, a: str, b: str, *, force: bool = False) -> Compa
     """Compare two runs, or two cells of one or two runs.
 
     Raises:
-        ToolkitError: TK-0109 for an unknown name, TK-0110 for work that is not the same.
+        ToolkitError: TK-0109 for an unknown name, TK-0110 for work that is not the same, TK-0107 for the same run
+            or configuration twice.
     """
     first, second = find_named(store, a), find_named(store, b)
+    if (first.run.head.run, first.cell) == (second.run.head.run, second.cell):
+        what = f"run `{first.run.head.run}`" + (f", configuration `{first.cell}`" if first.cell else "")
+        before = (
+            f"the run before it is `{a.partition('/')[0]}~1`; " if store.of_one_name(a.partition("/")[0]) else ""
+        )
+        raise ToolkitError(
+            f"`{a}` and `{b}` are the same: {what}",
+            code="TK-0107",
+            hint=f"{before}name two runs, or two configurations such as RUN/degree=4; see `dbatk runs list`",
+        )
     return compare(first.run, second.run, cell_a=first.cell, cell_b=second.cell, force=force)
+
+
+def choices(store: Store, *refs: str) -> Iterator[str]:
+    """Say of each label that names several runs which one is meant."""
+    for ref in dict.fromkeys(name.partition("/")[0] for name in refs):
+        found = store.of_one_name(ref)
+        if len(found) > 1:
+            yield (
+                f"{len(found)} runs are named `{ref}`; the newest is used: {found[0].run}, of "
+                f"{found[0].began_at:%Y-%m-%d %H:%M} UTC (the one before is `{ref}~1`, {found[1].run})"
+            )
 
 
 def report(store: Store, refs: Sequence[str], format: Format) -> str:

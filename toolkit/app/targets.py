@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
-from pathlib import Path
 
 from toolkit.app.approvals import TargetPolicy
-from toolkit.config.profiles import Profile, find_profile, load_profiles, profile_of
+from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.design.build import check_engine
@@ -56,27 +56,26 @@ def find_target(
     """
     if "://" in text:
         address = parse_url(text)
-        access = Access(address, _password_of_url(address, prompt), wallet_password=_wallet_password(None))
-        return ResolvedTarget(open_target(access), _policy_of_url(address))
+        asking = _Asking(address, prompt)
+        access = Access(address, asking.password, wallet_password=_wallet_password(None), ask_password=asking.ask)
+        return ResolvedTarget(open_target(access), TargetPolicy())
     profile = find_profile(text) if profiles is None else profile_of(text, profiles)
     target = open_target(access_of(profile, prompt))
     return ResolvedTarget(target, _policy(profile), profile.work_schema, profile.consumer_group)
 
 
 def policy_of(text: str) -> TargetPolicy:
-    """Return what the profile of a target says, without connecting; nothing for a URL.
+    """Return what profiles say of a target, without connecting: its own, and others with the same address.
 
     Raises:
         ToolkitError: as `find_target`.
     """
-    return _policy_of_url(parse_url(text)) if "://" in text else _policy(find_profile(text))
+    from toolkit.app.ruling import ruled_by_address
 
-
-def _policy_of_url(address: Address) -> TargetPolicy:
-    """Return nothing, unless a profile says of the same database that it is production."""
-    named = (one for one in load_profiles().values() if one.production and one.address.same_database(address))
-    profile = next(named, None)
-    return TargetPolicy() if profile is None else TargetPolicy(production=True, profile_name=profile.name)
+    if "://" in text:
+        return ruled_by_address(TargetPolicy(), parse_url(text))
+    profile = find_profile(text)
+    return ruled_by_address(_policy(profile), profile.address)
 
 
 def _policy(profile: Profile) -> TargetPolicy:
@@ -89,6 +88,7 @@ def _policy(profile: Profile) -> TargetPolicy:
         profile.licences,
         profile.approved_only,
         standbys=profile.standbys,
+        used=profile.name,
     )
 
 
@@ -104,12 +104,13 @@ def engine_of(text: str) -> EngineName:
 def access_of(profile: Profile, prompt: Prompt | None = None) -> Access:
     """Return how to get in by a profile."""
     reference, address = profile.password, profile.address
-    password = _password_of_url(address, prompt) if reference is None else resolver(reference, address.user)
+    asking = _Asking(address, prompt if reference is None else None)
+    password = asking.password if reference is None else resolver(reference, address.user)
     options = profile.options
     if reference is not None and reference.kind is SecretKind.WALLET and "wallet_location" not in dict(options):
         options = (*options, ("wallet_location", str(reference.value)))
     declared = profile.declared(datetime.now(UTC).date())
-    return Access(address, password, declared, options, _wallet_password(profile))
+    return Access(address, password, declared, options, _wallet_password(profile), asking.ask)
 
 
 def _wallet_password(profile: Profile | None) -> Callable[[], str | None]:
@@ -124,38 +125,43 @@ def open_target(access: Access) -> Target:
     return target
 
 
-def _password_of_url(address: Address, prompt: Prompt | None) -> Callable[[], str | None]:
-    """Where a password comes from when no profile refers to it: the environment, libpq's own places, a prompt."""
-    answers: list[str | None] = []
+class _Asking:
+    """Where a password comes from when no profile refers to it: the environment, the driver's places, a person.
 
-    def fetch() -> str | None:
+    Some servers ask for none (trust, peer, certificates), and libpq has places of its own: there a person is asked
+    only where the server wants one. Another engine's driver begins with it.
+    """
+
+    def __init__(self, address: Address, prompt: Prompt | None) -> None:
+        self._address, self._prompt = address, prompt
+        self._answers: list[str | None] = []
+        self._turn = threading.Lock()
+
+    def password(self) -> str | None:
+        """Return the password, as far as it is known without asking, or where it must be known at first."""
         given = os.environ.get(PASSWORD_VARIABLE)
-        if given or prompt is None or not _needs_prompt(address):
-            return given or None
-        if not answers:
-            answers.append(prompt(f"password of `{address.user}` at `{address.display}`") or None)
-        return answers[0]
+        if given or self._answers or self._address.user is None or not engine(self._address.engine).asks_password:
+            return given or next(iter(self._answers), None)
+        return self.ask()
 
-    return fetch
-
-
-def _needs_prompt(address: Address) -> bool:
-    if engine(address.engine).embedded or address.user is None:
-        return False
-    if engine(address.engine).asks_password:
-        return True
-    if address.host is None or address.host.startswith("/"):
-        return False
-    file = Path(os.environ.get("PGPASSFILE") or Path.home() / ".pgpass")
-    return not os.environ.get("PGPASSWORD") and not file.exists()
+    def ask(self) -> str | None:
+        """Ask a person, once for all sessions; None where nobody can be asked."""
+        if self._prompt is None:
+            return None
+        with self._turn:
+            if not self._answers:
+                who = f"`{self._address.user}`" if self._address.user else "the user"
+                self._answers.append(self._prompt(f"password of {who} at `{self._address.display}`") or None)
+        return self._answers[0]
 
 
-def ping(target: Target) -> str:
-    """Connect, and return what the server says of itself.
+def ping(target: Target, policy: TargetPolicy | None = None) -> str:
+    """Connect, keep which database the profile leads to, and return what the server says of itself.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached.
     """
+    from toolkit.app.ruling import ruled
     from toolkit.dialects.registry import dialect_of
     from toolkit.executors import Sessions, read_facts, refused
 
@@ -163,6 +169,8 @@ def ping(target: Target) -> str:
     sessions = Sessions(target, "dbatk test", read_only=True)
     try:
         facts = read_facts(sessions.get(Role.CONTROL), dialect, (Query("server", "server"),))
+        if policy is not None:
+            ruled(policy, target, sessions.get(Role.CONTROL), changes=False)
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -178,6 +186,7 @@ def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
         ToolkitError: TK-0304 for an option the engine does not have, TK-0105 for a query in another's quotes.
     """
     check_for_engine(experiment, resolved.target.engine)
+    allow_folders(experiment, resolved.target)
     if experiment.work_schema is None and resolved.work_schema is not None:
         experiment = replace(experiment, work_schema=resolved.work_schema)
     there = any(
@@ -186,6 +195,13 @@ def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
     if resolved.consumer_group is None or not there or _GROUP in experiment.options:
         return experiment
     return replace(experiment, options={**experiment.options, _GROUP: resolved.consumer_group})
+
+
+def allow_folders(experiment: Experiment, target: Target) -> None:
+    """Let a database in this process write where an experiment says that its backups go."""
+    given = experiment.options.get("destination")
+    for path in given if isinstance(given, tuple) else (given,) if isinstance(given, str) else ():
+        target.allow_folder(path)
 
 
 def check_for_engine(experiment: Experiment, engine: EngineName) -> None:

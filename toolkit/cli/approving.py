@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.cli.listening import paused
 from toolkit.cli.output import on_terminal
 from toolkit.cli.parameters import Arguments
 from toolkit.errors import ToolkitError
@@ -31,13 +32,15 @@ def _can_ask() -> bool:
 def _ask(question: str) -> bool:
     import typer
 
-    return bool(typer.confirm(question, default=False, err=True))
+    with paused():
+        return bool(typer.confirm(question, default=False, err=True))
 
 
 def _prompt(what: str) -> str | None:
     from getpass import getpass
 
-    return getpass(f"{what}: ", stream=sys.stderr) or None
+    with paused():
+        return getpass(f"{what}: ", stream=sys.stderr) or None
 
 
 def password_prompt() -> Callable[[str], str | None] | None:
@@ -65,7 +68,7 @@ def approvals_of(arguments: Arguments) -> Approvals:
 
     return Approvals(
         arguments.flag("not_production"),
-        arguments.text("yes_production"),
+        tuple(arguments.texts("yes_production")),
         arguments.flag("allow_commands"),
         _ask if _can_ask() and not arguments.flag("json") else None,
         arguments.flag("unseen_ok"),
@@ -82,16 +85,21 @@ def checked_plan(
     Raises:
         ToolkitError: TK-0313, TK-0314.
     """
+    from toolkit.app.maintenance.plan_targets import obeying_profiles
+
+    targets = obeying_profiles(targets, approvals_of(arguments))
     wanted = arguments.flag("approved_only") or plan.approved_only
     if not wanted and not any(target.resolved.policy.approved_only for target in targets):
         yield approvals_of(arguments), targets
         return
     from toolkit.app.approving import check, guarding, subject_of_plan
 
-    unseen_ok = arguments.flag("unseen_ok")
-    subject = subject_of_plan(Path(arguments.required("file")), plan, targets, unseen_ok=unseen_ok)
+    consents = approvals_of(arguments).consents(anytime=arguments.flag("anytime"))
+    subject = subject_of_plan(Path(arguments.required("file")), plan, targets, consents)
     checked = check(subject, store)
-    targets = tuple(replace(target, refused=checked.unresolved.get(target.name)) for target in targets)
+    targets = tuple(
+        replace(target, refused=target.refused or checked.unresolved.get(target.name)) for target in targets
+    )
     with guarding(checked.approval):
         yield _with(checked.approval, arguments), targets
 
@@ -105,20 +113,30 @@ def checked_experiment(
     Raises:
         ToolkitError: TK-0313, TK-0314.
     """
-    wanted = arguments.flag("approved_only") or (file is not None and resolved.policy.approved_only)
+    wanted = arguments.flag("approved_only")
+    if file is not None and not wanted:
+        from toolkit.app.ruling import ruled_now
+
+        wanted = ruled_now(resolved.policy, resolved.target).approved_only
+        resolved.target.close()
     if not wanted or file is None:
         # without a file there is nothing to approve: the run itself refuses where the profile asks for it
         yield approvals_of(arguments)
         return
     from toolkit.app.approving import check, guarding, subject_of_experiment
 
-    unseen_ok = arguments.flag("unseen_ok")
-    checked = check(subject_of_experiment(file, experiment, resolved, unseen_ok=unseen_ok), store)
+    consents = approvals_of(arguments).consents()
+    checked = check(subject_of_experiment(file, experiment, resolved, consents), store)
     with guarding(checked.approval):
         yield _with(checked.approval, arguments)
 
 
 def _with(approval: Approval, arguments: Arguments) -> Approvals:
-    from toolkit.design.approval import dump_approval
+    from toolkit.design.approval import dump_approval, names_consented
 
-    return replace(approvals_of(arguments), approval=approval.hash, approval_text=dump_approval(approval))
+    return replace(
+        approvals_of(arguments),
+        approval=approval.hash,
+        approval_text=dump_approval(approval),
+        approved_for=(*approval.approved.databases, *names_consented(approval.approved.values)),
+    )

@@ -51,9 +51,9 @@ def _list(arguments: Arguments) -> int:
     limit = arguments.number("limit") or _LIMIT
     with open_store(arguments.text("store")) as store:
         found = list(islice((line for line in store.audit.events() if _wanted(line, arguments)), limit))
-        path = store.audit.path
+        path = store.audit.shown
     if arguments.flag("json"):
-        out_json({"log": str(path), "lines": [_document(line) for line in found]})
+        out_json({"log": path, "lines": [_document(line) for line in found]})
     elif not found:
         say(f"no entries in {path}")
     else:
@@ -116,11 +116,11 @@ def _verify(arguments: Arguments) -> int:
     earlier = arguments.text("earlier")
     with open_store(arguments.text("store")) as store:
         verdict = verify(store.audit, None if earlier is None else Path(earlier))
-        path = store.audit.path
+        path = store.audit.shown
     if arguments.flag("json"):
         out_json(
             {
-                "log": str(path),
+                "log": path,
                 "whole": verdict.whole,
                 "lines": verdict.lines,
                 "faults": [{"line": at, "sentence": sentence} for at, sentence in verdict.faults],

@@ -18,27 +18,33 @@ if TYPE_CHECKING:
     from toolkit.readers.rman.model import Log
 
 _PORTION = 1000
+_ENCODER = json.JSONEncoder(allow_nan=False, check_circular=False)
 
 
 def add_backup(backup: typer.Typer) -> None:
     """Add the commands of the group that are no operation."""
     files = argument("files", "RMAN logs, of any release and language", kind=list[str], metavar="LOG...")
     page = option("out", "write a page with a chart of the channels to this file", metavar="FILE.html")
+    whole = option("whole", "a log without the end of its session is incomplete", kind=bool)
+    sizes = option("pieces_from", "take the sizes of backup pieces from the files in this folder", metavar="DIR")
     json_and_debug = [one for one in OUTPUT if one.name != "store"]
     add_command(
-        backup, "read", _read, [files, page, *json_and_debug],
+        backup, "read", _read, [files, page, whole, sizes, *json_and_debug],
         "Show what RMAN logs say: complete or not, why, and which channel was slowest.",
     )  # fmt: skip
 
 
 def _read(arguments: Arguments) -> int:
     from toolkit.app.backup_logs import CODE, read_logs
+    from toolkit.app.backup_pieces import files_in
 
     files = [Path(name) for name in arguments.texts("files")]
     page, as_json = arguments.text("out"), arguments.flag("json")
     if page is not None and Path(page).resolve() in {file.resolve() for file in files}:
         raise ToolkitError(f"`{page}` is one of the logs", code="TK-0102", hint="give another file for the page")
-    logs = read_logs(files, picture=page is not None or not as_json)
+    folder = arguments.text("pieces_from")
+    pieces = None if folder is None else files_in(Path(folder))
+    logs = read_logs(files, whole=arguments.flag("whole"), pieces=pieces)
     if len(files) == 1:
         one = next(iter(logs))
         if one.log is None:
@@ -56,22 +62,24 @@ def _documents(logs: Iterable[ReadLog], *, several: bool) -> Iterator[ReadLog]:
     for one in logs:
         if one.log is not None:
             out_raw(before)
-            _document(one.log, one.file)
+            _document(one.log, one)
             before = ","
         yield one
     if several:
         out_raw("]}" if before == "," else f"{before}]}}")
 
 
-def _document(log: Log, file: str) -> None:
+def _document(log: Log, read: ReadLog) -> None:
     """Print a document; the pieces in portions, so that a log of years needs no text as large as itself."""
     from toolkit.readers.rman.model import log_document, piece_document
+    from toolkit.report.log_page import work_document
 
-    head, found, tail = json.dumps(log_document(log, file, whole=False), allow_nan=False).partition('"pieces": [')
+    document = {**log_document(log, read.file, whole=False), **work_document(read.lanes, read.sentences)}
+    head, found, tail = json.dumps(document, allow_nan=False).partition('"pieces": [')
     out_raw(head + found)
     for begin in range(0, len(log.pieces), _PORTION):
         portion = [piece_document(piece) for piece in log.pieces[begin : begin + _PORTION]]
-        out_raw(("," if begin else "") + json.dumps(portion, allow_nan=False)[1:-1])
+        out_raw(("," if begin else "") + _ENCODER.encode(portion)[1:-1])
     out_raw(tail)
 
 

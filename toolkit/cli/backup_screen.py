@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from toolkit.analysis.lanes import Lanes
 from toolkit.analysis.rman_lanes import piece_label
+from toolkit.analysis.rman_sentences import rate_of
 from toolkit.app.backup_logs import FailureCause, ReadLog
-from toolkit.cli.output import WIDTH
-from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome
+from toolkit.readers.rman.model import Log, LogOutcome
 from toolkit.report.safe import clean
-from toolkit.units import number, percent, seconds
+from toolkit.terminal import width
+from toolkit.units import byte_size, percent, quantity, seconds
 
 _VERDICTS = {
     LogOutcome.COMPLETED: "COMPLETED",
     LogOutcome.COMPLETED_WITH_WARNINGS: "COMPLETED WITH WARNINGS",
     LogOutcome.FAILED: "FAILED",
     LogOutcome.INCOMPLETE: "INCOMPLETE: the log does not show a successful end",
+    LogOutcome.NOTHING_DONE: "NOTHING DONE: no operation is in this log",
 }
 _MOST_CHANNELS, _MOST_PIECES, _MOST_MESSAGES, _MOST_OPERATIONS = 64, 8, 8, 12
 _NAME = 14
+_OPERATION, _STAMP = 34, 20
 _LINES = "-=#"
 
 
@@ -31,9 +34,9 @@ def screen(read: ReadLog) -> str:
     assert log is not None and lanes is not None
     parts = (
         _head(read, log), _errors(read.causes), _told(read.sentences), _operations(log), _work(log),
-        _channels(log, lanes), _gantt(lanes), _slowest(log), _warnings(log),
+        _channels(lanes), _gantt(lanes), _slowest(log), _warnings(log),
     )  # fmt: skip
-    blocks = ("\n".join(line[:WIDTH].rstrip() for line in part) for part in parts)
+    blocks = ("\n".join(line.rstrip() for line in part) for part in parts)
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -73,10 +76,15 @@ def _told(sentences: Sequence[str]) -> Iterator[str]:
 
 def _operations(log: Log) -> Iterator[str]:
     if log.operations:
-        yield f"{'operations':<36}{'began':<21} ended"
+        yield f"{'operations':<37}{'began':<21} ended"
     for one in log.operations[:_MOST_OPERATIONS]:
-        ended = clean(one.finish) if one.finish else "never, in this log"
-        yield f"  {clean(one.op)[:33]:<34}{clean(one.start or '?')[:20]:<21} {ended}"
+        op, began, ended = clean(one.op), clean(one.start or "?"), clean(one.finish or "never, in this log")
+        if len(op) <= _OPERATION and len(began) <= _STAMP and len(ended) <= _STAMP:
+            yield f"  {op:<{_OPERATION + 1}}{began:<{_STAMP + 1}} {ended}"
+        else:
+            yield from _folded("  ", op)
+            yield from _folded("      began ", began)
+            yield from _folded("      ended ", ended)
     if len(log.operations) > _MOST_OPERATIONS:
         yield f"  and {len(log.operations) - _MOST_OPERATIONS:,} more: see --json"
 
@@ -86,58 +94,58 @@ def _work(log: Log) -> Iterator[str]:
     if kinds:
         kinds_text = ", ".join(f"{count:,} {clean(kind)}" for kind, count in kinds.most_common(6))
         yield from _folded("  pieces     ", kinds_text)
-        files = {file.file for piece in log.pieces for file in piece.datafiles}
-        logs = {entry for piece in log.pieces for entry in piece.archivelogs}
-        extra = dict.fromkeys(what for piece in log.pieces for what in piece.extra)
-        held = [
-            f"{len(files):,} data files" if files else "",
-            f"{len(logs):,} archived logs" if logs else "",
-            *extra,
-        ]
-        yield from _folded("  holding    ", ", ".join(clean(part) for part in held if part))
         tags = list(dict.fromkeys(piece.tag for piece in log.pieces if piece.tag))
         if tags:
             yield from _folded("  tags       ", ", ".join(clean(tag) for tag in tags[:6]))
     if log.autobackup_handles:
         yield from _folded("  autobackup ", clean(log.autobackup_handles[-1]))
-    if log.reads:
-        read = Counter(one.op for one in log.reads)
-        yield from _folded("  read back  ", ", ".join(f"{count:,} sets ({op})" for op, count in read.items()))
 
 
-def _channels(log: Log, lanes: Lanes) -> Iterator[str]:
+def _channels(lanes: Lanes) -> Iterator[str]:
     if not lanes.lanes:
         return
-    yield f"{'channels':<20}{'pieces':>8}{'busy':>14}{'idle':>14}{'busy, % of all':>16}"
+    known = any(lane.bytes for lane in lanes.lanes)
+    wide = max(10, *(len(clean(lane.name)) for lane in lanes.lanes[:_MOST_CHANNELS])) + 2
+    amounts = f"{'bytes':>11}{'rate':>13}" if known else ""
+    yield f"{'channels':<{wide}}{'pieces':>7}{'busy':>12}{'idle':>12}{'busy share':>11}{amounts}"
     for lane in lanes.lanes[:_MOST_CHANNELS]:
-        busy = float(log.channel_busy_seconds.get(lane.name, 0))
-        idle = max(0.0, lanes.span_seconds - lane.busy_seconds)
-        share = percent(100 * lane.busy_seconds / lanes.span_seconds) if lanes.span_seconds else "-"
-        yield f"  {clean(lane.name)[:18]:<18}{lane.bars:>8}{seconds(busy):>14}{seconds(idle):>14}{share:>16}"
+        share = percent(100 * lane.busy_seconds / lanes.work_seconds) if lanes.work_seconds else "-"
+        busy, idle = seconds(lane.busy_seconds), seconds(lanes.idle_seconds(lane))
+        if lane.bars and not lane.busy_seconds:  # it began, and nothing says when it ended
+            busy, idle, share = "unknown", "unknown", "-"
+        rate = rate_of(lane.bytes, lane.busy_seconds)
+        amounts = f"{byte_size(lane.bytes):>11}{quantity(rate, 'bytes_per_second'):>13}" if known else ""
+        row = f"{lane.bars:>7}{busy:>12}{idle:>12}{share:>11}{amounts}"
+        name = f"  {clean(lane.name)}"
+        if wide + len(row) > width():  # RMAN's names of channels have at most 30 characters
+            yield name
+            name = ""
+        yield f"{name:<{wide}}{row}" if name else f"{row:>{width()}}"
     if len(lanes.lanes) > _MOST_CHANNELS:
         yield f"  and {len(lanes.lanes) - _MOST_CHANNELS} more: see --json"
-    if lanes.imbalance is not None and lanes.utilisation is not None:
-        yield from _folded(
-            "  ",
-            f"imbalance {number(lanes.imbalance)} (busiest/mean; 1 is balanced), channels busy "
-            f"{percent(100 * lanes.utilisation)} of the time",
-        )
+    if lanes.paused_seconds > 0:
+        yield from _folded("  ", f"idle does not count {seconds(lanes.paused_seconds)} between operations")
 
 
 def _gantt(lanes: Lanes) -> Iterator[str]:
     """Draw each channel's pieces as a line, with alternating characters to distinguish neighbours."""
     if len(lanes.bars) < 2 or lanes.span_seconds <= 0:
         return
-    wide = WIDTH - _NAME - 5
-    yield f"{'timeline':<{_NAME + 3}}0{seconds(lanes.span_seconds):>{wide - 1}}"
-    for lane in lanes.lanes[:_MOST_CHANNELS]:
+    shown = lanes.lanes[:_MOST_CHANNELS]
+    name = max(_NAME, *(len(clean(lane.name)) for lane in shown))
+    wide = width() - name - 5
+    yield f"{'timeline':<{name + 3}}0{seconds(lanes.span_seconds):>{wide - 1}}"
+    for lane in shown:
         cells = [" "] * wide
         mine = [bar for bar in lanes.bars if bar.lane == lane.name]
         for index, bar in enumerate(mine):
             first = min(wide - 1, int(bar.begin / lanes.span_seconds * wide))
             last = min(wide, max(first + 1, round(bar.end / lanes.span_seconds * wide)))
             cells[first:last] = (_LINES[1 + index % 2] if bar.good else "!") * (last - first)
-        yield f"  {clean(lane.name)[:_NAME]:<{_NAME}} {''.join(cells)}"
+        yield f"  {clean(lane.name):<{name}} {''.join(cells)}"
+    lost = ", `!` one that was not finished" if any(not bar.good for bar in lanes.bars) else ""
+    legend = f"a row of `=` or `#` is one piece, the two in turn{lost}; the time is from the first to the last"
+    yield from _folded("  ", legend)
     if not lanes.exact:
         yield from _folded(
             "  ", "the log does not give every time of day: each channel's work is drawn end to end"
@@ -150,15 +158,14 @@ def _slowest(log: Log) -> Iterator[str]:
     if slowest:
         yield f"{'slowest pieces':<18}{'time':>14}  what and where"
     for piece in slowest:
-        yield f"  {clean(piece.channel)[:15]:<16}{seconds(float(piece.elapsed_seconds or 0)):>14}  {_where(piece)}"
-
-
-def _where(piece: BackupPiece) -> str:
-    room = WIDTH - 34
-    label = clean(piece_label(piece))[:24]
-    handle = clean(piece.handle or "")
-    left = room - len(label) - 1
-    return f"{label} {handle if len(handle) <= left else '...' + handle[-(left - 3) :]}"
+        label, handle = clean(piece_label(piece)), clean(piece.handle or "")
+        size = f" ({byte_size(piece.bytes)})" if piece.bytes is not None else ""
+        first = f"  {clean(piece.channel):<16}{seconds(float(piece.elapsed_seconds or 0)):>14}  {label}{size}"
+        if len(first) + 1 + len(handle) <= width():
+            yield f"{first} {handle}".rstrip()
+        else:
+            yield from [first] if len(first) <= width() else _folded("  ", first)
+            yield from _folded("      ", handle) if handle else ()
 
 
 def _warnings(log: Log) -> Iterator[str]:
@@ -179,6 +186,28 @@ def _warnings(log: Log) -> Iterator[str]:
 
 
 def _folded(first: str, text: str) -> Iterator[str]:
-    """Return a line, folded at the width of the screen under its own beginning."""
+    """Return a line, folded at the width of the screen under its own beginning; paths are folded at folders."""
     indent = " " * min(len(first), 13)
-    yield from textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=indent) or [first]
+    line, fresh = first, True
+    for word in (part for one in text.split() for part in _parts(one, width() - len(indent))):
+        plain = word.removeprefix(_GLUE)
+        between = "" if fresh or plain != word else " "
+        if not fresh and len(line) + len(between) + len(plain) > width():
+            yield line
+            line, between = indent, ""
+        line += between + plain
+        fresh = False
+    yield line
+
+
+_GLUE = "\0"
+"""Before a part of a word that follows the one before it without a blank."""
+
+
+def _parts(word: str, width: int) -> list[str]:
+    """Return a word in parts that fit: cut behind a slash or `_` where it is wider than the screen."""
+    if len(word) <= width:
+        return [word]
+    parts = [part for part in re.split(r"(?<=[/\\_,])", word) if part]
+    parts = [one[at : at + width] for one in parts for at in range(0, len(one), width)]
+    return [parts[0], *(_GLUE + one for one in parts[1:])]

@@ -71,19 +71,28 @@ def _export(arguments: Arguments) -> int:
 
 
 def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Exported:
-    from toolkit.app.bundles.export import address_of, assumed_known, export_bundle, given_known, read_known
+    from toolkit.app.bundles.export import (
+        address_of,
+        assumed_known,
+        export_bundle,
+        given_known,
+        limits_of,
+        read_known,
+    )
     from toolkit.app.targets import check_for_engine, find_target, fitted
     from toolkit.cli.launch import named_target, reach, read_text
 
     if "assume" not in arguments and "facts" not in arguments:
         resolved = reach(experiment.target)
         try:
+            policy = limits_of(resolved, connected=True)
             experiment = fitted(experiment, resolved)
-            known = read_known(experiment, resolved.target, resolved.policy)
+            known = read_known(experiment, resolved.target, policy)
         finally:
             resolved.target.close()
     else:
         resolved = find_target(named_target(experiment.target))
+        policy = limits_of(resolved, connected=False)
         check_for_engine(experiment, resolved.target.engine)
         experiment = fitted(experiment, resolved)
         text = arguments.text("facts")
@@ -92,7 +101,7 @@ def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Export
             assumed_known(engine, arguments.required("assume")) if text is None else given_known(read_text(text))
         )
     address = address_of(named_target(experiment.target))
-    policy = replace(resolved.policy, unseen_ok=arguments.flag("unseen_ok"))
+    policy = replace(policy, unseen_ok=arguments.flag("unseen_ok"))
     safe = arguments.flag("not_production")
     return export_bundle(experiment, known, address, folder, policy=policy, not_production=safe)
 
@@ -108,4 +117,5 @@ def _ingest(arguments: Arguments) -> int:
             say(f"warning: {sentence}")
         if not arguments.flag("json"):
             say(f"run {taken.run}: {counted(taken.added, 'trial')} added, {taken.missing} not run yet\n")
-        return show_result(store, taken.run, arguments)
+        status = show_result(store, taken.run, arguments)
+        return status or (ExitCode.INCOMPLETE if taken.left else ExitCode.DONE)

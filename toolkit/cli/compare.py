@@ -24,6 +24,7 @@ _APPLIES = {
     "fail_if": (("runs",), _REPEATED),
     "strict": (("runs",), _REPEATED),
     "force": (("runs", "intervals"), "the two snapshots must be of the same database and provider"),
+    "why": (("intervals",), "it shows the evidence of causes, which comparisons of reports and of intervals have"),
     "mask": (("intervals",), _REPORTS),
     "salt": (("intervals",), _REPORTS),
 }
@@ -39,6 +40,7 @@ def add_compare(app: typer.Typer) -> None:
         option("strict", "runs: exit 3 when the result is inconclusive", kind=bool),
         option("force", "compare runs of different work, or reports of different databases", kind=bool),
         option("awr", "compare two runs by the AWR reports kept with them", kind=bool),
+        option("why", "reports: show for each cause the sections and values it rests on", kind=bool),
         *MASK,
         *OUTPUT,
     ]
@@ -112,7 +114,7 @@ def _intervals(arguments: Arguments, a: str, b: str) -> int:
     else:
         from toolkit.report.interval.view import diff_text
 
-        out(diff_text(diff))
+        out(diff_text(diff, why=arguments.flag("why")))
     return ExitCode.DONE
 
 
@@ -133,10 +135,12 @@ def _snapshots(store: Store, arguments: Arguments, a: str, b: str) -> int:
 
 def _runs(store: Store, arguments: Arguments, a: str, b: str, limit: Limit | None) -> int:
     from toolkit.analysis.limits import judge
-    from toolkit.app.results import compare_named
+    from toolkit.app.results import choices, compare_named
     from toolkit.report.render import Format, render_comparison
 
     _check(arguments, "runs")
+    for sentence in choices(store, a, b):
+        say(f"note: {sentence}")
     comparison = compare_named(store, a, b, force=arguments.flag("force"))
     _write(arguments, lambda: render_comparison(comparison, Format.HTML))
     if arguments.flag("json"):

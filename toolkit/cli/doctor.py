@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.output import WIDTH, out, out_json, out_table, say
+from toolkit.cli.help import Parameter
+from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.terminal import width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,7 @@ def add_doctor(app: typer.Typer) -> None:
     add_command(app, "doctor", _doctor, _parameters(), _HELP)
 
 
-def _parameters() -> list[inspect.Parameter]:
+def _parameters() -> list[Parameter]:
     return [
         TARGET,
         option("operation", "operation to check", metavar="NAME"),
@@ -41,6 +42,7 @@ def _parameters() -> list[inspect.Parameter]:
         option("query", "query that the operation runs", metavar="FILE|-"),
         option("table", "table that the operation works on", metavar="NAME"),
         option("columns", "columns of the index", metavar="A,B"),
+        option("consumer_group", "consumer group that sessions would switch to (--grants)", metavar="NAME"),
         option("degree", "degrees to check (default 1,2,4,8)", metavar="1,2,4"),
         option("verbose", "show every check, not only the most important", kind=bool),
         option("grants", "print the missing grants as a script for the DBA", kind=bool),
@@ -55,8 +57,11 @@ def _doctor(arguments: Arguments) -> int:
 
     wanted, experiment = _operation(arguments), _asked_work(arguments)
     resolved = reach(arguments.text("target"))
+    group = arguments.text("consumer_group") or resolved.consumer_group
     try:
-        found = doctor(resolved.target, experiment, resolved.policy.licences, wanted)
+        found = doctor(
+            resolved.target, experiment, resolved.policy.licences, wanted, resolved.policy.production, group
+        )
     finally:
         resolved.target.close()
     _write_facts(found, arguments.text("facts_out"))
@@ -166,7 +171,9 @@ def _head(found: Doctor) -> str:
         lines.append(f"highest degree now: {degree_limit.degree} ({reason})")
     elif any(one.read for one in found.checks):
         lines.append("highest degree now: unknown (its limits could not be read)")
-    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
+    return "\n".join(
+        textwrap.fill(line, width(), subsequent_indent="  ", break_on_hyphens=False) for line in lines
+    )
 
 
 def _sentence(check: Check) -> str:
@@ -200,7 +207,7 @@ _NOTE = 140
 
 
 def _paragraph(head: str, text: str) -> None:
-    out(textwrap.fill(head + " ".join(text.split()), WIDTH, subsequent_indent=" " * 9, break_on_hyphens=False))
+    out(textwrap.fill(head + " ".join(text.split()), width(), subsequent_indent=" " * 9, break_on_hyphens=False))
 
 
 def _grants_words(found: Doctor) -> str:
@@ -242,7 +249,9 @@ def _grant_script(found: Doctor) -> str:
     groups: dict[str, list[str]] = {}
     for grant in found.grants:
         comment = grant.statement.startswith("--")
-        groups.setdefault(grant.purpose, []).append(grant.statement if comment else f"{grant.statement};")
+        block = grant.statement.startswith("BEGIN ")
+        end = "" if comment else "\n/" if block else ";"
+        groups.setdefault(grant.purpose, []).append(f"{grant.statement}{end}")
     body = [line for purpose, lines in groups.items() for line in ("", f"-- {purpose}", *lines)]
     return "\n".join([*head, *body])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,9 +68,16 @@ def _demo(arguments: Arguments) -> int:
         document = {"runs": list(result.run_ids), "report": str(result.report), "store": str(result.store)}
         out_json(document)
     else:
+        from toolkit.report.layout import bullets
+
+        out("\n".join(bullets(result.answers)))
+        out(f"report: {result.report}\n")
         out(result.text)
+        # as it was typed: `make demo` runs it from a folder that is on nobody's PATH
+        program = sys.argv[0] if sys.argv[0].endswith("/dbatk") and Path(sys.argv[0]).is_file() else "dbatk"
         say(f"\nreport written to {result.report}")
-        say(f"\nhint: `dbatk runs list --store {result.store}` lists its runs; then try `dbatk ctas --help`")
+        say(f"\nhint: `{program} runs list --store {result.store}` lists its runs")
+        say(f"hint: then try `{program} ctas --help`")
     return ExitCode.DONE
 
 
@@ -138,20 +146,23 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
             raise ToolkitError("`--dry-run` runs nothing anywhere", code="TK-0107", hint="omit `--on`")
         return _dry_run(plan, arguments)
     with told_of_refusals(plan.name):
-        record = _carry_out(plan, arguments)
+        record, left = _carry_out(plan, arguments)
     if arguments.flag("json"):
         from toolkit.app.maintenance.run_reports import plan_run_document
 
         out_json(plan_run_document(record))
     else:
         _show_night(record)
-    return _status(record)
+    for run in left:
+        say(f"not ok: run {run} left something that is not undone: `dbatk runs show {run}`")
+    return ExitCode.INCOMPLETE if left and _status(record) == ExitCode.DONE else _status(record)
 
 
-def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
-    """Run it, and tell everybody what came of it."""
+def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> tuple[PlanRunRecord, Sequence[str]]:
+    """Run it, and tell everybody what came of it; return also the runs of steps that left something."""
     from toolkit.app.maintenance import plan_targets_of, run_plan
     from toolkit.app.notices import heartbeats
+    from toolkit.app.runs.repair import undo_script_left
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store, ExitStack() as guarded:
@@ -176,7 +187,8 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> PlanRunRecord:
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
         tell_died(store, plan.name, deliver=True)
         tell_of(store, plan.name)
-    return record
+        runs = [step.run for step in record.steps if step.run is not None]
+        return record, [run for run in runs if undo_script_left(store, run) is not None]
 
 
 @contextmanager
@@ -227,7 +239,8 @@ def _dry_run(plan: MaintenancePlan, arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store:
-        return _print_scripts(plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt()))
+        targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
+        return _print_scripts(targets, store)
 
 
 def _status(record: PlanRunRecord) -> int:
@@ -259,7 +272,7 @@ def _show_night(record: PlanRunRecord) -> None:
             say(f"{step.step} on {step.target}: {step.reason}")
 
 
-def _print_scripts(targets: tuple[PlanTarget, ...]) -> int:
+def _print_scripts(targets: tuple[PlanTarget, ...], store: Store) -> int:
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.runs.preview import script
 
@@ -270,7 +283,7 @@ def _print_scripts(targets: tuple[PlanTarget, ...]) -> int:
                 state = f"{row.verdict} now, {_comment(row.now)}"
                 out_raw(f"-- guard {row.guard} on {each.name}: {row.limit}; {state}\n")
             for job in each.jobs:
-                printed, _ = script(job.experiment, target, policy=policy)
+                printed, _ = script(job.experiment, target, policy=policy, store=store)
                 out_raw(f"-- step {job.step.name} on {each.name}\n{printed}\n")
         finally:
             target.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from toolkit.model.experiment import Experiment
     from toolkit.store import Store
 
+_LARGEST_BYTES = 100_000_000
+"""Of a file that is given as an option: facts of a schema with 100,000 indexes."""
+
 
 def launch(experiment: Experiment, arguments: Arguments, file: Path | None = None) -> int:
     """Save, print or run an experiment, as the options say; `file` is where it was read from."""
@@ -26,6 +31,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
         return _save(experiment, Path(save_as))
     if arguments.flag("dry_run"):
         return _print_script(experiment, arguments)
+    from toolkit.app.maintenance.run_guards import guarding
     from toolkit.app.runs.execute import start
     from toolkit.app.targets import fitted
     from toolkit.store import open_store
@@ -47,6 +53,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
                     approvals=approvals,
                     events=events,
                     policy=resolved.policy,
+                    guarding=guarding(resolved, events),
                 )
         finally:
             resolved.target.close()
@@ -154,7 +161,10 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     else:
         resolved = reach(experiment.target)
         try:
-            printed, bill = script(fitted(experiment, resolved), resolved.target, policy=resolved.policy)
+            with _store_of_backups(experiment, arguments) as store:
+                printed, bill = script(
+                    fitted(experiment, resolved), resolved.target, policy=resolved.policy, store=store
+                )
         finally:
             resolved.target.close()
     if arguments.flag("json"):
@@ -164,21 +174,29 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     return ExitCode.DONE
 
 
+@contextmanager
+def _store_of_backups(experiment: Experiment, arguments: Arguments) -> Iterator[Store | None]:
+    """Open the store where a job would remove older backups: it alone knows which."""
+    from toolkit.store import open_store
+
+    if experiment.options.get("keep_for") is None:
+        yield None
+        return
+    with open_store(arguments.text("store")) as store:
+        yield store
+
+
 def read_text(name: str) -> str:
     """Read a file of the user's, `-` for standard input.
 
     Raises:
         ToolkitError: TK-0106.
     """
+    from toolkit.documents import read_utf8
+
+    if name != "-":
+        return read_utf8(Path(name), _LARGEST_BYTES)
     try:
-        return (
-            sys.stdin.read().removeprefix("\ufeff") if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-        )
-    except OSError as error:
-        raise ToolkitError(
-            f"`{name}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
-            code="TK-0106",
-            hint="check the path and its permissions",
-        ) from None
+        return sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise ToolkitError(f"`{name}` is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
+        raise ToolkitError("standard input is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.cli.output import WIDTH, on_terminal, plain, say
+from toolkit.cli.output import on_terminal, plain, say
 from toolkit.cli.parameters import Arguments, option
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Event
@@ -128,6 +128,24 @@ _BAR = 10
 _SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
 
 
+_SHOWING: list[Live] = []
+"""The live lines on the terminal now."""
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Draw no live line while a person is asked: it would be drawn over the question and the answer."""
+    held = tuple(_SHOWING)
+    for one in held:
+        one.stop()
+    try:
+        yield
+    finally:
+        for one in held:
+            if one in _SHOWING:
+                one.start()
+
+
 class Progress:
     """Takes the events of a run from any thread; a terminal that goes away is not the run's business."""
 
@@ -147,12 +165,14 @@ class Progress:
             console = Console(stderr=True, highlight=False, markup=False, emoji=False)
             self._live = Live(self._line, console=console, transient=True, refresh_per_second=4)
             self._live.start()
+            _SHOWING.append(self._live)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._live is not None:
+            _SHOWING.remove(self._live)
             self._live.stop()
 
     def emit(self, event: Event) -> None:
@@ -241,7 +261,7 @@ class _Line:
         if self._eta is not None:
             parts.append(f"about {_clock(max(0.0, self._eta - (now - self._eta_at)))} left")
         text = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
-        text.truncate(min(console.width, WIDTH) - 1, overflow="ellipsis")
+        text.truncate(console.width - 1, overflow="ellipsis")
         return [text]
 
 

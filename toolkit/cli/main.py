@@ -19,8 +19,9 @@ from toolkit.cli.bundles import add_bundles
 from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
+from toolkit.cli.help import SETTINGS
 from toolkit.cli.operations import add_operations
-from toolkit.cli.output import out_raw, show_error
+from toolkit.cli.output import fit_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group
 from toolkit.cli.plan import add_plan
 from toolkit.cli.results import add_results
@@ -61,7 +62,9 @@ def _root(
 
 def build_app() -> typer.Typer:
     """Return the whole command line."""
-    app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS
+    )
     app.callback()(_root)
     runs, target = new_group("Show, resume, delete and export runs."), new_group("Manage named targets.")
     add_files(app)
@@ -125,6 +128,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; whatever goes wrong has been shown by then."""
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
     set_command(arguments)
+    fit_terminal()
     with _tracebacks(debug):
         return _answer(arguments, as_json=as_json, debug=debug)
 
@@ -217,7 +221,13 @@ def _usage_error(caught: BaseException) -> ToolkitError:
     hint = f"see `{path} --help`"
     word = getattr(caught, "option_name", None)
     if word and type(caught).__name__ == "NoSuchOption":
-        return _unknown(f"there is no option `{word}`", str(word), _flags(context), hint)
+        from toolkit.cli.habits import suggestion
+
+        flags = _flags(context)
+        meant = suggestion(str(word), flags)
+        if meant:
+            return ToolkitError(f"there is no option `{word}`", code="TK-0101", hint=f"{meant}; {hint}")
+        return _unknown(f"there is no option `{word}`", str(word), flags, hint)
     message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
     if message.startswith("No such command"):
         word = message.split("'")[1] if message.count("'") > 1 else ""

@@ -46,7 +46,7 @@ def tell_died(store: Store, plan: str | None = None, *, deliver: bool = False) -
 
     A command that only reads may run where nobody is configured: the message is left to `run` and `digest`.
     """
-    from toolkit.app.maintenance.closing import end_dead_runs, silent_runs
+    from toolkit.app.dead_plan_runs import end_dead_runs, silent_runs
 
     for run in end_dead_runs(store, plan):
         say(f"warning: run {run.plan_run} of plan {run.plan} died: {run.stopped_by}")

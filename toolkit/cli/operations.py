@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.help import Parameter
 from toolkit.cli.parameters import (
     APPROVALS,
     DESIGN,
     OUTPUT,
     QUIET,
     SCRIPT,
-    TARGET,
     Arguments,
     Body,
     add_command,
@@ -22,8 +21,8 @@ from toolkit.cli.parameters import (
     option,
 )
 from toolkit.errors import ToolkitError
-from toolkit.model.operations import operations, options_of
-from toolkit.model.options import Option, OptionKind
+from toolkit.model.operations import declaration, operations, options_of
+from toolkit.model.options import Option, OptionKind, Topic
 
 if TYPE_CHECKING:
     from toolkit.design.build import General
@@ -43,7 +42,15 @@ _METAVARS = {
     OptionKind.DURATION: "4h",
     OptionKind.PATHS: "FOLDER",
 }
-_NOLOGGING = option("nologging", "short for --logging nologging", kind=bool)
+_TARGET = option(
+    "target",
+    "profile name or URL of the database (required; not with --assume for oracle)",
+    "-t",
+    "--target",
+    metavar="NAME|URL",
+    topic=Topic.WHERE,
+)
+_NOLOGGING = option("nologging", "short for --logging nologging", kind=bool, topic=Topic.FACTORS)
 
 
 def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
@@ -56,34 +63,49 @@ def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
                 groups[word] = new_group(one.group or one.help)
                 app.add_typer(groups[word], name=word)
             group = groups[word]
-        add_command(group, name, _body(one.name), parameters_of(one.name), one.help)
+        add_command(group, name, _body(one.name), parameters_of(one.name), one.help, one.examples)
 
 
-def parameters_of(operation: OperationName) -> list[inspect.Parameter]:
+def parameters_of(operation: OperationName) -> list[Parameter]:
     """Return all parameters of an operation's command."""
-    own = [_parameter(one) for one in options_of(operation)]
-    if any(one.name == "logging" for one in options_of(operation)):
+    declared = declaration(operation)
+    needed = {
+        name: "required" if len(names) == 1 else f"required: {' or '.join(map(_flag, names))}"
+        for names in declared.required
+        for name in names
+    }
+    own = [_parameter(one, needed.get(one.name)) for one in declared.options]
+    own.sort(key=lambda one: one.name not in needed)
+    if any(one.name == "logging" for one in declared.options):
         own.append(_NOLOGGING)
-    return [TARGET, *own, *DESIGN, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
+    return [_TARGET, *own, *DESIGN, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
 
 
-def _parameter(one: Option) -> inspect.Parameter:
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _parameter(one: Option, needed: str | None) -> Parameter:
+    topic = Topic.FACTORS if one.factor else one.topic
     if one.kind is OptionKind.FLAG:
-        return option(one.name, _help(one), one.flag, kind=bool)
+        return option(one.name, _help(one, needed), one.flag, kind=bool, topic=topic, engines=one.engines)
     metavar = "|".join(one.choices) if 0 < len(one.choices) <= 3 else _METAVARS.get(one.kind, "TEXT")
-    return option(one.name, _help(one), one.flag, metavar=metavar)
+    return option(
+        one.name, _help(one, needed), one.flag, metavar=metavar, topic=topic, engines=one.engines,
+        choices=(*one.choices, *one.words), several=one.factor,
+    )  # fmt: skip
 
 
-def _help(one: Option) -> str:
-    notes = []
+def _help(one: Option, needed: str | None) -> str:
+    notes = [needed] if needed else []
     if len(one.choices) > 3:
         notes.append(", ".join(one.choices))
     if one.words:
         notes.append("or " + ", ".join(one.words))
-    if one.factor and one.kind is not OptionKind.DEGREE:
+    if one.factor and one.engines and one.kind is not OptionKind.DEGREE:
         notes.append("several: sweep")
-    if one.engines:
-        notes.append("on " + ", ".join(sorted(one.engines)))
+    if one.unit not in (None, "%") and one.unit not in one.help and one.kind is not OptionKind.DEGREE:
+        notes.append(f"in {one.unit}")
     return one.help + (f" ({'; '.join(notes)})" if notes else "")
 
 
@@ -91,7 +113,12 @@ def _body(operation: OperationName) -> Body:
     def body(arguments: Arguments) -> int:
         from toolkit.cli.launch import launch
 
-        return launch(experiment_of(operation, arguments), arguments)
+        try:
+            return launch(experiment_of(operation, arguments), arguments)
+        except ToolkitError as error:
+            from toolkit.cli.habits import explained
+
+            raise explained(error, arguments.text("query"), arguments.text("source")) from error
 
     return body
 
@@ -163,7 +190,17 @@ def _general(arguments: Arguments) -> General:
         budget_seconds=_duration(arguments, "budget"),
         time_limit_seconds=_duration(arguments, "time_limit"),
         quiet_wait_seconds=_duration(arguments, "quiet_wait"),
+        guards=_guards(arguments),
     )
+
+
+def _guards(arguments: Arguments) -> tuple[str, ...]:
+    from toolkit.design.guards import guards_of
+
+    texts = tuple(arguments.texts("guard"))
+    if texts:
+        guards_of(texts)
+    return texts
 
 
 def _target(arguments: Arguments) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from toolkit.errors import ToolkitError
+from toolkit.terminal import use_width, width
 
 if TYPE_CHECKING:
     from toolkit.model.protocols import Event
 
-WIDTH = 80
+_UNLIMITED = 10_000
 _KEPT = frozenset("\n\t")
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -85,7 +87,10 @@ def out_json(document: object) -> None:
 def out_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, whole: frozenset[str] = frozenset()
 ) -> None:
-    """Write a table of at most 80 columns; long cells fold, but not in the `whole` columns (ids to be copied)."""
+    """Write a table as wide as the terminal; long cells fold, but not in the `whole` columns (ids to be copied).
+
+    In a pipe every record stands in a line of its own, for `grep`.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -97,10 +102,21 @@ def out_table(
         column.no_wrap = column.header in whole
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    console = Console(file=sys.stdout, width=WIDTH, highlight=False, markup=False, emoji=False)
+    console = Console(file=sys.stdout, width=columns_of(sys.stdout), highlight=False, markup=False, emoji=False)
     with console.capture() as capture:
         console.print(table)
     _write(sys.stdout, "".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
+
+
+def columns_of(stream: TextIO) -> int:
+    """Return how wide a table may be: without limit where no person sees it as it is written."""
+    return width() if on_terminal(stream) else _UNLIMITED
+
+
+def fit_terminal() -> None:
+    """Lay text out for the terminal that standard output is; 80 columns where it is none."""
+    if on_terminal(sys.stdout):
+        use_width(shutil.get_terminal_size().columns)
 
 
 def show_error(error: ToolkitError, *, as_json: bool) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
 
+from toolkit.cli.completing import completer
+from toolkit.cli.help import Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.options import Topic
 
 
 class Arguments:
@@ -50,28 +53,52 @@ Body = Callable[[Arguments], int]
 
 
 def option(
-    name: str, help: str, *flags: str, kind: object = str, metavar: str | None = None, hidden: bool = False
-) -> inspect.Parameter:
+    name: str,
+    help: str,
+    *flags: str,
+    kind: object = str,
+    metavar: str | None = None,
+    hidden: bool = False,
+    topic: Topic = Topic.WHAT,
+    engines: frozenset[str] = frozenset(),
+    choices: Sequence[str] = (),
+    several: bool = False,
+) -> Parameter:
     """Declare an option; it is None (a flag: False) when not given."""
     declared = flags or ("--" + name.replace("_", "-"),)
     annotation = kind if kind is bool or kind == list[str] else kind | None  # type: ignore[operator]
     default: object = False if kind is bool else [] if kind == list[str] else None
     shown = None if kind is bool else metavar or "TEXT"
-    info = typer.Option(*declared, help=help, metavar=shown, hidden=hidden, show_default=False)
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, info]
+    values = completer(name, choices, several=several)
+    info = typer.Option(
+        *declared, help=help, metavar=shown, hidden=hidden, show_default=False, autocompletion=values
     )
+    made = Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, info])
+    made.topic, made.engines = topic, engines
+    return made
+
+
+def about(topic: Topic, *options: Parameter) -> tuple[Parameter, ...]:
+    """Put options under a topic of help."""
+    for one in options:
+        one.topic = topic
+    return options
 
 
 def argument(
     name: str, help: str, *, kind: object = str, metavar: str | None = None, default: str | None = None
-) -> inspect.Parameter:
+) -> Parameter:
     """Declare an argument; it is required unless it has a default."""
-    info = typer.Argument(help=help, metavar=metavar or name.upper(), show_default=default is not None)
-    return inspect.Parameter(
+    info = typer.Argument(
+        help=help,
+        metavar=metavar or name.upper(),
+        show_default=default is not None,
+        autocompletion=completer(name),
+    )
+    return Parameter(
         name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if default is None else default,
+        Parameter.KEYWORD_ONLY,
+        default=Parameter.empty if default is None else default,
         annotation=Annotated[kind, info],
     )
 
@@ -92,9 +119,23 @@ def _refuse_secret(store: str | None) -> None:
 
 
 def add_command(
-    app: typer.Typer, name: str, body: Body, parameters: Iterable[inspect.Parameter], help: str
+    app: typer.Typer,
+    name: str,
+    body: Body,
+    parameters: Iterable[Parameter],
+    help: str,
+    examples: Sequence[str] = (),
 ) -> None:
-    """Add a command whose signature is made from declared parameters."""
+    """Add a command whose signature is made from declared parameters.
+
+    Args:
+        app: to which it is added.
+        name: the last word of its command line.
+        body: does the work, and returns the exit status.
+        parameters: in the order of help.
+        help: one sentence or more.
+        examples: whole command lines that help shows.
+    """
 
     def command(**values: object) -> int:
         arguments = Arguments(values)
@@ -113,29 +154,46 @@ def add_command(
     command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
     command.__name__ = name.replace("-", "_")
-    app.command(name, help=help)(command)
+    app.command(name, help=help, cls=command_class(made, examples))(command)
 
 
-TARGET = option("target", "profile name or URL of the database", "-t", "--target", metavar="NAME|URL")
-OUTPUT = (
+TARGET = option(
+    "target", "profile name or URL of the database", "-t", "--target", metavar="NAME|URL", topic=Topic.WHERE
+)
+OUTPUT = about(
+    Topic.OUTPUT,
     option("json", "print one JSON document on standard output", kind=bool),
     option("store", "results store: a path or an SQLAlchemy URL", metavar="PATH|URL"),
     option("debug", "show tracebacks", kind=bool),
 )
-APPROVED_ONLY = option("approved_only", "refuse anything that differs from what was approved", kind=bool)
-QUIET_WHEN_OK = option("quiet_when_ok", "write nothing at all if everything is ok (exit code 0)", kind=bool)
-QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool)
-ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool)
-UNSEEN_OK = option(
-    "unseen_ok", "send also what cannot be checked for licences (text built at run time, links)", kind=bool
+APPROVED_ONLY = option(
+    "approved_only", "refuse anything that differs from what was approved", kind=bool, topic=Topic.SAFETY
 )
-APPROVALS = (
+QUIET_WHEN_OK = option(
+    "quiet_when_ok", "write nothing at all if everything is ok (exit code 0)", kind=bool, topic=Topic.OUTPUT
+)
+QUIET = option("quiet", "show no progress", "-q", "--quiet", kind=bool, topic=Topic.OUTPUT)
+ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host", kind=bool, topic=Topic.SAFETY)
+UNSEEN_OK = option(
+    "unseen_ok",
+    "send also what cannot be checked for licences (text built at run time, links)",
+    kind=bool,
+    topic=Topic.SAFETY,
+)
+APPROVALS = about(
+    Topic.SAFETY,
     option("not_production", "the target is not production", kind=bool),
-    option("yes_production", "run on the production target of this name", metavar="NAME"),
+    option(
+        "yes_production",
+        "run on the production target of this name (several: one each)",
+        kind=list[str],
+        metavar="NAME",
+    ),
     ALLOW_COMMANDS,
     UNSEEN_OK,
 )
-DESIGN = (
+DESIGN = about(
+    Topic.MEASUREMENT,
     option(
         "repeat",
         "counted repeats; makes it a measurement (default 3 if several configurations)",
@@ -145,15 +203,28 @@ DESIGN = (
     option("warmup", "warm-up sweeps, not counted (default 1)", kind=int, metavar="N"),
     option("snapshot", "snapshots around trials: auto, none, osstat, ...", metavar="PROVIDER"),
     option("work_schema", "schema for scratch objects", metavar="NAME"),
-    option("keep", "objects of a measurement to keep: none, best, all", metavar="WHICH"),
+    option(
+        "keep",
+        "objects of a measurement to keep: none, best, all",
+        metavar="WHICH",
+        choices=("none", "best", "all"),
+    ),
     option("budget", "stop between trials after this time, resumable", metavar="2h"),
     option("time_limit", "cancel a timed statement after this time", metavar="30m"),
     option("quiet_wait", "wait at most this long for an idle host before each trial", metavar="5m"),
+    option(
+        "guard",
+        "wait, or stop with on_breach=stop, while a limit is passed: max_lag=30s, min_free.tablespace=10GiB, "
+        "max_load=0.9, max_active_sessions=40, max_blocking=20s, ... (several; as in a plan)",
+        kind=list[str],
+        metavar="NAME=VALUE",
+    ),
     option("label", "name of the run", metavar="TEXT"),
     option("seed", "seed for the order of trials", kind=int, metavar="N"),
     option("save_as", "write the experiment file instead of running it", metavar="FILE"),
 )
-SCRIPT = (
+SCRIPT = about(
+    Topic.SCRIPT,
     option("dry_run", "print the complete script without changing anything", kind=bool),
     option(
         "assume",
@@ -183,7 +254,7 @@ class DefaultGroup(TyperGroup):
         """
         if not args:
             return [self.default] if self.alone else []
-        if args[0] in (*self.commands, "--help") or (self._near(args[0]) and not Path(args[0]).exists()):
+        if args[0] in (*self.commands, "-h", "--help") or (self._near(args[0]) and not Path(args[0]).exists()):
             return args
         return [self.default, *args]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ from toolkit.errors import ExitCode, ToolkitError
 if TYPE_CHECKING:
     from toolkit.app.approving import Subject
     from toolkit.app.runs.preview import Plan
-    from toolkit.model.audit import Approval
+    from toolkit.model.audit import Approval, Value
     from toolkit.model.experiment import Experiment
     from toolkit.model.plan import MaintenancePlan
     from toolkit.store import Store
@@ -66,8 +67,11 @@ def add_plan(app: typer.Typer) -> None:
     )
     approver = option("approved_by", "who approves it (default: the user on this host)", metavar="NAME")
     reason = option("reason", "reason, or change number", metavar="TEXT")
-    approving = [_FILE, TARGET, approver, reason, *APPROVALS, *OUTPUT]
+    until = option("valid_until", "last day on which it may run (default: in 90 days)", metavar="YYYY-MM-DD")
+    anytime = option("anytime", "allow `dbatk run --anytime`", kind=bool)
+    approving = [_FILE, TARGET, approver, reason, until, anytime, *APPROVALS, *OUTPUT]
     add_command(group, "approve", _approve, approving, "Approve a file: write FILE.approval.toml beside it.")
+    add_command(group, "revoke", _revoke, [_FILE, reason, *OUTPUT], "Revoke the approval of a file.")
     run = argument("run", "id of a plan run or the beginning of one, or `last`", default="last")
     file = option("out", "file to write", metavar="FILE")
     form = option("format", "text, html or json", metavar="FORMAT")
@@ -90,13 +94,20 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
     """Show when, where, in which order, and how long it will take."""
     from toolkit.app.maintenance import plan_targets_of
     from toolkit.app.maintenance.outlook import full_outlook, outlook_document
+    from toolkit.app.unattended import refusals
+    from toolkit.config.urls import parse_url
     from toolkit.store import open_store
     from toolkit.units import counted
 
     with open_store(arguments.text("store")) as store:
         tell_died(store, plan.name)
-        targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
-        outlook, guards = full_outlook(plan, targets, store)
+        approvals = approvals_of(arguments)
+        targets = plan_targets_of(plan, store, approvals, prompt=password_prompt())
+        addresses = [(each.name, parse_url(each.resolved.target.display)) for each in targets]
+        refused = refusals(
+            Path(arguments.required("file")), addresses, approvals, approved_only=plan.approved_only
+        )
+        outlook, guards = full_outlook(plan, targets, store, refused)
     if arguments.flag("json"):
         out_json(outlook_document(outlook, guards))
         return ExitCode.DONE
@@ -177,12 +188,25 @@ def _approve(arguments: Arguments) -> int:
     work = read_maintenance_plan(arguments) or read_experiment(arguments)
     with open_store(arguments.text("store")) as store:
         subject = _subject(work, store, arguments)
-        approval = approve(subject, store, by=arguments.text("approved_by"), reason=arguments.text("reason"))
+        approval = approve(
+            subject,
+            store,
+            by=arguments.text("approved_by"),
+            reason=arguments.text("reason"),
+            valid_until=_day(arguments.text("valid_until")),
+        )
     if arguments.flag("json"):
         out_json(_approval_document(approval, subject.approval_path))
     else:
         _show_approval(approval, subject)
     return ExitCode.DONE
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise ToolkitError(f"`{text}` is not a day", code="TK-0102", hint="write it as 2027-01-31") from None
 
 
 def _subject(work: MaintenancePlan | Experiment, store: Store, arguments: Arguments) -> Subject:
@@ -192,26 +216,51 @@ def _subject(work: MaintenancePlan | Experiment, store: Store, arguments: Argume
     from toolkit.cli.launch import reach
     from toolkit.model.plan import MaintenancePlan
 
-    file = Path(arguments.required("file"))
+    file, consents = Path(arguments.required("file")), _consents(work, arguments)
     if isinstance(work, MaintenancePlan):
         targets = plan_targets_of(work, store, approvals_of(arguments), prompt=password_prompt())
-        return subject_of_plan(file, work, targets, unseen_ok=arguments.flag("unseen_ok"))
+        return subject_of_plan(file, work, targets, consents)
     resolved = reach(work.target)
-    return subject_of_experiment(file, fitted(work, resolved), resolved, unseen_ok=arguments.flag("unseen_ok"))
+    return subject_of_experiment(file, fitted(work, resolved), resolved, consents)
+
+
+def _consents(work: MaintenancePlan | Experiment, arguments: Arguments) -> dict[str, Value]:
+    from toolkit.model.experiment import Experiment
+
+    if arguments.flag("anytime") and isinstance(work, Experiment):
+        raise ToolkitError("`--anytime` is for plans only: an experiment has no window", code="TK-0107")
+    return approvals_of(arguments).consents(anytime=arguments.flag("anytime"))
+
+
+def _revoke(arguments: Arguments) -> int:
+    from toolkit.app.approving import revoke
+    from toolkit.design.approval import approval_path, load_approval
+    from toolkit.store import open_store
+
+    file = Path(arguments.required("file"))
+    path = file if file.name.endswith(".approval.toml") else approval_path(file)
+    approval = load_approval(path)
+    if approval is None:
+        raise ToolkitError(
+            f"`{file}` is not approved: there is no `{path}`",
+            code="TK-0106",
+            hint="name the plan, or its file `.approval.toml`",
+        )
+    with open_store(arguments.text("store")) as store:
+        revoke(approval, store, reason=arguments.text("reason"))
+    if arguments.flag("json"):
+        out_json({"file": str(path), "name": approval.approved.name, "revoked": approval.hash})
+    else:
+        out(f"{approval.approved.kind} {approval.approved.name}: the approval by {approval.by} is revoked")
+    return ExitCode.DONE
 
 
 def _show_approval(approval: Approval, subject: Subject) -> None:
     approved = approval.approved
     reason = f", {approval.reason}" if approval.reason else ""
     out(f"{approved.kind} {approved.name}: approved by {approval.by}{reason}")
-    out(f"{approval.hash}\n")
-    out_table(
-        ("database", "identity"),
-        (
-            (target, ", ".join(f"{name} {value}" for name, value in parts.items()))
-            for target, parts in approved.databases.items()
-        ),
-    )
+    out(f"{approval.hash}\nvalid until {approved.valid_until}\n")
+    out_table(("database", "identity"), _identities(approval, subject))
     out(f"{len(approved.files)} scripts and templates, dbatk {approved.version}; all are listed in")
     out(str(subject.approval_path))
     for note in approval.notes:
@@ -219,6 +268,16 @@ def _show_approval(approval: Approval, subject: Subject) -> None:
     if approval.signature is None:
         say("note: it is not signed; it is valid with the audit log of this store only")
     say(f"\nhint: `dbatk run {subject.file} --approved-only` runs nothing else")
+
+
+def _identities(approval: Approval, subject: Subject) -> Iterator[tuple[str, str]]:
+    """Yield each database with what identifies it; the settings of its sessions are in the file."""
+    from toolkit.model.engines import engine
+
+    engines = {work.target: engine(work.resolved.target.engine) for work in subject.works}
+    for target, parts in approval.approved.databases.items():
+        settings = {name for name, *_ in engines[target].session}
+        yield target, ", ".join(f"{name} {value}" for name, value in parts.items() if name not in settings)
 
 
 def _approval_document(approval: Approval, path: Path) -> dict[str, object]:
@@ -231,6 +290,7 @@ def _approval_document(approval: Approval, path: Path) -> dict[str, object]:
         "by": approval.by,
         "user": approval.user,
         "at": approval.at,
+        "valid_until": approved.valid_until,
         "reason": approval.reason,
         "signed": approval.signature is not None,
         "version": approved.version,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from toolkit.cli.notices import tell_died
 from toolkit.cli.output import Warnings, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.terminal import usual_width
 
 if TYPE_CHECKING:
     from toolkit.model.records import RunHead, RunRecord
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 FOLLOW_SECONDS = 1.0
-_RUN = argument("run", "run id or its beginning, a label, or `last`")
+_RUN = argument("run", "run id or its beginning, a label, `last` or `last:ctas`; `~1` after it: the one before")
 _FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT")
 
 
@@ -89,13 +90,15 @@ def _short_target(text: str) -> str:
 
 def _show(arguments: Arguments) -> int:
     from toolkit.analysis.documents import run_document
-    from toolkit.app.results import find_run
+    from toolkit.app.results import choices, find_run
     from toolkit.app.runs.repair import undo_script_left
     from toolkit.report.render import render
 
     with _store(arguments) as store:
         if arguments.flag("follow"):
             _follow(store, store.resolve(arguments.required("run")))
+        for sentence in choices(store, arguments.required("run")):
+            say(f"note: {sentence}")
         record = find_run(store, arguments.required("run"), samples=arguments.flag("json"))
         undo = undo_script_left(store, record.head.run)
     if arguments.flag("json"):
@@ -145,6 +148,7 @@ def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
 
 
 def _resume(arguments: Arguments) -> int:
+    from toolkit.app.maintenance.run_guards import guarding
     from toolkit.app.runs.execute import resume
     from toolkit.cli.approving import approvals_of
     from toolkit.cli.launch import reach, show_result
@@ -165,6 +169,7 @@ def _resume(arguments: Arguments) -> int:
                     policy=resolved.policy,
                     rows=rows,
                     retry_failed=arguments.flag("retry_failed"),
+                    guarding=guarding(resolved, progress),
                 )
         finally:
             resolved.target.close()
@@ -215,7 +220,7 @@ def _export(arguments: Arguments) -> int:
 
 def _report(arguments: Arguments) -> int:
     from toolkit.app.files import write_file
-    from toolkit.app.results import format_of, report
+    from toolkit.app.results import choices, format_of, report
     from toolkit.report.render import Format
 
     name = arguments.text("out")
@@ -226,7 +231,10 @@ def _report(arguments: Arguments) -> int:
         else format_of(path, arguments.text("format"))
     )
     with _store(arguments) as store:
-        text = report(store, arguments.texts("runs"), chosen)
+        for sentence in choices(store, *arguments.texts("runs")):
+            say(f"note: {sentence}")
+        with nullcontext() if path is None else usual_width():
+            text = report(store, arguments.texts("runs"), chosen)
     if path is not None:
         write_file(path, text)
         say(f"wrote {path}")

@@ -77,19 +77,23 @@ def _add(arguments: Arguments) -> int:
     kind = _kind(arguments) or (SchedulerKind.ORACLE if "target" in arguments else default_kind())
     _check_options(arguments, kind)
     made = make_job(_wish(arguments))
+    if arguments.flag("install"):
+        made.check()
     with _noted(
         made.job.name, f"install for {kind}: {' '.join(made.job.command)}", arguments, arguments.flag("install")
     ):
-        text, todo, notes = (
+        text, todo, notes, changes = (
             _on_oracle(made, arguments) if kind is SchedulerKind.ORACLE else _on_host(made, kind, arguments)
         )
-    for note in (*made.notes, *notes):
+    refused = [f"it would be refused when it runs: {error.sentence} ({error.hint})" for error in made.refused]
+    warnings = [*made.notes, *refused, *notes]
+    for note in warnings:
         say(f"warning: {note}")
     installed = arguments.flag("install")
     if arguments.flag("json"):
         document = {"name": made.job.name, "kind": kind.value, "installed": installed, "text": text}
         when = [one.spelled for one in made.job.openings]
-        out_json({**document, "when": when, "todo": list(todo), "warnings": [*made.notes, *notes]})
+        out_json({**document, "when": when, "todo": list(todo), "changes": list(changes), "warnings": warnings})
     elif not installed:
         out_raw(text)
     else:
@@ -116,27 +120,39 @@ def _noted(name: str, what: str, arguments: Arguments, changes: bool = True) -> 
 
 def _on_host(
     made: CreatedJob, kind: SchedulerKind, arguments: Arguments
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Print or install on this host: text, what is left to type, warnings."""
+) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Print or install on this host: text, what is left to type, warnings, what changes of what is installed."""
     from toolkit.app.scheduling import Crontab, SchedulerKind, Units, hidden_paths
 
     if kind is SchedulerKind.SYSTEMD:
         units = Units(system=True if made.job.user else None)
+        changes = _shown(units.changes(made.job), made, arguments)
         todo = units.install(made.job) if arguments.flag("install") else ()
         hidden = hidden_paths(made.job) if units.system and made.job.sandboxed else ()
         return (
             units.show(made.job),
             todo,
             tuple(f"a system unit has its own /tmp: move `{one}`" for one in hidden),
+            changes,
         )
     crontab = Crontab()
     note = crontab.note(made.job)
+    changes = _shown(crontab.changes(made.job), made, arguments)
     if arguments.flag("install"):
         crontab.install(made.job)
-    return crontab.show(made.job), (), (note,) if note else ()
+    return crontab.show(made.job), (), (note,) if note else (), changes
 
 
-def _on_oracle(made: CreatedJob, arguments: Arguments) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+def _shown(changes: tuple[str, ...], made: CreatedJob, arguments: Arguments) -> tuple[str, ...]:
+    """Show what an installed job becomes, before it does."""
+    if changes and not arguments.flag("json"):
+        say(f"{made.job.name} is installed already; this changes:\n" + "\n".join(f"  {line}" for line in changes))
+    return changes
+
+
+def _on_oracle(
+    made: CreatedJob, arguments: Arguments
+) -> tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     from toolkit.app.scheduling import OracleJobs
     from toolkit.app.scheduling.oracle import show_job
     from toolkit.cli.approving import approvals_of
@@ -159,14 +175,17 @@ def _on_oracle(made: CreatedJob, arguments: Arguments) -> tuple[str, tuple[str, 
         try:
             with OracleJobs(resolved.target) as there:
                 if arguments.flag("install"):
-                    there.install(made.job, credential, resolved.policy, approvals_of(arguments))
+                    from toolkit.app.ruling import ruled_now
+
+                    policy = ruled_now(resolved.policy, resolved.target)
+                    there.install(made.job, credential, policy, approvals_of(arguments))
                 else:
                     there.check()
         finally:
             resolved.target.close()
     elif arguments.flag("install"):
         raise ToolkitError("no target is named to install the job on", code="TK-0107", hint="add `-t NAME|URL`")
-    return show_job(made.job, credential), (), (note,)
+    return show_job(made.job, credential), (), (note,), ()
 
 
 def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
@@ -192,8 +211,7 @@ def _wish(arguments: Arguments) -> JobRequest:
 
     flags = ("approved_only", "not_production", "allow_commands", "unseen_ok")
     passed = ["--" + name.replace("_", "-") for name in flags if arguments.flag(name)]
-    named = arguments.text("yes_production")
-    if named is not None:
+    for named in arguments.texts("yes_production"):
         passed += ["--yes-production", named]
     return JobRequest(
         plan=Path(arguments.required("plan")),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.help import Parameter
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
@@ -51,7 +51,7 @@ def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
 
 
-def _add_parameters() -> list[inspect.Parameter]:
+def _add_parameters() -> list[Parameter]:
     return [
         _NAME,
         argument("url", "such as oracle://user@host:1521/service"),
@@ -77,7 +77,7 @@ def _add(arguments: Arguments) -> int:
     from toolkit.config.profiles import add_profile
 
     profile = _profile(arguments)
-    add_profile(profile, replace=arguments.flag("replace"))
+    add_profile(profile, replaces=arguments.flag("replace"))
     if arguments.flag("json"):
         out_json(_profile_document(profile))
     else:
@@ -86,7 +86,7 @@ def _add(arguments: Arguments) -> int:
 
 
 def _profile(arguments: Arguments) -> Profile:
-    from toolkit.config.profiles import Profile, check_profile_name, parse_options
+    from toolkit.config.profiles import Profile, check_options, check_profile_name, parse_options
     from toolkit.config.urls import parse_url
 
     if arguments.flag("production") and arguments.flag("not_production"):
@@ -108,7 +108,7 @@ def _profile(arguments: Arguments) -> Profile:
         max_degree=degree,
         work_schema=arguments.text("work_schema"),
         licences=_licences(arguments),
-        options=parse_options(arguments.texts("driver_option")),
+        options=check_options(parse_options(arguments.texts("driver_option")), parse_url(url)),
         wallet_password=_wallet_password(arguments),
         approved_only=arguments.flag("approved_only"),
         standbys=False if arguments.flag("no_standbys") else None,
@@ -125,7 +125,10 @@ def _lasting_url(url: str) -> str:
     address = parse_url(url)
     if not engine(address.engine).embedded or not address.database:
         return url
-    query = "&".join(f"{name}={value}" for name, value in address.parameters)
+    query = "&".join(
+        f"{name}={quote(str(Path(value).absolute())) if name == 'files' else value}"
+        for name, value in address.parameters
+    )
     path = quote(str(Path(address.database).absolute()))
     return f"duckdb:///{path}" + (f"?{query}" if query else "")
 
@@ -228,7 +231,7 @@ def _test(arguments: Arguments) -> int:
 
     resolved = reach(arguments.required("name"))
     try:
-        answer = ping(resolved.target)
+        answer = ping(resolved.target, resolved.policy)
     finally:
         resolved.target.close()
     if arguments.flag("json"):
@@ -268,6 +271,7 @@ def _clean(arguments: Arguments) -> int:
                 store=store,
                 events=Progress(quiet=arguments.flag("quiet")),
                 allow_commands=arguments.flag("allow_commands"),
+                policy=resolved.policy,
             )
         finally:
             resolved.target.close()

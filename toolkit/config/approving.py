@@ -1,5 +1,7 @@
 """The key that approvals are signed with: `approvals.toml` in the settings' folder, by reference only.
 
+Where there is `/etc/dbatk/approvals.toml` it is that file, whatever `DBATK_CONFIG` says.
+
 ```toml
 key = {file = "/etc/dbatk/approval.key"}
 ```
@@ -11,18 +13,19 @@ import hmac
 from hashlib import sha256
 from pathlib import Path
 
-from toolkit.config.paths import config_folder
+from toolkit.config import paths
 from toolkit.config.secrets import SecretKind, SecretRef, read_reference, resolver
 from toolkit.documents import check_no_secret, read_document
 from toolkit.errors import ToolkitError
 
+_FILE = "approvals.toml"
 _KIND = "hmac-sha256"
 _SHORTEST_KEY = 16
 
 
 def approvals_file() -> Path:
-    """Return the file; it need not exist."""
-    return config_folder() / "approvals.toml"
+    """Return the file, that of the host where there is one; it need not exist."""
+    return paths.of_host(_FILE) or paths.config_folder() / _FILE
 
 
 def approval_key(path: Path | None = None) -> SecretRef | None:

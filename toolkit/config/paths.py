@@ -9,6 +9,10 @@ from pathlib import Path
 
 from toolkit.errors import ToolkitError
 
+TARGETS = "targets.toml"
+SYSTEM_FOLDER = Path("/etc/dbatk")
+"""Settings of the host, which only its administrator can change: they win over those of a user."""
+
 
 def config_folder() -> Path:
     """Return the folder of the settings; it need not exist.
@@ -45,7 +49,27 @@ def home_based(find: Callable[[], str]) -> Path:
 
 def targets_file() -> Path:
     """Return the file of the target profiles; it need not exist."""
-    return config_folder() / "targets.toml"
+    return config_folder() / TARGETS
+
+
+def of_host(name: str) -> Path | None:
+    """Return a file of the host's settings; None where there is none.
+
+    Raises:
+        ToolkitError: TK-0106 where it cannot be known: what the host rules would be passed over.
+    """
+    path = SYSTEM_FOLDER / name
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ToolkitError(
+            f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
+            code="TK-0106",
+            hint="it rules for all users of this host: let them read it (it holds references to secrets only)",
+        ) from None
+    return path
 
 
 # -- writing --------------------------------------------------------------------------------------------------

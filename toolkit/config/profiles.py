@@ -17,17 +17,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+from toolkit.config import paths
 from toolkit.config.paths import replace_file, targets_file
 from toolkit.config.secrets import SecretRef, read_reference
 from toolkit.config.urls import parse_url
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, nearest, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
-from toolkit.model.engines import engine
+from toolkit.model.engines import engine, engines
 from toolkit.model.words import LICENCES
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create",
@@ -73,6 +74,8 @@ class Profile:
     """Whether standby databases follow it; None means that nobody said."""
     consumer_group: str | None = None
     """Resource consumer group that working sessions switch to."""
+    of_host: bool = False
+    """It is in the settings of the host, and rules for all its users."""
 
     def declared(self, today: date) -> frozenset[str]:
         """Return the licences that hold today."""
@@ -80,12 +83,33 @@ class Profile:
 
 
 def load_profiles(path: Path | None = None) -> dict[str, Profile]:
-    """Read all profiles by name; none when there is no file.
+    """Read all profiles by name, of the host and then of the user; none when there is no file.
+
+    Args:
+        path: the only file to read.
 
     Raises:
         ToolkitError: TK-0101, TK-0106, TK-0108 or TK-0111 with file and line.
     """
-    file = path or targets_file()
+    return _read(path) if path is not None else {one.name: one for one in ruling_profiles()}
+
+
+def ruling_profiles() -> tuple[Profile, ...]:
+    """Read the profiles that rule: those of the host, whatever `DBATK_CONFIG` says, and those of the user.
+
+    One of the user's that has the name of one of the host's is used instead of it, and ruled by it.
+
+    Raises:
+        ToolkitError: as `load_profiles`.
+    """
+    of_host, own = paths.of_host(paths.TARGETS), targets_file()
+    if of_host is None:
+        return tuple(_read(own).values())
+    found = tuple(replace(one, of_host=True) for one in _read(of_host).values())
+    return found if own.exists() and own.samefile(of_host) else (*found, *_read(own).values())
+
+
+def _read(file: Path) -> dict[str, Profile]:
     if not file.exists():
         return {}
     document = read_document(file)
@@ -122,14 +146,14 @@ def profile_of(name: str, profiles: Mapping[str, Profile]) -> Profile:
     raise ToolkitError(f"unknown target `{_shown(name)}`", code="TK-0111", hint=hint)
 
 
-def add_profile(profile: Profile, *, replace: bool = False, path: Path | None = None) -> None:
+def add_profile(profile: Profile, *, replaces: bool = False, path: Path | None = None) -> None:
     """Write a profile.
 
     Raises:
-        ToolkitError: TK-0205 when the name is taken and `replace` is not given, TK-0405 when it cannot be written.
+        ToolkitError: TK-0205 when the name is taken and `replaces` is not given, TK-0405.
     """
     with _changing(path or targets_file()) as profiles:
-        if profile.name in profiles and not replace:
+        if profile.name in profiles and not replaces:
             raise ToolkitError(
                 f"target `{profile.name}` already exists",
                 code="TK-0205",
@@ -144,7 +168,12 @@ def remove_profile(name: str, path: Path | None = None) -> None:
     Raises:
         ToolkitError: TK-0111 when there is none, TK-0405 when the file cannot be written.
     """
-    find_profile(name, path)
+    if find_profile(name, path).of_host and path is None and name not in _read(targets_file()):
+        raise ToolkitError(
+            f"target `{name}` is one of this host",
+            code="TK-0405",
+            hint=f"whoever may write `{paths.SYSTEM_FOLDER / paths.TARGETS}` removes it there",
+        )
     with _changing(path or targets_file()) as profiles:
         profiles.pop(name, None)
 
@@ -183,6 +212,23 @@ def parse_options(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return _options(found)
 
 
+def check_options(options: tuple[tuple[str, str], ...], address: Address) -> tuple[tuple[str, str], ...]:
+    """Return options of a profile; what would verify the server must be the engine's own, or it would do nothing.
+
+    Raises:
+        ToolkitError: TK-0101.
+    """
+    own = engine(address.engine).verifying
+    others = {one for each in engines().values() for one in each.verifying}.difference(own)
+    for name, _ in options:
+        if name in others:
+            hint = f"use one of {', '.join(own)}" if own else f"remove `{name}`"
+            raise ToolkitError(
+                f"`{name}` is not an option of {engine(address.engine).title}", code="TK-0101", hint=hint
+            )
+    return options
+
+
 def _shown(name: str) -> str:
     """A name that may be shown: something with `@` or `:` could be a mistyped URL with a password."""
     return "..." if any(char in name for char in "@:/") or not name.isprintable() else name[:60]
@@ -209,7 +255,7 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         key = "licenses"
         licences = _licences(data.get(key, {}))
         key = "options"
-        options = _options(data.get(key, {}))
+        options = check_options(_options(data.get(key, {})), address)
         key = "production"
         production = _flag(data, key)
         key = "max_degree"
@@ -267,9 +313,10 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, Mapping):
         raise _bad("`options` must be a table", 'write `options = {mode = "sysdba"}`')
     for name, one in value.items():
-        if name not in DRIVER_OPTIONS:
+        known = (*DRIVER_OPTIONS, *(one for each in engines().values() for one in each.verifying))
+        if name not in known:
             raise ToolkitError(
-                f"the driver has no option `{name}`", code="TK-0101", hint=did_you_mean(name, DRIVER_OPTIONS)
+                f"the driver has no option `{name}`", code="TK-0101", hint=did_you_mean(name, known)
             )
         if not isinstance(one, str | bool | int):
             raise _bad(f"`{name}` must be a string", f'write `{name} = "..."`')

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 
 COMMAND_LIMIT_SECONDS = 15.0
@@ -126,7 +127,7 @@ def _from_file(path: Path) -> str:
     """Read the first line of a file that nobody else may read."""
     try:
         # one handle for the look and the reading: the file cannot be another one in between
-        with path.open("rb") as file:
+        with open_file(path) as file:
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode) or mode & 0o077:
                 raise ToolkitError(
@@ -153,7 +154,8 @@ def _from_credential(name: str) -> str:
             hint=f"install the unit with `dbatk plan schedule ... --load-credential {name}=FILE`",
         )
     try:
-        return _first_line(path.read_bytes()[:_LARGEST_BYTES], f"the credential `{name}`")
+        with open_file(path) as file:
+            return _first_line(file.read(_LARGEST_BYTES), f"the credential `{name}`")
     except OSError as error:
         raise ToolkitError(
             f"the credential `{name}` cannot be read: {(error.strerror or 'unknown reason').lower()}",

@@ -88,8 +88,10 @@ def _embedded(engine: EngineName, rest: str) -> Address:
     if path.endswith("/"):
         raise _bad(engine, "names a folder")
     parameters = _parameters(engine, query)
-    if any(parameter != ("create", "yes") for parameter in parameters):
-        raise _bad(engine, "has a parameter other than `?create=yes`")
+    if any(one not in {("create", "yes"), ("external", "yes")} and one[0] != "files" for one in parameters):
+        raise _bad(engine, "has a parameter other than `create=yes`, `files=PATH` and `external=yes`")
+    if ("files", "") in parameters:
+        raise _bad(engine, "has no path after `files=`")
     return Address(engine, "" if path == ":memory:" else path, parameters=parameters)
 
 

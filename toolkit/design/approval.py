@@ -19,9 +19,9 @@ _NOT_MEANT = frozenset({"text"})
 """Fields of a plan that say how it was written."""
 _NAMES = frozenset({"seed", "label"})
 """Fields of an experiment that distinguish one run from another."""
-FORMAT = 1
+FORMAT = 2
 _LONGEST = 60
-_UNSEEN = "run unseen_ok"
+_CONSENT = "run "
 _STEPS = "plan steps"
 
 
@@ -47,10 +47,44 @@ def experiment_values(experiment: Experiment) -> dict[str, Value]:
     return values
 
 
-def with_unseen(values: Mapping[str, Value], unseen_ok: bool) -> dict[str, Value]:
-    """Return the values of a plan or an experiment with `--unseen-ok` as it is given, or without it."""
-    given: dict[str, Value] = {_UNSEEN: True} if unseen_ok else {}
-    return {key: value for key, value in values.items() if key != _UNSEEN} | given
+def with_consents(values: Mapping[str, Value], given: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values of a plan or an experiment with what the command line consents to, and nothing else of it.
+
+    Args:
+        values: of the plan or experiment.
+        given: options such as `unseen_ok` or `anytime`, with their values.
+    """
+    plain = {key: value for key, value in values.items() if not key.startswith(_CONSENT)}
+    return plain | {f"{_CONSENT}{name}": value for name, value in given.items()}
+
+
+def names_consented(values: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the names of production databases that an approval consents to."""
+    return tuple(map(str, _listed(values.get(f"{_CONSENT}yes_production", ()))))
+
+
+def _listed(value: Value) -> tuple[Level, ...]:
+    """Return values one by one; an approval of an older dbatk has one where there may be several now."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def with_full_names(
+    values: Mapping[str, Value], objects: Mapping[str, Mapping[str, str]], schemas: Mapping[str, str]
+) -> dict[str, Value]:
+    """Return values with the names of objects as the databases resolve them.
+
+    Args:
+        values: of the plan or experiment.
+        objects: for each target the names without a schema, by key (`copy table`).
+        schemas: for each target the schema in which such names are looked for.
+    """
+    found = {
+        f"on {target} {key}": f"{schemas[target]}.{name}"
+        for target, names in objects.items()
+        for key, name in names.items()
+        if target in schemas
+    }
+    return {**values, **found}
 
 
 def _flat(key: str, value: object) -> Iterator[tuple[str, Value]]:
@@ -116,7 +150,7 @@ def dump_approval(approval: Approval) -> str:
     }
     document = {
         "approval": {key: value for key, value in head.items() if value is not None},
-        "approved": {"name": approved.name, "kind": approved.kind},
+        "approved": {"name": approved.name, "kind": approved.kind, "valid_until": approved.valid_until},
         "dbatk": {"version": approved.version, "program": approved.program},
         "databases": {target: dict(parts) for target, parts in approved.databases.items()},
         "values": dict(sorted(approved.values.items())),
@@ -160,8 +194,7 @@ def _approval(document: TomlDocument) -> Approval:
     data = document.data
     head, what, dbatk = _table(data["approval"]), _table(data["approved"]), _table(data["dbatk"])
     if head["format"] != FORMAT:
-        msg = "unknown format"
-        raise ValueError(msg)
+        raise _no_approval(document.path, "it was written by another version of dbatk")
     approved = Approved(
         str(what["name"]),
         str(what["kind"]),
@@ -171,6 +204,7 @@ def _approval(document: TomlDocument) -> Approval:
         str(dbatk["program"]),
         _texts(data["files"]),
         _texts(data["other_files"]),
+        str(what["valid_until"]),
     )
     given = {key: str(head[key]) for key in ("by", "user", "host", "at", "hash")}
     notes = head.get("notes", [])
@@ -243,8 +277,17 @@ def _values(then: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str
     changed = set(was) ^ set(is_now)
     for key in sorted({*then, *now} - {_STEPS}):
         step = key.split(" ")[-2]
-        if then.get(key) != now.get(key) and step not in changed:
+        # to run without something that was consented to is no more than what was approved
+        less = key.startswith(_CONSENT) and (key not in now or (key in then and _is_less(now[key], then[key])))
+        if then.get(key) != now.get(key) and step not in changed and not less:
             yield f"{_called(key)} was {_at(then, key)} and is {_at(now, key)}"
+
+
+def _is_less(now: Value, then: Value) -> bool:
+    """Tell whether what is consented to now was consented to before; names count whatever their case."""
+    if not (isinstance(now, tuple) and now):
+        return False
+    return {str(one).lower() for one in now} <= {str(one).lower() for one in _listed(then)}
 
 
 def _steps(values: Mapping[str, Value]) -> tuple[str, ...]:

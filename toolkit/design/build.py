@@ -56,6 +56,7 @@ class General:
     budget_seconds: float | None = None
     time_limit_seconds: float | None = None
     quiet_wait_seconds: float | None = None
+    guards: tuple[str, ...] = ()
 
 
 def build_experiment(
@@ -102,6 +103,7 @@ def build_experiment(
         budget_seconds=general.budget_seconds,
         time_limit_seconds=general.time_limit_seconds,
         quiet_wait_seconds=general.quiet_wait_seconds,
+        guards=general.guards,
     )
 
 

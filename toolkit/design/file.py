@@ -242,6 +242,7 @@ def _general_items(experiment: Experiment) -> list[tuple[str, OptionValue]]:
         ("budget", _spell_duration(experiment.budget_seconds)),
         ("time_limit", _spell_duration(experiment.time_limit_seconds)),
         ("quiet_wait", _spell_duration(experiment.quiet_wait_seconds)),
+        ("guards", experiment.guards or None),
     ]
     return [(key, value) for key, value in items if value is not None]
 

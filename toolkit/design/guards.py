@@ -15,8 +15,8 @@ wait_at_most = "1h"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -82,6 +82,34 @@ def read_guards(value: object, *, over: Guards | None = None, at: At = lambda _:
         every_seconds=read("every", _every, base.every_seconds),
         looks=read("looks", lambda name, given: _count(name, given, 1, _MOST_LOOKS), base.looks),
     )
+
+
+def guards_of(texts: Sequence[str]) -> Guards:
+    """Read guards as typed, one a text, by the rules of a plan's table: `max_lag=30s`, `min_free.temp=5GiB`.
+
+    Raises:
+        ToolkitError: TK-0102 for a text without a value, TK-0107 for a name given twice; as `read_guards`.
+    """
+    table: dict[str, object] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        above, _, place = name.replace("-", "_").partition(".")
+        if not above or not value:
+            raise ToolkitError(
+                f"`{text}` is not a guard", code="TK-0102", hint="give NAME=VALUE, such as `max_lag=30s`"
+            )
+        places = table.setdefault(above, {}) if place else table
+        if not isinstance(places, dict) or (place or above) in places:
+            raise ToolkitError(f"the guard `{name}` is given twice", code="TK-0107", hint="give it once")
+        places[place or above] = _typed(value)
+    return read_guards(table)
+
+
+def _typed(value: str) -> object:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(value)
+    return value
 
 
 def _limits_of(name: str, given: object) -> list[tuple[Guard, float | None]]:

@@ -201,6 +201,19 @@ def read_between(key: str, value: int, low: int, high: int) -> int:
     return value
 
 
+def _guards(key: str, value: object) -> tuple[str, ...]:
+    """Return guards as they are typed; in a file they may be the table that a plan has, too."""
+    from toolkit.design.guards import guards_of  # which reads its values by this module
+
+    if isinstance(value, Mapping):
+        nested = [(name, one if isinstance(one, Mapping) else {"": one}) for name, one in value.items()]
+        texts = tuple(f"{name}{'.' if at else ''}{at}={one}" for name, each in nested for at, one in each.items())
+    else:
+        texts = read_texts(key, value)
+    guards_of(texts)
+    return texts
+
+
 _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "target": lambda general, value: replace(general, target=read_text("target", value)),
     "name": lambda general, value: replace(general, name=read_text("name", value)),
@@ -215,5 +228,6 @@ _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "budget": lambda general, value: replace(general, budget_seconds=read_duration("budget", value)),
     "time_limit": lambda general, value: replace(general, time_limit_seconds=read_duration("time_limit", value)),
     "quiet_wait": lambda general, value: replace(general, quiet_wait_seconds=read_duration("quiet_wait", value)),
+    "guards": lambda general, value: replace(general, guards=_guards("guards", value)),
 }
 """Keys of a head beside the operation's own."""

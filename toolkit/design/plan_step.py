@@ -24,7 +24,7 @@ from toolkit.design.user_sql import check_query
 from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.operations import declaration, every_option, operations
+from toolkit.model.operations import declaration, every_option, operations, options_of
 from toolkit.model.plan import Condition, ConditionKind, ExpectedRows, Guards, OnFailure, PlanStep, RowCount
 from toolkit.model.values import Level
 from toolkit.model.words import Mode, OperationName
@@ -97,7 +97,7 @@ def read_step(
     own = {key: value for key, value in given.items() if key in _STEP_KEYS}
     best_of = {key: value for key, value in given.items() if _is_best_of(value)}
     rest = {key: value for key, value in given.items() if key not in own and key not in best_of}
-    _check_rest(document, rest, at)
+    _check_rest(document, operation, rest, at)
     reader = HeadReader(document, operation, folder, "step", at)
     reader.read_head(rest)
     read = _Keys(document, own, at)
@@ -129,13 +129,18 @@ def read_step(
     return step
 
 
-def _check_rest(document: TomlDocument, rest: Mapping[str, object], at: int) -> None:
+def _check_rest(document: TomlDocument, operation: OperationName, rest: Mapping[str, object], at: int) -> None:
     """Refuse tables where a value is meant, and keys of measurements."""
     for key, value in rest.items():
         if isinstance(value, Mapping):
             raise document.error(
                 f"`{key}` is a table without `best_of`", table="step", key=key, number=at, code="TK-0102",
                 hint="give a value, or what a measurement recommends: `{best_of = \"RUN\"}`",
+            )  # fmt: skip
+        if key == "keep" and "keep_for" in {option.name for option in options_of(operation)}:
+            raise document.error(
+                "`keep` is for measurements; a backup has `keep_for`",
+                table="step", key=key, number=at, code="TK-0107", hint='write `keep_for = "14 days"`',
             )  # fmt: skip
         if key in _OF_MEASUREMENTS:
             raise document.error(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from toolkit.dialects.work import Call
+from toolkit.errors import ToolkitError
 from toolkit.model.records import ItemRecord, Metric
 
 
@@ -99,30 +100,29 @@ class TrialFindings:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What is free where new objects go, in bytes; None: not known."""
-
-    place: str = ""
-    free_bytes: float | None = None
-    temporary_bytes: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveRoom:
-    """What is free where a server keeps the redo that it must not lose, in bytes; None: not known.
+    """What is free in one place.
 
     Attributes:
-        place: where it is kept.
-        free_bytes: what is free there now, or can be had at once.
-        limit_bytes: what may be taken there altogether.
+        free_bytes: how many bytes, with what its files may grow by; None where that is not known.
+        growth_bytes: those of them that are there only when files grow as far as they may.
+        folder: the folder, on the host of the server, whose file system holds it, where only that tells.
         unknown: why it is not known what is free.
-        flashback: that before images of changed blocks go there too; empty where they do not.
+        hint: what helps where it is too little, or not known; empty for the usual.
+        refusal: why nothing can be put there at all: TK-0204, TK-0305.
+        least_bytes: what must be free before something of unknown size goes there.
+        doubled_by: what may take as much again; empty for nothing.
+        when_full: what happens when nothing is free there any more, where that is worse than a failed statement.
     """
 
-    place: str = ""
     free_bytes: float | None = None
-    limit_bytes: float | None = None
+    growth_bytes: float = 0.0
+    folder: str = ""
     unknown: str = ""
-    flashback: str = ""
+    hint: str = ""
+    refusal: ToolkitError | None = None
+    least_bytes: float = 0.0
+    doubled_by: str = ""
+    when_full: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import Metric
-from toolkit.model.steps import FolderAct, ObjectRef, content_of, path_of
+from toolkit.model.steps import FolderAct, ObjectRef, Place, PlaceKind, Takes, content_of, path_of
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, Keep, Mode, ObjectKind, OperationName, ProbeKind, Role, StepKind
-from toolkit.units import byte_size
 
 
 class Backups(Implementation):
@@ -61,12 +60,11 @@ class Backups(Implementation):
         """Tell whether a trial makes something that its end removes; validating makes nothing."""
 
     @abstractmethod
-    def needed_bytes(self, work: Work, facts: Facts) -> float | None:
-        """Estimate the size of the backup; None when it is not known or nothing is written."""
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        """Say how big the backup is about, and where it goes; nothing where nothing is written."""
 
-    @abstractmethod
-    def free_bytes(self, work: Work, facts: Facts) -> float | None:
-        """Return what is free where it goes, as far as it is known without asking anew."""
+    reads_back = False
+    """Whether a program of the engine reads a backup again; where none does, that it is complete is the proof."""
 
 
 def backups_of(work: Implementations, operation: OperationName) -> Backups:
@@ -96,10 +94,10 @@ def folder_of(options: Options, name: str) -> ObjectRef:
 
 
 def final_path(work: Work) -> str:
-    """Return where the backup of a job stays: under its tag, or under a name made from the run's."""
-    own = work.object.name.name.removeprefix("dbatk_").removeprefix("DBATK_")
+    """Return where the backup of a job stays: under its tag, else under the name of its run at any attempt."""
+    run = work.object.name.name.removeprefix("dbatk_").rpartition("_")[0]
     tag = work.option("tag")
-    return f"{(work.object.name.schema or '').rstrip('/')}/{tag if tag is not None else f'backup_{own}'}"
+    return f"{(work.object.name.schema or '').rstrip('/')}/{tag if tag is not None else f'backup_{run}'}"
 
 
 def folder_probes(options: Options) -> tuple[Probe, ...]:
@@ -132,6 +130,12 @@ def refuse_folder(work: Work, facts: Facts) -> None:
             hint="give one `--destination`; paths must not contain commas",
         )
     _refuse_tag(work)
+    if work.option("keep_for") is not None and work.mode is Mode.MEASUREMENT:
+        raise ToolkitError(
+            "`--keep-for` is for a job, whose backup is kept; those of a measurement are not",
+            code="TK-0107",
+            hint="omit it",
+        )
     if "destination" in facts.answers:
         _refuse_place(facts)
 
@@ -179,10 +183,10 @@ def _refuse_place(facts: Facts) -> None:
         )
 
 
-def free_in_folder(facts: Facts) -> float | None:
-    """Return the free bytes of the destination's file system when it was looked at."""
-    free = facts.value("destination", "free_byte_count")
-    return float(free) if isinstance(free, int | float) else None
+def takes_of_folder(size: float | None, work: Work) -> tuple[Takes, ...]:
+    """Say what a backup of this many bytes takes of the destination."""
+    why = "" if size is not None else "the size of the database is not known"
+    return (Takes(size, Place(PlaceKind.FOLDER, destination(work.options) or "/"), unknown=why),)
 
 
 def make(ref: ObjectRef, mark: str) -> Call:
@@ -195,14 +199,38 @@ def look(ref: ObjectRef) -> Call:
     return _call(FolderAct.LOOK, ref, (), Effect.READS)
 
 
+def listing(ref: ObjectRef) -> Call:
+    """Ask what is in a backup: a digest of its files and their sizes (`listing`), and how many they are."""
+    return _call(FolderAct.LIST, ref, (), Effect.READS)
+
+
+def take_back(ref: ObjectRef, final: str, identity: str) -> Call:
+    """Move a backup from where it stays into a folder of dbatk, to be removed with it.
+
+    Args:
+        ref: the folder of dbatk.
+        final: where the backup stays.
+        identity: of the folder there, as `look` returned it; another one is kept.
+    """
+    return _call(FolderAct.TAKE_BACK, ref, (final, identity), Effect.CHANGES)
+
+
 def measure(ref: ObjectRef) -> Call:
     """Ask how big the content is: `byte_count`, `file_count`."""
     return _call(FolderAct.MEASURE, ref, (), Effect.READS, keep_as="bytes")
 
 
-def publish(work: Work) -> Call:
-    """Move the complete backup of a job to where it stays."""
-    return _call(FolderAct.PUBLISH, work.object, (final_path(work),), Effect.CHANGES)
+def publish(work: Work, *, verified_by: str | None = None) -> Call:
+    """Move the complete backup of a job to where it stays.
+
+    Args:
+        work: the backup.
+        verified_by: the program that has verified it by then.
+    """
+    parent, _, name = final_path(work).rpartition("/")
+    final = ObjectRef(ObjectKind.BACKUP, QualifiedName(name, parent or "/"))
+    call = _call(FolderAct.PUBLISH, work.object, (final_path(work),), Effect.CREATES)
+    return replace(call, object=final, definition=() if verified_by is None else (("verified by", verified_by),))
 
 
 def remove(ref: ObjectRef) -> tuple[Call, ...]:
@@ -224,15 +252,6 @@ def _call(
         object=ref,
         argv=(act.value, path, *more),
         keep_as=keep_as,
-    )
-
-
-def too_small(needed: float, free: float, where: str) -> ToolkitError:
-    """Return the refusal of a place that is too small."""
-    return ToolkitError(
-        f"the backup needs about {byte_size(needed)}, but only {byte_size(free)} are free in `{where}`",
-        code="TK-0305",
-        hint="free space there, or choose another `--destination`",
     )
 
 

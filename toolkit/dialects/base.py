@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from toolkit.dialects.answers import ArchiveRoom, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Place, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
 
@@ -130,6 +130,21 @@ class Server(Protocol):
         """Ask whether there are instances that `sessions_of` does not see: one row with `others` YES or NO."""
         ...
 
+    def transaction(self) -> tuple[Call, ...]:
+        """Ask for the transaction of a session that changed rows, so that `transaction_end` can be asked later.
+
+        The rows of the calls with `keep_as` are kept; empty where the database cannot tell later how it ended.
+        """
+        ...
+
+    def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:
+        """Ask how a transaction ended: the last call's row has `transaction_state`, `committed` or `aborted`.
+
+        Args:
+            noted: what `transaction`, or the driver (`transaction_id`), told of it.
+        """
+        ...
+
     def instant(self) -> Call:
         """Ask for the database's present instant, in the terms of `born`: one row with column `born`."""
         ...
@@ -181,7 +196,7 @@ class Catalogue(Protocol):
     """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
 
     def space_files(self, release: Release) -> tuple[str, ...]:
-        """Name catalogue files without binds, each optional, that tell of free space and redo beside `space`."""
+        """Name catalogue files without binds, each optional, that tell of free space and redo."""
         ...
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
@@ -191,19 +206,15 @@ class Catalogue(Protocol):
         """
         ...
 
-    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
-        """Say how much room there is for new objects of a schema, in a tablespace or in its default one.
-
-        Raises:
-            ToolkitError: TK-0204 when there is no such tablespace, TK-0305 when nothing may be put there.
-        """
+    def room(self, place: Place, facts: Facts) -> Room:
+        """Say how much room there is in a place that a work or a step takes bytes of."""
         ...
 
-    archive_file: str | None
-    """The catalogue file without binds that tells of the room of archived redo; read again between trials."""
+    logs_file: str | None
+    """The catalogue file without binds that tells of the room of what `logged` answers; read between trials."""
 
-    def archive_room(self, facts: Facts) -> ArchiveRoom | None:
-        """Say how much room there is for the redo that is archived; None where none is, or it was not asked."""
+    def logged(self, step: Step, facts: Facts) -> Takes | None:
+        """Say what a step writes into logs that the server keeps; None for nothing, or where it keeps none."""
         ...
 
     def index_reads(
@@ -279,6 +290,14 @@ class ScratchObjects(Protocol):
         """
         ...
 
+    def renamed(self, ref: ObjectRef, identity: Scalar) -> Call | None:
+        """Ask under which other name the object of an identity is now.
+
+        Columns: `new_name`, and `new_schema` where it may have moved; no row where it is gone. None where nothing
+        but the name tells an object.
+        """
+        ...
+
     def absence(self, ref: ObjectRef) -> Call | None:
         """Ask in one statement for `identity` (null when there is no such object) and `born` of this instant.
 
@@ -320,14 +339,26 @@ class ScratchObjects(Protocol):
         """
         ...
 
-    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+    def still_as_read(self, ref: ObjectRef, change: Attribute) -> Call | None:
+        """Raise an error in a script without us where a value that it overwrites is not what was read.
+
+        None where the engine has no such statement.
+        """
+        ...
+
+    def by_hand(
+        self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar, restores: Sequence[Attribute] = ()
+    ) -> Call | None:
         """Run a statement only where an object is still the one, in a script without us.
+
+        A value that somebody else set meanwhile is left, and the script says so by an error.
 
         Args:
             text: the statement.
             ref: the object it changes or drops.
             identity: what `identity` returned for the object; None if the process ended before it could ask.
             born: the instant before the object was made, in the terms of `instant`; None when it was there before.
+            restores: what the statement restores, with each value that may have been set; empty when unknown.
 
         Returns:
             None where the engine has no such statement: then the text itself is given.

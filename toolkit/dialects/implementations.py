@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
 from toolkit.dialects.work import Call, Work
@@ -14,7 +15,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe
-from toolkit.model.values import Row, Support
+from toolkit.model.steps import Takes
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import EngineName, OperationName, SupportState
 
 Kept = Mapping[str, tuple[Row, ...]]
@@ -23,11 +25,33 @@ PRINTED = "printed_plan"
 """The key of a plan's lines as the database prints them, one column: kept with the first trial of each cell."""
 
 
+class Parts(Protocol):
+    """How a load is done in parts: by several sessions, each in one transaction of its own."""
+
+    def divided(self, work: Work, sessions: int, facts: Facts) -> tuple[tuple[str, Work], ...]:
+        """Return the parts of a load, each with what tells it from the others; one for what has no parts."""
+        ...
+
+    def as_begun(self, facts: Facts, recorded: Facts) -> Facts:
+        """Return present facts with those of the run's beginning by which parts are divided."""
+        ...
+
+    def source_changed(self, source: QualifiedName, proof: Mapping[str, Scalar]) -> Call:
+        """Ask whether a source is another than the one that a part read: `changed`, yes or no."""
+        ...
+
+    def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call:
+        """Spell the statement by which a person deletes what transactions loaded; `noted` as in the journal."""
+        ...
+
+
 class Implementation(ABC):
     """How an engine does one operation; what it has nothing to say about is answered here."""
 
     degree_by_sessions: bool = False
     """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
+    parts: Parts | None = None
+    """Where several sessions load one table: how, and what they leave."""
     object_files: tuple[str, ...] = ()
     """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
     privileges: tuple[str, ...] = ()
@@ -90,6 +114,10 @@ class Implementation(ABC):
         """
         return ()
 
+    def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
+        """Ask what is to be known of the sessions where several objects are worked on: of none its degree."""
+        return ()
+
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
         """Tell metrics and doubts from what the evidence kept, and from the plan (`plan`, column `line`).
 
@@ -134,6 +162,13 @@ class Implementation(ABC):
     def endless_wait(self, work: Work, facts: Facts) -> EndlessWait | None:
         """Say how a wait for others is seen that the server would never end; None where it bounds every wait."""
         return None
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        """Say how much space the timed work takes, and where: unknown where it is not known, never left out.
+
+        What is made for it before, such as copies, says so itself (`Call.takes`).
+        """
+        return ()
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         """Say what a DBA should know before this work is done: what it leaves out, what will not help."""

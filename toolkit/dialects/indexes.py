@@ -130,6 +130,11 @@ def read_key(text: str, known: Sequence[str], spelling: Spelling) -> IndexKey:
         ToolkitError: TK-0104 for what is neither a column nor an expression, TK-0204 for an unknown column.
     """
     found = _tokens(text)
+    if len(found) > 1 and text.strip() in known:
+        raise ToolkitError(
+            f"`{_shown(text)}` is a column whose name needs double quotes", code="TK-0104",
+            hint=f"in a shell: --columns '\"{_shown(text.strip())}\"'",
+        )  # fmt: skip
     nulls, descending = _taken_order(found)
     operators = _taken_name(found, 1, text, spelling) if _has_operator_class(found) else ""
     collated = len(found) > 2 and found[-2].word == "COLLATE" and found[-1].kind in _NAMES

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.answers import ArchiveRoom, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
@@ -19,7 +19,7 @@ from toolkit.model.engines import engine as declared
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Place, PlaceKind, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
 
@@ -33,7 +33,7 @@ class Quiet:
     place_files: tuple[str, ...] = ()
     gathers_schemas = False
     copy_files: tuple[str, ...] = ()
-    archive_file: str | None = None
+    logs_file: str | None = None
     doctor_files: tuple[str, ...] = ()
     scheduler_files: tuple[str, ...] = ()
     online_rebuilds_apart = False
@@ -73,12 +73,13 @@ class Quiet:
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return ()
 
-    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
-        """Return the free bytes that the file `space` tells."""
-        free = facts.value("space", "free_byte_count")
-        return Room(free_bytes=float(free) if isinstance(free, int | float) else None)
+    def room(self, place: Place, facts: Facts) -> Room:
+        """Ask the file system of a folder; of another place nothing is known."""
+        if place.kind is PlaceKind.FOLDER and place.name:
+            return Room(folder=place.name)
+        return Room(unknown=f"{declared(self.engine).title} does not tell")
 
-    def archive_room(self, facts: Facts) -> ArchiveRoom | None:
+    def logged(self, step: Step, facts: Facts) -> Takes | None:
         return None
 
     def index_reads(
@@ -151,7 +152,15 @@ class Quiet:
     def scratch_objects(self) -> tuple[Call, ...]:
         return ()
 
-    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+    def renamed(self, ref: ObjectRef, identity: Scalar) -> Call | None:
+        return None
+
+    def still_as_read(self, ref: ObjectRef, change: Attribute) -> Call | None:
+        return None
+
+    def by_hand(
+        self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar, restores: Sequence[Attribute] = ()
+    ) -> Call | None:
         return None
 
     def instant(self) -> Call:
@@ -165,6 +174,12 @@ class Quiet:
 
     def claim(self) -> Call | None:
         return None
+
+    def transaction(self) -> tuple[Call, ...]:
+        return ()
+
+    def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:
+        return ()
 
     def sessions_everywhere(self, run: str) -> Call | None:
         return None

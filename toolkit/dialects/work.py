@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
-from toolkit.model.steps import Attribute, ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Takes
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, OperationName, Role, StepKind
 
@@ -43,9 +43,11 @@ class Call:
     """Of a creation: the table whose columns it has, where `definition` does not name them."""
     before: str | None = None
     unlogged: bool = False
-    redo_bytes: float | None = 0.0
+    redo_bytes: float | None = None
+    takes: tuple[Takes, ...] = ()
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
+    awaits: str | None = None
     file: bool = False
     binds: Mapping[str, Scalar] = field(default_factory=dict)
     otherwise: Call | None = None
@@ -93,6 +95,8 @@ class Work:
     keys: tuple[IndexKey, ...] = ()
     include: tuple[str, ...] = ()
     part: IndexPart | None = None
+    blocks: tuple[int, int | None] | None = None
+    """Of a load in parts: the first block of the source that this part reads, and the one it ends before."""
 
     @property
     def repeatable(self) -> bool:

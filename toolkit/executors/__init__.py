@@ -1,8 +1,9 @@
 """Executors run steps; nothing else touches the world."""
 
-from toolkit.executors.host import read_probes, run_command
+from toolkit.executors.host import read_probes, run_command, run_folder
 from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.programs import end_orphans
+from toolkit.executors.reaching import may_still_end, reach, silent_seconds
 from toolkit.executors.sessions import Refusals, Sessions, look, read_facts, refused
 from toolkit.executors.waiting import Timeouts, open_session
 
@@ -13,11 +14,15 @@ __all__ = [
     "Timeouts",
     "end_orphans",
     "look",
+    "may_still_end",
     "open_session",
     "print_script",
     "print_steps",
+    "reach",
     "read_facts",
     "read_probes",
     "refused",
     "run_command",
+    "run_folder",
+    "silent_seconds",
 ]

@@ -6,13 +6,17 @@ A command is an argument list, never a shell. Of folders only those that bear th
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import pwd
 import shutil
+import stat
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Probe
 from toolkit.model.protocols import Answer, DatabaseError
@@ -57,7 +61,8 @@ def run_command(argv: Sequence[str], *, limit_seconds: float = 60.0) -> str:
 
 
 # -- folders with the mark of a run -------------------------------------------------------------------------------
-_MODE = 0o700
+_MODE, _OTHERS = 0o700, 0o077
+_LONGEST_MARK = 4096
 
 
 def run_folder(step: Step) -> Answer:
@@ -90,9 +95,12 @@ def _look(path: Path, more: Sequence[str]) -> Answer:
     del more
     if not os.path.lexists(path):
         return Answer()
-    state = path.lstat()
-    row: Row = {"identity": f"{state.st_dev}:{state.st_ino}", "mark": _mark(path), "born": None}
+    row: Row = {"identity": _identity(path.lstat()), "mark": _mark(path), "born": None}
     return Answer((row,))
+
+
+def _identity(state: os.stat_result) -> str:
+    return f"{state.st_dev}:{state.st_ino}"
 
 
 def _mark(path: Path) -> str | None:
@@ -100,7 +108,8 @@ def _mark(path: Path) -> str | None:
     if path.is_symlink() or not path.is_dir():
         return None
     try:
-        return (path / MARK_FILE).read_text(encoding="utf-8", errors="replace").strip()
+        with open_file(path / MARK_FILE, os.O_NOFOLLOW) as file:
+            return file.read(_LONGEST_MARK).decode("utf-8", "replace").strip()
     except FileNotFoundError:
         return None if any(path.iterdir()) else path.name
 
@@ -115,14 +124,50 @@ def _measure(path: Path, more: Sequence[str]) -> Answer:
     return Answer(({"byte_count": total, "file_count": count},))
 
 
+def _list(path: Path, more: Sequence[str]) -> Answer:
+    """Tell by a digest which files with which sizes are below a folder; links are named, not followed."""
+    del more
+    if path.is_symlink() or not path.is_dir():
+        return Answer()
+    lines = []
+    for folder, folders, files in os.walk(path):
+        for name in (*files, *(each for each in folders if (Path(folder) / each).is_symlink())):
+            each = Path(folder) / name
+            what = str(each.readlink()) if each.is_symlink() else str(each.lstat().st_size)
+            lines.append(f"{each.relative_to(path)}\0{what}")
+    digest = hashlib.sha256("\n".join(sorted(lines)).encode(errors="surrogateescape"))
+    return Answer(({"listing": digest.hexdigest(), "file_count": len(lines)},))
+
+
 def _publish(path: Path, more: Sequence[str]) -> Answer:
     """Move the content to its final name, which must be free, and remove our folder around it."""
     final = Path(more[0])
     if os.path.lexists(final):
         raise FileExistsError(errno.EEXIST, "it already exists", str(final))
+    _keep_to_owner(path / CONTENT)
     (path / CONTENT).rename(final)
     _sync(final.parent)
-    shutil.rmtree(path)
+    with suppress(OSError):  # the backup is where it stays: what is left of the folder around it is undone
+        _remove_marked(path)
+    return Answer()
+
+
+def _keep_to_owner(top: Path) -> None:
+    """Take from others what the umask of a program gave them; until now our folder around it kept them out."""
+    for folder, _, files in os.walk(top):
+        for path in (Path(folder), *(Path(folder) / name for name in files)):
+            mode = stat.S_IMODE(path.lstat().st_mode)
+            if mode & _OTHERS and not path.is_symlink():
+                path.chmod(mode & ~_OTHERS)
+
+
+def _take_back(path: Path, more: Sequence[str]) -> Answer:
+    """Move a backup from its final name into a folder of the run, from which a kill lets it only be removed."""
+    final = Path(more[0])
+    if _identity(final.lstat()) != more[1]:
+        raise DatabaseError(f"`{final}` is another folder by now and is kept", code="ESTALE")
+    final.rename(path / CONTENT)
+    _sync(final.parent)
     return Answer()
 
 
@@ -138,15 +183,28 @@ def _remove(path: Path, more: Sequence[str]) -> Answer:
     del more
     if _mark(path) is None:
         raise DatabaseError(f"`{path}` was not created by dbatk and is kept", code="EPERM")
-    shutil.rmtree(path)
+    _remove_marked(path)
     return Answer()
+
+
+def _remove_marked(path: Path) -> None:
+    """Remove a folder, its mark last: what a kill leaves of it still bears it."""
+    for each in path.iterdir():
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        elif each.name != MARK_FILE:
+            each.unlink()
+    (path / MARK_FILE).unlink(missing_ok=True)
+    path.rmdir()
 
 
 _ACTS: dict[FolderAct, Callable[[Path, Sequence[str]], Answer]] = {
     FolderAct.MAKE: _make,
     FolderAct.LOOK: _look,
+    FolderAct.LIST: _list,
     FolderAct.MEASURE: _measure,
     FolderAct.PUBLISH: _publish,
+    FolderAct.TAKE_BACK: _take_back,
     FolderAct.REMOVE: _remove,
 }
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolkit.model.engines import engine as declared
-from toolkit.model.steps import Stages, Step
-from toolkit.model.words import ON_HOST, EngineName, StepKind
+from toolkit.model.steps import AWAITED, Stages, Step
+from toolkit.model.words import ON_HOST, EngineName, Role, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +137,13 @@ def _on_host(step: Step) -> Iterator[str]:
 
 
 def _statement(step: Step, engine: EngineName) -> list[str]:
-    if step.own_read:
+    if step.own_read and step.session is not Role.HOLDER:
         return [f"-- reads sql/{part.name}.sql" for part in step.parts or (step,)]
     if step.kind in ON_HOST:
         return [*_on_host(step)]
+    if step.session is Role.HOLDER:
+        stands = f"; what it returns stands for {AWAITED}" if step.keep_as is not None else ""
+        return [f"-- in a session that stays open meanwhile{stands}", f"{step.text};"]
     lines = [step.text, "/"] if step.kind is StepKind.BLOCK else [f"{step.text};"]
     if not step.tolerates:
         return lines

@@ -105,7 +105,12 @@ class Programs:
             target=self._read, args=(step, running.process, access, begun, lines), daemon=True, name="program"
         )
         with self._listed(running):
-            reader.start()
+            try:
+                reader.start()
+            except RuntimeError:
+                with running.process:
+                    _signal_group(running.process.pid, signal.SIGKILL)
+                raise
             _feed(running.process, access.opening + step.text if step.kind is StepKind.RMAN else "")
             status = self._wait(running, step)
             _signal_group(running.process.pid, signal.SIGKILL)

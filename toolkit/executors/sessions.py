@@ -153,7 +153,7 @@ class Sessions:
         except DatabaseError as error:
             # A session that was ended while it was idle (IDLE_TIME) costs nothing but a new one. A worker's has
             # settings and a transaction, which a new one would lack.
-            if step.session is Role.WORKER or not (error.unsent or (error.lost and step.own_read)):
+            if step.session in (Role.WORKER, Role.HOLDER) or not (error.unsent or (error.lost and step.own_read)):
                 raise
         return self._run_once(step, number)
 

@@ -3,7 +3,8 @@
 TCP notices a peer that is gone. What keeps connections open and hands nothing over (a proxy that hangs) is noticed
 here: each session works in a thread of its own, and who waits for its answer asks meanwhile, in one new session
 for all of the run, whether the database answers at all; a server that refuses it does. A statement that takes long
-is waited for as long as it does; a user who asked the run to end is not kept waiting.
+is waited for as long as the server works on it: where it answers and shows the session idle, its answer is lost on
+the way, however well TCP acknowledges. A user who asked the run to end is not kept waiting.
 """
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from functools import partial
 from typing import Generic, TypeVar
 
-from toolkit.errors import ToolkitError
+from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, unreachable
 from toolkit.model.engines import engine
 from toolkit.model.protocols import Answer, Connection, DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import SessionTag, Target, UnheardError
+from toolkit.targets.base import SessionTag, Target
 
 MONITOR_SECONDS = 70.0
 """Longest time of a read of the monitor, which is short; a driver's own limit, if any, is shorter still."""
-LOOK_SECONDS, PROBE_SECONDS, MISSES = 60.0, 20.0, 2
-"""When it is asked for the first time, how long it has for an answer, and how often it may not give one."""
+LOOK_SECONDS, MISSES = 60.0, 2
+"""When it is asked for the first time, and how often it may not give an answer."""
 HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 1.5, 3.0
 """The same after a user asked the run to end: once is enough then."""
 _AGAIN_SECONDS = 10.0
 """How long an end that is asked for counts on the last thing that was learned."""
+_ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
+"""How long an answer may still be on its way after the server showed the session idle."""
 _CLOSE_SECONDS = 2.0
 _TICK_SECONDS = 0.2
-_PROBE = SessionTag("dbatk probe")
 
 T = TypeVar("T")
 
@@ -52,10 +53,12 @@ class Timeouts:
     hurried: Callable[[], bool] = lambda: False
     ending: Callable[[], bool] = lambda: False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _probe: _Probe | None = None
+    _probe: Asking | None = None
     _misses: int = 0
     _answered_at: float = -math.inf
     _silent_at: float = -math.inf
+    _idle: frozenset[str] = frozenset()
+    _idle_at: float = -math.inf
 
     @property
     def over(self) -> bool:
@@ -71,11 +74,16 @@ class Timeouts:
         """Note that nothing came from the database."""
         self._silent_at = time.monotonic()
 
-    def look(self, target: Target, since: float, *, hurried: bool) -> bool:
+    def is_idle(self, identity: str, since: float) -> bool:
+        """Tell whether a probe begun at `since` or later was shown a session that works on nothing."""
+        return self._idle_at >= since and identity in self._idle
+
+    def look(self, target: Target, run: str, since: float, *, hurried: bool) -> bool:
         """Ask whether the database answers anybody, one probe for all; called again and again.
 
         Args:
             target: the database.
+            run: by which its sessions are found.
             since: when the caller's time to look came: silence that was found before says nothing of its call.
             hurried: whether one probe without an answer is enough, and an answer before `since` is too old.
 
@@ -89,14 +97,17 @@ class Timeouts:
             if self._probe is None or self._probe.begun < since - PROBE_SECONDS:  # one that nobody waited for
                 fresh = now - self._answered_at < (_AGAIN_SECONDS if hurried else LOOK_SECONDS)
                 asks = not fresh or (hurried and self._answered_at < since)
-                self._probe = _Probe(target, now).begin() if asks else None
+                probe = Asking(target, now, run)
+                self._probe = probe if asks and probe.begin() is not None else None
                 return False
             late = now - self._probe.begun >= (HURRIED_PROBE_SECONDS if hurried else PROBE_SECONDS)
-            if self._probe.found is _Found.NOTHING_YET and not late:
+            probe, found = self._probe, self._probe.found
+            if found is Reach.NOTHING_YET and not late:
                 return False
-            found, self._probe = self._probe.found, None
+            self._probe = None
             # Where connecting fails and nobody waits, TCP itself tells of the sessions that there are.
-            if found is _Found.ANSWER or (found is _Found.NO_WAY_IN and not hurried):
+            if found is Reach.ANSWERS or (found is Reach.NO_WAY_IN and not hurried):
+                self._idle, self._idle_at = probe.idle, probe.begun
                 self._misses, self._answered_at = 0, now
                 self.heard()
                 return False
@@ -119,32 +130,29 @@ def open_session(
         timeouts: shared by the sessions of a run.
 
     Raises:
-        ToolkitError: TK-0201 when it cannot be reached, or in time once somebody asked to end; TK-0206.
+        ToolkitError: TK-0201 when it cannot be reached, in time once somebody asked to end, or when it answers
+            nobody (a driver's own limit is over once TCP has connected); TK-0206.
     """
     connect = partial(target.connect, role, tag, read_only=read_only)
     if engine(target.engine).embedded:
         return connect()
     timeouts = timeouts or Timeouts()
     if timeouts.over:
-        raise _unreachable(target)
+        raise unreachable(target)
     line: _Line[Connection] = _Line()
-    hurry = _Hurry(timeouts)
+    hurry, watch = _Hurry(timeouts), _Watch(target, timeouts, tag.run)
     try:
-        session = line.ask(connect, hurry.is_over)
+        session = line.ask(connect, lambda: hurry.is_over() or watch.is_over())
     except _SilentError:
         timeouts.unheard()
         line.end(lambda found: found.close())
-        raise _unreachable(target) from None
+        raise unreachable(target) from None
     except BaseException:
         line.end(lambda found: found.close())
         raise
     timeouts.heard()
     line.end()
-    return Waited(session, target, timeouts, MONITOR_SECONDS if role is Role.MONITOR else None)
-
-
-def _unreachable(target: Target) -> ToolkitError:
-    return ToolkitError(f"cannot connect to `{target.display}`: no response", code="TK-0201")
+    return Waited(session, target, timeouts, tag.run, MONITOR_SECONDS if role is Role.MONITOR else None)
 
 
 class _SilentError(Exception):
@@ -158,7 +166,8 @@ class _Line(Generic[T]):
         self._work: queue.SimpleQueue[tuple[Callable[[], T], queue.SimpleQueue[T | BaseException]] | None]
         self._work = queue.SimpleQueue()
         self._unwanted: Callable[[T], object] | None = None
-        threading.Thread(target=self._run, daemon=True, name="session").start()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="session")
+        self._thread.start()
 
     def _run(self) -> None:
         while (given := self._work.get()) is not None:
@@ -176,7 +185,7 @@ class _Line(Generic[T]):
         """Return what the work returns, or raise what it raises.
 
         Raises:
-            _SilentError: `is_over` said so before there was a result.
+            _SilentError: `is_over` said so before there was a result, or the thread died.
         """
         reply: queue.SimpleQueue[T | BaseException] = queue.SimpleQueue()
         self._work.put((work, reply))
@@ -184,7 +193,8 @@ class _Line(Generic[T]):
             try:
                 result = reply.get(timeout=_TICK_SECONDS)
             except queue.Empty:
-                if is_over():
+                died = not self._thread.is_alive() and reply.empty()
+                if died or is_over():
                     raise _SilentError from None
                 continue
             if isinstance(result, BaseException):
@@ -213,46 +223,18 @@ class _Hurry:
         return now >= self._until
 
 
-class _Found(Enum):
-    """What came of a probe. A refusal of the server's is an answer: all connections may be in use."""
-
-    NOTHING_YET = auto()
-    ANSWER = auto()
-    SILENCE = auto()
-    NO_WAY_IN = auto()
-
-
-@dataclass(slots=True)
-class _Probe:
-    """A new session that asks whether the database answers."""
-
-    target: Target
-    begun: float
-    found: _Found = _Found.NOTHING_YET
-
-    def begin(self) -> _Probe:
-        threading.Thread(target=self._run, daemon=True, name="probe").start()
-        return self
-
-    def _run(self) -> None:
-        try:
-            self.target.connect(Role.MONITOR, _PROBE, read_only=True).close()
-            self.found = _Found.ANSWER
-        except UnheardError as error:
-            self.found = _Found.SILENCE if error.timed_out else _Found.NO_WAY_IN
-        except (ToolkitError, DatabaseError):
-            self.found = _Found.ANSWER
-
-
 class _Watch:
     """Tells of one call when to give it up."""
 
-    def __init__(self, target: Target, timeouts: Timeouts, limit_seconds: float | None) -> None:
+    def __init__(
+        self, target: Target, timeouts: Timeouts, run: str, session: str = "", limit_seconds: float | None = None
+    ) -> None:
         now = time.monotonic()
-        self._target, self._timeouts = target, timeouts
+        self._target, self._timeouts, self._run, self._session = target, timeouts, run, session
         self._ends_at = math.inf if limit_seconds is None else now + limit_seconds
         self._look_at = now + LOOK_SECONDS
         self._hurried = False
+        self._idle_since: float | None = None
 
     def is_over(self) -> bool:
         now = time.monotonic()
@@ -261,16 +243,26 @@ class _Watch:
             self._look_at = now + HURRIED_LOOK_SECONDS
         if self._timeouts.over or now >= self._ends_at:
             return True
-        return now >= self._look_at and self._timeouts.look(self._target, self._look_at, hurried=self._hurried)
+        if now < self._look_at:
+            return False
+        if self._timeouts.look(self._target, self._run, self._look_at, hurried=self._hurried):
+            return True
+        return self._timeouts.is_idle(self._session, self._look_at) and self._is_lost(now)
+
+    def _is_lost(self, now: float) -> bool:
+        """Tell whether nothing came for a while after the server showed this session idle."""
+        self._idle_since = now if self._idle_since is None else self._idle_since
+        on_the_way = _HURRIED_ON_THE_WAY_SECONDS if self._hurried else _ON_THE_WAY_SECONDS
+        return now - self._idle_since >= on_the_way
 
 
 class Waited:
     """A session whose answers are waited for while the database answers anybody."""
 
     def __init__(
-        self, session: Connection, target: Target, timeouts: Timeouts, limit_seconds: float | None = None
+        self, session: Connection, target: Target, timeouts: Timeouts, run: str, limit_seconds: float | None = None
     ) -> None:
-        self._session, self._target, self._timeouts = session, target, timeouts
+        self._session, self._target, self._timeouts, self._run_id = session, target, timeouts, run
         self._limit_seconds = limit_seconds
         self._line: _Line[Answer | None] = _Line()
         self._lock = threading.Lock()
@@ -282,6 +274,10 @@ class Waited:
     def identity(self) -> str:
         return self._session.identity
 
+    @property
+    def transaction_id(self) -> str | None:
+        return self._session.transaction_id
+
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         """Run one statement.
 
@@ -291,7 +287,9 @@ class Waited:
         """
         with self._lock:
             self._calls += 1
-        watch = _Watch(self._target, self._timeouts, self._limit_seconds)
+        # `pid 12`, `sid 7,41`: the database lists the numbers
+        number = self._session.identity.rpartition(" ")[2]
+        watch = _Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
         try:
             answer = self._line.ask(partial(self._run, text, binds), lambda: self._given_up or watch.is_over())
         except _SilentError:

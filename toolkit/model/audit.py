@@ -32,6 +32,7 @@ class Approved:
         files: hashes of the scripts and templates that it uses.
         other_files: hashes of the others of the same engines: one of them may be used when something goes wrong,
             and must be the same then.
+        valid_until: the last day (ISO 8601, UTC) on which it may run.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Approved:
     program: str
     files: Mapping[str, str]
     other_files: Mapping[str, str]
+    valid_until: str = ""
 
     @property
     def hash(self) -> str:
@@ -84,6 +86,7 @@ class AuditKind(StrEnum):
     LOG_ALTERED = "log-altered"
     """Lines before this one are not those that the store has seen."""
     APPROVE = "approve"
+    REVOKE = "revoke"
     REFUSE = "refuse"
     PLAN_BEGIN = "plan-begin"
     PLAN_END = "plan-end"
@@ -159,3 +162,21 @@ class AuditMark:
     log: str
     lines: int
     last: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSeal:
+    """The part of a log that was found whole: so many lines, their bytes, and the SHA-256 of these."""
+
+    lines: int
+    size: int
+    digest: str
+
+    def as_mark(self) -> AuditMark:
+        """Return it as the table of marks holds it, in a row of its own: in place of the log's name, its bytes."""
+        return AuditMark(log=str(self.size), lines=self.lines, last=self.digest)
+
+    @staticmethod
+    def of_mark(mark: AuditMark) -> AuditSeal:
+        """Return what `as_mark` wrote."""
+        return AuditSeal(mark.lines, int(mark.log), mark.last)

@@ -53,7 +53,10 @@ class EngineDeclaration:
         url_form: how its URL is written, for hints.
         client: in which its scripts run.
         reads: how texts of its users are read.
-        identity: what identifies a database: name, catalogue file and column of each part.
+        identity: what identifies a database and where it is: name, catalogue file and column of each part.
+        same_by: the parts that are equal however one gets there; limits of profiles go by them.
+        session: settings of a session on which it depends what its statements do, as in `identity`.
+        names_in_texts: catalogue file that says what names without a schema lead to; else they lead to one.
         embedded: whether the database is a file that our own process opens.
         service_names: whether the path of its URL is a service name, of one or several hosts, or an alias.
         socket_folders: whether the host of its URL may be the folder of a socket.
@@ -65,6 +68,7 @@ class EngineDeclaration:
         rman: whether RMAN backs it up, a client that starts servers of its own.
         consumer_groups: whether sessions belong to resource consumer groups.
         asks_password: whether a URL with a user alone needs a password asked for.
+        verifying: options of a profile by which the server is verified and the connection encrypted.
         counters: the name of its counters among snapshot sources, where snapshots do not name it.
         counted_in: what its counters are of, `instance` or `database`.
         order: its place in lists; ties go by name.
@@ -79,6 +83,9 @@ class EngineDeclaration:
     client: SqlClient
     reads: SqlReading = SqlReading.STANDARD
     identity: tuple[tuple[str, str, str], ...] = (("name", "server", "database_name"),)
+    same_by: tuple[str, ...] = ()
+    session: tuple[tuple[str, str, str], ...] = ()
+    names_in_texts: str = ""
     embedded: bool = False
     service_names: bool = False
     socket_folders: bool = False
@@ -90,6 +97,7 @@ class EngineDeclaration:
     rman: bool = False
     consumer_groups: bool = False
     asks_password: bool = False
+    verifying: tuple[str, ...] = ()
     counters: str = ""
     counted_in: str = "instance"
     order: int = 100

@@ -35,6 +35,8 @@ class Experiment:
     budget_seconds: float | None = None
     time_limit_seconds: float | None = None
     quiet_wait_seconds: float | None = None
+    guards: tuple[str, ...] = ()
+    """Limits that are watched meanwhile, as typed: `max_lag=30s` (see `toolkit.design.guards`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,6 +162,8 @@ class Interval:
         ratios: Percentages by name as printed (`Buffer Hit`).
         segments: By measure.
         parameters: Values at the begin; `changed_parameters` are begin and end of those changed within.
+        details: Numbers of further lists of a report: by section, by what names a row, by name.
+        advice: Curves of memory advice by section: the size in bytes, and what is estimated for it.
         indexes: The table of each index that was there at the end; empty where that is not known.
         instances: Of a cluster, each as an interval of its own.
     """
@@ -182,6 +184,8 @@ class Interval:
     ratios: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, str | None] = field(default_factory=dict)
     changed_parameters: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    details: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
+    advice: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
     instances: tuple[Interval, ...] = ()
     warnings: tuple[str, ...] = ()

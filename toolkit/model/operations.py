@@ -40,18 +40,6 @@ class VerifiedBy(StrEnum):
     BACKUP = "backup"
 
 
-class SpaceEstimate(StrEnum):
-    """How the space is estimated that an operation takes at once."""
-
-    NONE = "none"
-    TABLES = "tables"
-    """A multiple of the tables read."""
-    INDEX_BUILD = "index-build"
-    INDEX_REBUILD = "index-rebuild"
-    BACKUP = "backup"
-    """As the engine's backups estimate it."""
-
-
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
     """The metric by which configurations of an operation are compared; the elapsed time by default.
@@ -88,6 +76,7 @@ class OperationDeclaration:
         name: in files, stores and reports.
         command: the words of its command line: `("index", "build")`.
         help: one sentence.
+        examples: whole command lines that its help shows.
         group: what the group of its command line does, where no other operation says it.
         options: in the order of help.
         required: groups of options of which exactly one is given.
@@ -98,9 +87,6 @@ class OperationDeclaration:
         judged_by: the metric by which configurations are compared.
         verified_by: what a plan verifies after a step.
         sizes: which files tell the size of what it works on.
-        space: how the space is estimated that exists at once.
-        space_factor: of `TABLES`, the multiple.
-        sorts_keys: whether the keys of a table's indexes are sorted while it is filled.
         conditions: the conditions of a plan's step that ask for its objects.
         of_source: options that speak of `--source`, so that `--query` excludes them.
         excludes: pairs of options that are mutually exclusive, with the reason.
@@ -122,6 +108,7 @@ class OperationDeclaration:
     help: str
     options: tuple[Option, ...]
     planned_by: str
+    examples: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
     object: ObjectKind | None = None
     degree: str = "degree"
@@ -129,9 +116,6 @@ class OperationDeclaration:
     judged_by: JudgedBy = field(default_factory=JudgedBy)
     verified_by: VerifiedBy = VerifiedBy.NOTHING
     sizes: SizeReads = field(default_factory=SizeReads)
-    space: SpaceEstimate = SpaceEstimate.NONE
-    space_factor: float = 1.0
-    sorts_keys: bool = False
     conditions: frozenset[ConditionKind] = frozenset()
     of_source: tuple[str, ...] = ()
     excludes: tuple[tuple[str, str, str], ...] = ()

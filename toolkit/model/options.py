@@ -30,6 +30,18 @@ class OptionKind(StrEnum):
     PATHS = "paths"
 
 
+class Topic(StrEnum):
+    """What an option is about; help shows the topics in this order."""
+
+    WHAT = "Options"
+    WHERE = "Where"
+    FACTORS = "Factors (several values, as in 1,2,4: a measurement compares them)"
+    MEASUREMENT = "Measurement"
+    SCRIPT = "Files and scripts"
+    SAFETY = "Safety"
+    OUTPUT = "Output"
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option: the flag is `--` and the name with dashes; `key` is what files call it."""
@@ -50,6 +62,8 @@ class Option:
     """Words allowed beside numbers (`default`, `auto`)."""
     file_key: str = ""
     """The key in files where it is not the name."""
+    topic: Topic = Topic.WHAT
+    """Under what help shows it; a factor is shown among the factors."""
     level_begins: str = ""
     """The word every level begins with, where a level itself may hold a comma."""
 

@@ -80,6 +80,11 @@ class Connection(Protocol):
         """How the database calls this session: `pid 4711`, `sid 12,345`."""
         ...
 
+    @property
+    def transaction_id(self) -> str | None:
+        """What the driver knows of the transaction that the next COMMIT ends; None where it knows nothing."""
+        ...
+
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         """Run one statement (autocommit unless it opens a transaction itself).
 

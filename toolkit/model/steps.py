@@ -43,6 +43,80 @@ class Attribute:
     back: str
     part: str | None = None
 
+    @property
+    def title(self) -> str:
+        """How a sentence names it."""
+        return f"{self.name} of partition `{self.part}`" if self.part else self.name
+
+
+def values_set(changes: Iterable[Attribute]) -> tuple[str, ...]:
+    """Return the values that one restores, each once: several configurations of a run set one each."""
+    return tuple(dict.fromkeys(each.ours for each in changes if each.ours != each.back))
+
+
+class PlaceKind(StrEnum):
+    """What kind of place bytes go to, as sentences call it."""
+
+    TABLESPACE = "tablespace"
+    QUOTA = "the quota"
+    TEMPORARY = "temporary space"
+    FOLDER = "folder"
+    RECOVERY_AREA = "the recovery area"
+    LOGS = "the folder of archived logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where bytes go; equal places share what is free there.
+
+    Attributes:
+        kind: what it is.
+        name: as the catalogue spells it, of a folder its path on this host; empty where it is not known.
+        owner: the schema whose quota it is; of a place whose name is not known, what has it.
+    """
+
+    kind: PlaceKind
+    name: str = ""
+    owner: str = ""
+
+    def __str__(self) -> str:
+        """Name it as a sentence does after `in`."""
+        if self.kind is PlaceKind.QUOTA:
+            return f"the quota of {self.owner} in tablespace `{self.name}`"
+        if not self.name:
+            return f"the {self.kind} of {self.owner}" if self.owner else str(self.kind)
+        return f"{self.kind} `{self.name}`"
+
+
+class Until(StrEnum):
+    """How long bytes are taken."""
+
+    STEP = "step"
+    """While the step runs that takes them: sorted keys, the new segment of an index that is rebuilt."""
+    OBJECT = "object"
+    """As long as the object exists that the step makes or fills."""
+    RUN = "run"
+    """Until somebody else takes it away: a run gives nothing of it back, and its trials add up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a step, or a work, takes of one place.
+
+    Attributes:
+        bytes: about how many; None where that is not known.
+        place: where.
+        until: how long.
+        unknown: why the size is not known; with `bytes`, why it may be more.
+        what: what it is, where the place does not tell: `archived redo`.
+    """
+
+    bytes: float | None
+    place: Place
+    until: Until = Until.OBJECT
+    unknown: str = ""
+    what: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -58,7 +132,9 @@ class Step:
             creation those that settle the object of a job (its degree), which stays. They take no binds.
         before: the former value that `undo` puts back, kept in the journal and shown to people.
         unlogged: what it writes is not in the redo log: the object needs a backup afterwards.
-        redo_bytes: about how much redo it writes; None where that is not known.
+        redo_bytes: about how much redo it writes; None where that was not estimated: nothing, if it changes no
+            object of the database, else unknown (`Dialect.logged`).
+        takes: what of it stays or is sorted where, beside what the timed work takes (`TimedItem.takes`).
         tolerates: database codes that are no failure here.
         keep_as: key under which the rows it returns are kept as evidence.
         limit_seconds: cancel it after so long; None means no limit.
@@ -84,9 +160,12 @@ class Step:
     """Of a creation: the table whose columns it has, where `definition` does not name them."""
     before: str | None = None
     unlogged: bool = False
-    redo_bytes: float | None = 0.0
+    redo_bytes: float | None = None
+    takes: tuple[Takes, ...] = ()
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
+    awaits: str | None = None
+    """Key of what a step of `prepare` keeps: its one value stands in the text where scripts show `AWAITED`."""
     limit_seconds: float | None = None
     own_read: bool = False
     """A plain SQL file of dbatk that only reads: a script names it instead of showing it."""
@@ -105,6 +184,10 @@ class Step:
     """Asked instead where a row says `unseen`: that the session's catalogue may hide what is asked for."""
     parts: tuple[Step, ...] = ()
     """Reads of the same columns that go as one statement; `text` is all of them, joined by UNION ALL."""
+
+
+AWAITED = "EXPORTED"
+"""Stands in a text for a value that only exists when it runs."""
 
 
 def added(sizes: Iterable[float | None]) -> float | None:
@@ -138,13 +221,14 @@ class TimedItem:
     """Steps that one worker runs in a row on the clock: one object of a trial.
 
     `weight` orders the queue, biggest first (bytes or rows of the object). Items of one `apart` (a table, say) are
-    never worked on at once.
+    never worked on at once. `takes` is the space that the work takes.
     """
 
     label: str
     steps: tuple[Step, ...]
     weight: float = 0.0
     apart: str | None = None
+    takes: tuple[Takes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +279,16 @@ CONTENT = "backup"
 class FolderAct(StrEnum):
     """What is done to a folder.
 
-    Arguments: `make PATH MARK`, `look PATH`, `measure PATH`, `publish PATH FINAL`, `remove PATH`.
+    Arguments: `make PATH MARK`, `look PATH`, `list PATH`, `measure PATH`, `publish PATH FINAL`,
+    `take_back PATH FINAL IDENTITY` (the last is `DEVICE:INODE` of what is at FINAL), `remove PATH`.
     """
 
     MAKE = "make"
     LOOK = "look"
+    LIST = "list"
     MEASURE = "measure"
     PUBLISH = "publish"
+    TAKE_BACK = "take_back"
     REMOVE = "remove"
 
 
@@ -215,6 +302,13 @@ def content_of(ref: ObjectRef) -> str:
     return f"{path_of(ref)}/{CONTENT}"
 
 
+def moved_by(step: Step) -> ObjectRef | None:
+    """Return what a step moves to the name that it gives it; None when it moves nothing."""
+    if step.kind is not StepKind.FOLDER or step.argv[:1] != (FolderAct.PUBLISH.value,):
+        return None
+    return ObjectRef(ObjectKind.BACKUP, QualifiedName(CONTENT, step.argv[1]))
+
+
 def spell_on_host(kind: StepKind, argv: Sequence[str]) -> str:
     """Spell what is done on the host as a shell would take it."""
     if kind is not StepKind.FOLDER:
@@ -223,8 +317,17 @@ def spell_on_host(kind: StepKind, argv: Sequence[str]) -> str:
     if act is FolderAct.MAKE:
         return f"mkdir -m 700 -- {path} && echo {shlex.quote(argv[2])} > {shlex.quote(f'{argv[1]}/{MARK_FILE}')}"
     if act is FolderAct.PUBLISH:
-        return f"mv -T -n -- {shlex.quote(f'{argv[1]}/{CONTENT}')} {shlex.quote(argv[2])} && rm -r -- {path}"
+        content = shlex.quote(f"{argv[1]}/{CONTENT}")
+        return f"chmod -R go= -- {content} && mv -T -n -- {content} {shlex.quote(argv[2])} && rm -r -- {path}"
+    if act is FolderAct.TAKE_BACK:
+        final, content = shlex.quote(argv[2]), shlex.quote(f"{argv[1]}/{CONTENT}")
+        return f'[ "$(stat -c %d:%i -- {final})" = {shlex.quote(argv[3])} ] && mv -T -n -- {final} {content}'
     return f"{_SHELL[act]} -- {path}"
 
 
-_SHELL = {FolderAct.LOOK: "ls -ld", FolderAct.MEASURE: "du -s --apparent-size", FolderAct.REMOVE: "rm -r"}
+_SHELL = {
+    FolderAct.LOOK: "ls -ld",
+    FolderAct.LIST: "ls -lAR",
+    FolderAct.MEASURE: "du -s --apparent-size",
+    FolderAct.REMOVE: "rm -r",
+}

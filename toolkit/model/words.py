@@ -42,6 +42,8 @@ class RunState(StrEnum):
     DONE = "done"
     INTERRUPTED = "interrupted"
     FAILED = "failed"
+    REFUSED = "refused"
+    """By a guard (a lease, a licence), before anything was changed."""
     DIED = "died"
     """Of a plan run: its process was killed or its host went down, which others found out."""
 
@@ -83,6 +85,8 @@ class Role(StrEnum):
     WORKER = "worker"
     CONTROL = "control"
     MONITOR = "monitor"
+    HOLDER = "holder"
+    """Holds open, for as long as a trial lasts, what the workers share (an exported snapshot)."""
 
 
 class ObjectKind(StrEnum):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from toolkit.documents import open_to_write
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Event
 
@@ -89,7 +90,7 @@ def appending(path: Path) -> Write:
     """
 
     def write(line: str) -> None:
-        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = open_to_write(path, os.O_APPEND | os.O_CREAT)
         try:
             os.write(handle, line.encode("utf-8"))
         finally:

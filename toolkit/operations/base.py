@@ -113,10 +113,12 @@ class Planner:
 
     def workers(self, cell: Cell) -> int:
         """Return how many sessions work at once."""
-        concurrency = int(cell.get("concurrency", 1))
-        if self.dialect.work.of(self.spec.operation).degree_by_sessions:
-            return concurrency * max(1, degree_of(cell))
-        return concurrency
+        return int(cell.get("concurrency", 1)) * self.sessions(cell)
+
+    def sessions(self, cell: Cell) -> int:
+        """Return how many sessions a degree means."""
+        by_sessions = self.dialect.work.of(self.spec.operation).degree_by_sessions
+        return max(1, degree_of(cell)) if by_sessions else 1
 
     def degree(self, cell: Cell) -> int:
         """Return the degree of each session's statement; 0 leaves it to the engine."""
@@ -272,9 +274,12 @@ def assemble(
     dialect, facts = planner.dialect, planner.facts
     how = dialect.work.of(planner.spec.operation)
     first = pieces[0].work
-    single = len(pieces) == 1
-    items = tuple(TimedItem(p.label, planner.steps(how.timed(p.work, facts)), p.weight, p.apart) for p in pieces)
-    evidence = how.evidence(first, facts) if single else ()
+    single = len({piece.work.object for piece in pieces}) == 1
+    items = tuple(
+        TimedItem(p.label, planner.steps(how.timed(p.work, facts)), p.weight, p.apart, how.takes(p.work, facts))
+        for p in pieces
+    )
+    evidence = how.evidence(first, facts) if single else how.evidence_of_sessions(first)
     kept = planner.spec.keep is Keep.ALL
     settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
     prepares = [call for p in pieces for call in how.prepare(p.work, facts)]

@@ -32,10 +32,15 @@ def reads_of_source(planner: Planner) -> list[Query]:
     return [*queries, *(Query(f"source_{file}", file, binds, optional=True) for file in further)]
 
 
-def reads_of_space(planner: Planner, schema: str | None) -> list[Query]:
-    """Return what is read about the place where objects go."""
-    further = [Query(file, file, optional=True) for file in planner.dialect.space_files(planner.facts.release)]
-    return [Query("space", "space", {"schema": schema}, optional=True), *further]
+def reads_of_space(planner: Planner) -> list[Query]:
+    """Return what is read about the places where objects go."""
+    return [Query(file, file, optional=True) for file in planner.dialect.space_files(planner.facts.release)]
+
+
+def reads_of_logs(planner: Planner) -> list[Query]:
+    """Return what is read about the place of logs that the server keeps, where nothing but those takes space."""
+    file = planner.dialect.logs_file
+    return [] if file is None else [Query(file, file, optional=True)]
 
 
 def computed_columns(planner: Planner, table: QualifiedName) -> list[Query]:
@@ -90,30 +95,37 @@ def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str
 
 
 def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tuple[str, ...]) -> tuple[Piece, ...]:
-    """Return the loads of a trial: each into a scratch table of its own; as a job one, into the table itself."""
+    """Return the loads of a trial: each into a scratch table of its own; as a job one, into the table itself.
+
+    Where a degree is sessions, each load is divided among so many.
+    """
+    sessions = planner.sessions(cell)
     if planner.measuring:
-        letters = planner.letters(planner.workers(cell))
+        letters = planner.letters(planner.workers(cell) // sessions)
         filled = [planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(one), table) for one in letters]
     else:
         filled = [ObjectRef(ObjectKind.TABLE, table)]
     source, query = existing_source(planner), planner.spec.text("query")
-    return tuple(
-        Piece(
-            Work(
-                planner.spec.operation,
-                planner.spec.mode,
-                into,
-                planner.options(cell),
-                degree=planner.degree(cell),
-                source=source,
-                query=query,
-                columns=columns,
-                mark=planner.mark,
-                concurrency=planner.workers(cell),
-            ),
-            str(into.name),
+    works = (
+        Work(
+            planner.spec.operation,
+            planner.spec.mode,
+            into,
+            planner.options(cell),
+            degree=planner.degree(cell),
+            source=source,
+            query=query,
+            columns=columns,
+            mark=planner.mark,
+            concurrency=planner.workers(cell),
         )
         for into in filled
+    )
+    parts = planner.dialect.work.of(planner.spec.operation).parts
+    return tuple(
+        Piece(part, f"{part.object.name} {which}".strip())
+        for work in works
+        for which, part in (parts.divided(work, sessions, planner.facts) if parts else (("", work),))
     )
 
 
@@ -126,5 +138,5 @@ def stages_of(planner: Planner, cell: Cell, pieces: Sequence[Piece], before: Ite
         pieces,
         setup=(planner.dialect.has_rows(source),) if source else (),
         before=before,
-        drops=[piece.work.object for piece in pieces if piece.work.object.scratch],
+        drops=dict.fromkeys(piece.work.object for piece in pieces if piece.work.object.scratch),
     )

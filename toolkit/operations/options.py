@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.model.options import Option, OptionKind
+from toolkit.model.options import Option, OptionKind, Topic
 
 ORACLE = frozenset({"oracle"})
 POSTGRESQL = frozenset({"postgresql"})
@@ -30,7 +30,8 @@ ROWS = (
 
 PCTFREE = Option("pctfree", OptionKind.INTEGER, "percentage of each block left free", engines=NOT_DUCKDB,
                  factor=True, low=0, high=90, unit="%")  # fmt: skip
-TABLESPACE = Option("tablespace", OptionKind.NAME, "tablespace of the new object", engines=NOT_DUCKDB)
+TABLESPACE = Option("tablespace", OptionKind.NAME, "tablespace of the new object", engines=NOT_DUCKDB,
+                    topic=Topic.WHERE)  # fmt: skip
 COMPRESSION = Option(
     "compression", OptionKind.CHOICE, "compression of the new object", factor=True,
     choices=("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high",
@@ -60,7 +61,8 @@ PARALLEL_WORKERS = Option("parallel_workers", OptionKind.INTEGER,
 CACHE = Option("cache", OptionKind.CHOICE,
                "buffer cache at the begin of a trial: as it is, flushed (never on production), or read before",
                engines=ORACLE, factor=True, choices=("as_is", "cold", "warm"))  # fmt: skip
-ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy")
+ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy",
+                         topic=Topic.SAFETY)  # fmt: skip
 
 PARTITION = Option(
     "partition", OptionKind.NAME, "only this partition or subpartition of the table or index", engines=ORACLE,
@@ -69,18 +71,18 @@ PARTITION = Option(
 
 SESSION = (
     Option("consumer_group", OptionKind.NAME, "resource consumer group that the working sessions switch to",
-           engines=ORACLE),
+           engines=ORACLE, topic=Topic.MEASUREMENT),
     Option("sql_trace", OptionKind.FLAG, "trace the working sessions and their waits, and name the file (slower)",
-           engines=ORACLE),
+           engines=ORACLE, topic=Topic.MEASUREMENT),
 )  # fmt: skip
 """What the working sessions are, and what they leave to read."""
 
 LOCKS = (
     Option("lock_wait", OptionKind.DURATION,
            "how long a statement waits for locks of others, each time it is tried (default 60s)",
-           engines=NOT_DUCKDB),
+           engines=NOT_DUCKDB, topic=Topic.SAFETY),
     Option("lock_tries", OptionKind.INTEGER,
            "how often what others lock is tried: dropping, restoring, each index of a rebuild (default 3)",
-           engines=NOT_DUCKDB, low=1, high=100),
+           engines=NOT_DUCKDB, low=1, high=100, topic=Topic.SAFETY),
 )  # fmt: skip
 """What is done about locks of others."""

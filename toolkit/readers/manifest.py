@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 
@@ -10,6 +11,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.bundle import BUNDLE_FORMAT, BundleItem, BundleTrial, Manifest
 
 _KIND = "dbatk bundle"
+_RUN = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-z]{4}")
+"""As `new_run_id` makes them: files are named after them."""
 
 
 def manifest_text(manifest: Manifest) -> str:
@@ -55,6 +58,8 @@ def _manifest(read: Mapping[str, object]) -> Manifest:
     for name, kind in _KINDS.items():
         if not isinstance(values[name], kind):
             raise TypeError
+    if _RUN.fullmatch(str(values["run"])) is None:
+        raise ValueError
     values["trials"] = tuple(map(_trial, trials))
     values["files"] = {str(path): str(digest) for path, digest in files.items()}
     values["declared"] = tuple(map(str, declared))

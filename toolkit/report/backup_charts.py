@@ -91,9 +91,12 @@ def lanes_table(found: Lanes, lane_word: str = "channel") -> Table:
 
 
 def _row(found: Lanes, lane: Lane, *, known: bool) -> list[str]:
-    idle = max(0.0, found.span_seconds - lane.busy_seconds)
-    share = 100 * lane.busy_seconds / found.span_seconds if found.span_seconds else None
-    row = [lane.name, str(lane.bars), seconds(lane.busy_seconds), seconds(idle), percent(share)]
+    share = 100 * lane.busy_seconds / found.work_seconds if found.work_seconds else None
+    if lane.bars and not lane.busy_seconds:  # it began, and nothing says when it ended
+        row = [lane.name, str(lane.bars), "unknown", "unknown", MISSING]
+    else:
+        idle = found.idle_seconds(lane)
+        row = [lane.name, str(lane.bars), seconds(lane.busy_seconds), seconds(idle), percent(share)]
     if known:
         rate = lane.bytes / lane.busy_seconds if lane.bytes and lane.busy_seconds else None
         row += [byte_size(lane.bytes), quantity(rate, "bytes_per_second")]

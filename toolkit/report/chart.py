@@ -44,13 +44,13 @@ def place(scale: Scale, value: float) -> float:
     return round(scale.begin + share * (scale.end - scale.begin), 1)
 
 
-def linear(low: float, high: float, begin: float, end: float, *, most: int = 6) -> Scale:
-    """Return a straight axis with round ticks that reach to the ends.
+def linear(low: float, high: float, begin: float, end: float, *, most: int = 6, least: float = 0.0) -> Scale:
+    """Return a straight axis with round ticks that reach to the ends, at least `least` apart.
 
     Steps of 1, 2 or 5 times a power of ten: Heckbert, *Nice Numbers for Graph Labels*, Graphics Gems (1990).
     """
     high = high if high > low else low + 1
-    step = _nice((high - low) / max(most - 1, 1))
+    step = max(_nice((high - low) / max(most - 1, 1)), least)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     bare = Scale(first * step, last * step, begin, end, ())
     ticks = tuple(Tick(place(bare, index * step), label(index * step)) for index in range(first, last + 1))
@@ -63,7 +63,10 @@ def _nice(step: float) -> float:
 
 
 def label(value: float) -> str:
-    """Spell a tick, without zeros after the point."""
+    """Spell a tick, without zeros after the point; from a million on with M and G for a million and a billion."""
+    for size, unit in ((1e9, " G"), (1e6, " M")):
+        if abs(value) >= size:
+            return f"{value / size:,.6g}{unit}"
     return f"{value:,.6g}"
 
 

@@ -249,7 +249,9 @@ def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
     levels = [level for cell in found.by_cell if (level := scale_level(cell, found.scale))]
     lowest, highest = min(levels), max(levels)
     top = max([*every, highest / lowest if layout.x.logarithmic else 1.0])
-    y = doubling(min([*every, 1.0]) * 0.93, top * 1.04, BOTTOM, TOP)
+    # a line that falls below 1 needs a tick there to be read by
+    lowest_gain = min(every, default=1.0)
+    y = doubling(min(lowest_gain, 0.5) * 0.93 if lowest_gain < 1 else 0.93, top * 1.04, BOTTOM, TOP)
     ideal = [(level, level / lowest) for level in sorted(set(levels))]
     # on two log axes the ideal is a straight line, on an axis of names it cannot be drawn
     line = ChartLine(tuple((layout.x(level), y(gain)) for level, gain in ideal), 0, "ideal")

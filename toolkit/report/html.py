@@ -14,7 +14,8 @@ from toolkit.analysis.compare import Comparison
 from toolkit.model.records import RunRecord
 from toolkit.report import chart
 from toolkit.report.comparison_view import comparison_view
-from toolkit.report.view import run_view
+from toolkit.report.safe import clean
+from toolkit.report.view import place_of, run_view
 
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")
@@ -27,11 +28,13 @@ def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
     views = [run_view(run) for run in runs]
     compared = [comparison_view(comparison) for comparison in comparisons]
     titles = [*(view.title for view in views), *(view.title for view in compared)]
+    places = {place_of(run.head.experiment.target) for run in runs}
+    results = f"{len(titles)} results{f' on {clean(places.pop())}' if len(places) == 1 else ''}"
     return (
         environment()
         .get_template("report/page.html.j2")
         .render(
-            title=titles[0] if len(titles) == 1 else f"{len(titles)} results",
+            title=titles[0] if len(titles) == 1 else results,
             runs=views,
             comparisons=compared,
             frame=chart,
@@ -61,6 +64,12 @@ def code_spans(text: str) -> Markup:
     return Markup("").join(parts)
 
 
+def css_text(text: str) -> Markup:
+    """Spell a text for a string in a style sheet: every sign that could end it stands by its number."""
+    signs = (sign if sign.isalnum() or sign in " .,:_=%()-" else f"\\{ord(sign):x} " for sign in text)
+    return Markup("").join(map(escape, signs))
+
+
 @functools.cache
 def environment() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -71,4 +80,5 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters["code_spans"] = code_spans
+    made.filters["css_text"] = css_text
     return made

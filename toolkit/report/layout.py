@@ -1,4 +1,4 @@
-"""Text of 80 columns: sentences wrapped, tables laid out so that they stay tables."""
+"""Text as wide as the terminal: sentences wrapped, tables laid out so that they stay tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolkit.report.tables import Table
+from toolkit.terminal import width
 
-WIDTH = 80
 _GAP = "  "
 _LEAST_TO_WRAP_IN = 24
 _BELOW = "    "
@@ -16,11 +16,11 @@ _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB|[\d.,]+x)(?![\
 _GLUE = "\u00a0"
 
 
-def wrapped(text: str, lead: str = "", width: int = WIDTH) -> list[str]:
+def wrapped(text: str, lead: str = "", columns: int | None = None) -> list[str]:
     """Wrap a sentence behind a lead; a number keeps its unit beside it."""
     lines = textwrap.wrap(
         _NUMBER_AND_UNIT.sub(rf"\1{_GLUE}\2", text),
-        width,
+        columns or width(),
         initial_indent=lead,
         subsequent_indent=" " * len(lead),
         break_on_hyphens=False,
@@ -42,18 +42,18 @@ def text_table(table: Table) -> list[str]:
     titles = [column.title for column in table.columns]
     used = [index for index in range(len(titles)) if not table.rows or any(row[index] for row in table.rows)]
     widths = {index: max(len(titles[index]), *(len(row[index]) for row in table.rows), 0) for index in used}
-    if _total(widths, used) <= WIDTH:
+    if _total(widths, used) <= width():
         return [_aligned(table, used, widths, line) for line in (titles, *table.rows)]
     first, rest = used[0], used[1:]
     last, others = used[-1], used[:-1]
-    if others and not table.columns[last].numeric and _total(widths, others) <= WIDTH - len(_BELOW):
-        room = WIDTH - _total(widths, others) - len(_GAP)
+    if others and not table.columns[last].numeric and _total(widths, others) <= width() - len(_BELOW):
+        room = width() - _total(widths, others) - len(_GAP)
         return [
             text
             for line in (titles, *table.rows)
             for text in _beside(_aligned(table, others, widths, line, padded=True), line[last], room)
         ]
-    if rest and not table.columns[first].numeric and _total(widths, rest) <= WIDTH - len(_BELOW):
+    if rest and not table.columns[first].numeric and _total(widths, rest) <= width() - len(_BELOW):
         return [
             text
             for line in (titles, *table.rows)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolkit.analysis.lanes import Lanes
+from toolkit.analysis.lanes import Lane, Lanes
 from toolkit.analysis.rman_lanes import piece_label
+from toolkit.analysis.rman_sentences import rate_of
 from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RmanMessage
 from toolkit.report.backup_charts import lanes_chart, lanes_table
 from toolkit.report.chart import Chart
@@ -21,7 +22,10 @@ _HEADLINES = {
     LogOutcome.COMPLETED_WITH_WARNINGS: "completed with warnings",
     LogOutcome.FAILED: "failed",
     LogOutcome.INCOMPLETE: "incomplete: the log does not show a successful end",
+    LogOutcome.NOTHING_DONE: "nothing done: no operation is in this log",
 }
+
+_LOOKS = {LogOutcome.COMPLETED: "", LogOutcome.FAILED: "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ class LogView:
 
     file: str
     headline: str
-    good: bool
+    look: str
+    """`failed`, `partly` where something is missing, or nothing."""
     told: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     chart: Chart | None
@@ -51,11 +56,33 @@ def log_page(logs: Sequence[tuple[str, Log, Lanes, Sequence[str]]]) -> str:
     return render_page("report/log.html.j2", title=title, logs=views)
 
 
+def work_document(lanes: Lanes | None, told: Sequence[str]) -> dict[str, object]:
+    """Return what the screen and the page show beside the records of a log: sentences, and what channels did."""
+    found = [] if lanes is None else lanes.lanes
+    return {
+        "sentences": list(told),
+        "work_seconds": None if lanes is None else lanes.work_seconds,
+        "channel_work": [
+            {
+                "channel": lane.name, "pieces": lane.bars, "busy_seconds": _busy(lane),
+                "idle_seconds": None if lanes is None or _busy(lane) is None else lanes.idle_seconds(lane),
+                "bytes": lane.bytes, "bytes_per_second": rate_of(lane.bytes, lane.busy_seconds),
+            }
+            for lane in found
+        ],
+    }  # fmt: skip
+
+
+def _busy(lane: Lane) -> float | None:
+    """Return the busy seconds of a lane; None where it began something, and nothing says when it ended."""
+    return None if lane.bars and not lane.busy_seconds else lane.busy_seconds
+
+
 def _view(file: str, log: Log, lanes: Lanes, sentences: Sequence[str]) -> LogView:
     return LogView(
         file=clean(file),
         headline=_HEADLINES[log.outcome],
-        good=log.outcome is LogOutcome.COMPLETED,
+        look=_LOOKS.get(log.outcome, "partly"),
         told=tuple(clean(sentence) for sentence in sentences),
         facts=tuple(_facts(log)),
         chart=lanes_chart(lanes, "Channels and their pieces"),
@@ -77,7 +104,7 @@ def _facts(log: Log) -> list[tuple[str, str]]:
 
 def _operations(log: Log) -> Table:
     rows = ([one.op, one.start or "not in this log", one.finish or "never, in this log"] for one in log.operations)
-    marks = ("" if one.finish else "not-ok" for one in log.operations)
+    marks = ("" if one.finish else "partly" for one in log.operations)
     return table("Operations", left("operation", "began", "ended"), rows, marks)
 
 
@@ -95,11 +122,11 @@ def _pieces(pieces: Sequence[BackupPiece], lost: int) -> Table:
         for piece in shown
     )  # fmt: skip
     columns = [*left("channel", "holds", "set", "began", "ended"), *right("time"), *left("tag", "handle")]
-    return table(caption, columns, rows, ("not-ok" if number < lost else "" for number in range(len(shown))))
+    return table(caption, columns, rows, ("partly" if number < lost else "" for number in range(len(shown))))
 
 
 def _messages(messages: Sequence[RmanMessage], errors: int) -> Table:
     shown = messages[:_MOST_MESSAGES]
     rows = ([one.code, one.text, f"{one.line:,}"] for one in shown)
-    marks = ("not-ok" if number < errors else "" for number in range(len(shown)))
+    marks = ("failed" if number < errors else "" for number in range(len(shown)))
     return table("Errors and warnings", [*left("code", "text"), *right("line")], rows, marks)

@@ -12,8 +12,10 @@ from toolkit.analysis.metrics import MEASURES, CellMetric, Cost, MetricPair, cos
 from toolkit.model.records import ItemRecord, RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome
+from toolkit.report.labels import label_of
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
+from toolkit.terminal import width
 from toolkit.units import MISSING, count, percent, quantity, ratio, seconds
 
 _MOST_CELLS_ABREAST = 5
@@ -25,7 +27,6 @@ _MATTERS = re.compile(
 _DIFFERS = 1.05
 """Medians of cells that are further apart than this, and whose ranges do not meet, differ."""
 
-_SHORT_WIDTH = 80
 _LETTERS = "ABCDEFGHIJ"
 _SHORT_NAME = 12
 _ANSWER = "yes/no"
@@ -91,7 +92,7 @@ def _differ(keyed: _ByCell, key: Key) -> bool:
 def _full_table(keyed: _ByCell, keys: Iterable[Key], shown: Sequence[Cell]) -> Table:
     if len(shown) > _MOST_CELLS_ABREAST:
         rows = [
-            [key[0], str(cell), _with_range(metric), key[2]]
+            [label_of(key[0]), str(cell), _with_range(metric), _origin(key[0], key[2])]
             for key in keys
             for cell in shown
             if (metric := keyed[cell].get(key)) is not None
@@ -101,9 +102,17 @@ def _full_table(keyed: _ByCell, keys: Iterable[Key], shown: Sequence[Cell]) -> T
             left("metric", "configuration") + right("median (range)") + left("source"),
             rows,
         )
-    rows = [[key[0], *(_with_range(keyed[cell].get(key)) for cell in shown), key[2]] for key in keys]
+    rows = [
+        [label_of(key[0]), *(_with_range(keyed[cell].get(key)) for cell in shown), _origin(key[0], key[2])]
+        for key in keys
+    ]
     columns = left("metric") + right(*map(str, shown)) + left("source")
     return table("Metrics of each configuration, median (range)", columns, rows)
+
+
+def _origin(name: str, source: str) -> str:
+    """Name the source of a metric, and the metric as files and `--fail-if` call it where that is another name."""
+    return source if label_of(name) == name else f"{source}: {name}"
 
 
 def _with_range(metric: CellMetric | None) -> str:
@@ -127,7 +136,7 @@ def _short_table(
     for cells in (shown, list(dict.fromkeys((first, other or first)))):
         for with_source in (True, False):
             found, legend = _abreast(keyed, keys, cells, with_source=with_source)
-            if _width(found) <= _SHORT_WIDTH:
+            if _width(found) <= width():
                 break
         else:
             continue
@@ -145,7 +154,7 @@ def _abreast(
         legend = ("; ".join(f"{letter} is `{name}`" for letter, name in zip(_LETTERS, names, strict=False)),)
         names = list(_LETTERS[: len(names)])
     rows = [
-        [key[0], *(_middle(keyed[cell].get(key)) for cell in cells), *((key[2],) if with_source else ())]
+        [label_of(key[0]), *(_middle(keyed[cell].get(key)) for cell in cells), *((key[2],) if with_source else ())]
         for key in keys
     ]
     columns = left("metric") + right(*names) + (left("source") if with_source else [])
@@ -200,7 +209,13 @@ def _apart(metric: MetricPair) -> bool:
 
 def _pair_table(found: Iterable[MetricPair]) -> Table:
     rows = [
-        [one.name, _bare(one.median_a, one.unit), _bare(one.median_b, one.unit), ratio(one.ratio), one.source]
+        [
+            label_of(one.name),
+            _bare(one.median_a, one.unit),
+            _bare(one.median_b, one.unit),
+            ratio(one.ratio),
+            one.source,
+        ]
         for one in found
     ]
     return table("Metrics of both", left("metric") + right("A", "B", "B / A") + left("source"), rows)
@@ -209,12 +224,12 @@ def _pair_table(found: Iterable[MetricPair]) -> Table:
 def _pairs_table(pairs: Sequence[Pair], names: Sequence[str], alive: Sequence[Sequence[MetricPair]]) -> Table:
     rows = [
         [
-            one.name,
+            label_of(one.name),
             name,
             quantity(one.median_a, one.unit),
             quantity(one.median_b, one.unit),
             ratio(one.ratio),
-            one.source,
+            _origin(one.name, one.source),
         ]
         for name, _, metrics in zip(names, pairs, alive, strict=True)
         for one in metrics
@@ -225,6 +240,7 @@ def _pairs_table(pairs: Sequence[Pair], names: Sequence[str], alive: Sequence[Se
 
 # -- costs ------------------------------------------------------------------------------------------------------
 _CAPTION = "Cost of each configuration, medians"
+_THROUGHPUT = "throughput, first = 1"
 
 
 def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
@@ -249,7 +265,11 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
         ]
         for cost in shown
     ]
-    columns = left("configuration") + right("median", "throughput", *used) + (left("top wait") if waits else [])
+    columns = (
+        left("configuration")
+        + right("median", "throughput, first = 1", *used)
+        + (left("top wait") if waits else [])
+    )
     return table(_CAPTION, columns, rows)
 
 
@@ -318,7 +338,7 @@ def object_table(run: RunRecord, most: int = _MOST) -> Table:
         [label, seconds(times[label]), _share(times[label], total), _outcome(seen[label])]
         for label in order[:most]
     )
-    marks = ("not-ok" if _bad(seen[label]) else "" for label in order[:most])
+    marks = ("failed" if _bad(seen[label]) else "" for label in order[:most])
     return table(caption, columns, rows, marks)
 
 

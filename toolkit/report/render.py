@@ -15,11 +15,12 @@ from toolkit.analysis.documents import JsonObject, comparison_document, reports_
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Scalar
 from toolkit.report.comparison_view import ComparisonView, comparison_view
-from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
+from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.metric_tables import Metrics, PairMetrics
 from toolkit.report.safe import csv_text, markdown
 from toolkit.report.tables import Table
 from toolkit.report.view import KeptScript, RunView, run_view
+from toolkit.terminal import width
 
 
 class Format(StrEnum):
@@ -235,7 +236,7 @@ def _comparison(view: ComparisonView) -> Iterator[str]:
 
 
 def text_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
-    """Return the report as text; no line is longer than 80 characters."""
+    """Return the report as text; no line is longer than the terminal is wide."""
     sections = [_run_text(run_view(run)) for run in runs]
     sections += [_comparison_text(comparison_view(comparison)) for comparison in comparisons]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
@@ -253,7 +254,7 @@ def _run_text(view: RunView) -> list[str]:
     facts = [line for label, text in view.facts for line in wrapped(text, f"{label:<{named}}")]
     return [
         *wrapped(view.title),
-        "=" * min(len(view.title), WIDTH),
+        "=" * min(len(view.title), width()),
         *facts,
         *_headed_text("Result", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
         *_headed_text("Limitations", bullets([*view.advice.doubts, *view.warnings])),
@@ -284,7 +285,7 @@ def _comparison_text(view: ComparisonView) -> list[str]:
     differences = text_table(view.differences) if view.differences.rows else ["no recorded setting differs"]
     return [
         *wrapped(view.title),
-        "=" * min(len(view.title), WIDTH),
+        "=" * min(len(view.title), width()),
         *_headed_text("What differs", differences),
         *_headed_text("Result", [*wrapped(view.headline), *bullets(view.verdicts)]),
         *_headed_text("Limitations", bullets(view.notes)),

@@ -25,7 +25,8 @@ class RunReportView:
 
     title: str
     headline: str
-    good: bool
+    look: str
+    """`failed`, `partly` where something was not done, or nothing."""
     told: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     chart: Chart | None
@@ -145,7 +146,7 @@ def _view(report: RunReport) -> RunReportView:
     return RunReportView(
         title=f"Plan {clean(run.plan)}, {_minute(run.began_at)}",
         headline=clean(report.headline),
-        good=all(step.record.state in _GOOD for step in report.steps),
+        look=_worst(step.record.state for step in report.steps),
         told=tuple(map(clean, report.sentences)),
         facts=tuple(_facts(report)),
         chart=lanes_chart(report.lanes, "The plan run by target", lane_word="target"),
@@ -156,6 +157,12 @@ def _view(report: RunReport) -> RunReportView:
         licences=_licences(report),
         following=tuple(map(clean, report.following)),
     )
+
+
+def _worst(states: Iterable[StepState]) -> str:
+    """Return the look of what ended so: failures are red, what was not done amber."""
+    found = set(states) - _GOOD
+    return "failed" if StepState.FAILED in found else "partly" if found else ""
 
 
 def _facts(report: RunReport) -> list[tuple[str, str]]:
@@ -182,9 +189,7 @@ def _targets(steps: Sequence[ReportedStep]) -> Table:
     for step in steps:
         counts[step.record.target, step.record.state] += 1
     rows = [[name, *(str(counts[name, state]) for state in states)] for name in names] if len(names) > 1 else []
-    bad = (
-        "" if all(state in _GOOD or not counts[name, state] for state in states) else "not-ok" for name in names
-    )
+    bad = (_worst(state for state in states if counts[name, state]) for name in names)
     return table(
         "By target", [*left("target"), *right(*(state.value for state in states))], rows, bad if rows else ()
     )
@@ -201,7 +206,7 @@ def _steps(steps: Sequence[ReportedStep]) -> Table:
         for step in ordered
     )  # fmt: skip
     columns = [*left("target", "step", "ended"), *right("took", "usually"), *left("compared with history", "why")]
-    return table("Steps", columns, rows, ("" if step.record.state in _GOOD else "not-ok" for step in ordered))
+    return table("Steps", columns, rows, (_worst([step.record.state]) for step in ordered))
 
 
 def _changes(steps: Sequence[ReportedStep]) -> Table:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from toolkit.analysis.awr.families import COMMIT
 from toolkit.analysis.snapshot_diff import WATCHED, RowDelta, SectionDelta, SnapshotDiff
 from toolkit.report.html import environment
-from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
+from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
+from toolkit.terminal import width
 from toolkit.units import MISSING, byte_size, percent, quantity, seconds
 
 _FEW, _MANY = 10, 200
@@ -75,14 +76,16 @@ class SnapshotDiffView:
 def between_view(found: SnapshotDiff, notes: Sequence[str], most: int) -> SnapshotDiffView:
     """Put a difference into sentences and tables of at most so many rows."""
     verdicts = tuple(_verdicts(found))
+    spent = next((sentence for _, sentence in sorted(_spent(found), key=lambda one: -one[0])), "")
+    apart = f"{seconds(found.seconds)} between the two snapshots"
     tables = [_changed_table(found, most), *(_table(shown, found, most) for shown in _SHOWN)]
     tables += [_plain_table(found, most), _moved_table(found, most)]
     return SnapshotDiffView(
         clean(f"{found.before.label} to {found.after.label}"),
         clean(f"{found.after.target}, by {found.after.provider}, snapshots #{found.before.number} and "
-              f"#{found.after.number}"),
-        f"{seconds(found.seconds)} between the two snapshots",
-        tuple(map(clean, verdicts)),
+              f"#{found.after.number}{f', {apart}' if spent else ''}"),
+        clean(spent) or apart,
+        tuple(clean(sentence) for sentence in verdicts if sentence != spent),
         tuple(map(clean, notes)),
         tuple(one for one in tables if one is not None and one.rows),
     )  # fmt: skip
@@ -93,7 +96,7 @@ def between_text(found: SnapshotDiff, notes: Sequence[str]) -> str:
     view = between_view(found, notes, _FEW)
     lines = [
         *wrapped(view.title),
-        "=" * min(len(view.title), WIDTH),
+        "=" * min(len(view.title), width()),
         *wrapped(view.about),
         *wrapped(view.headline),
     ]

@@ -24,14 +24,27 @@ class Column:
     numeric: bool = False
 
 
+_UPRIGHT, _WRAPPED = 170, 40
+"""Characters of the small print that fit across A4, and those a column of words is given at least."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; `marks` holds a word for each row (`best`, `not-ok`, `aside`) or nothing at all."""
+    """A table; `marks` holds a word for each row (`best`, `failed`, `partly`, `aside`) or nothing at all."""
 
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     marks: tuple[str, ...] = ()
+
+    @property
+    def broad(self) -> bool:
+        """Whether it is too wide for upright paper, although a last column of words wraps."""
+        titles = [len(column.title) for column in self.columns]
+        widths = [max(width, *(len(row[at]) for row in self.rows), 0) for at, width in enumerate(titles)]
+        if not self.columns[-1].numeric:
+            widths[-1] = min(widths[-1], _WRAPPED)
+        return sum(widths) + 2 * len(widths) > _UPRIGHT
 
     def mark(self, index: int) -> str:
         """Return the mark of a row."""
@@ -118,7 +131,11 @@ def _with_speed(found: RunAnalysis) -> bool:
 
 
 def _cell_marks(found: RunAnalysis, recommended: Cell | None) -> list[str]:
-    return ["best" if one.cell == recommended else "" if one.n else "not-ok" for one in found.cells]
+    return ["best" if one.cell == recommended else "" if one.n else _worst(one) for one in found.cells]
+
+
+def _worst(summary: CellSummary) -> str:
+    return "failed" if Outcome.FAILED in summary.outcomes else "partly"
 
 
 def _speedup(summary: CellSummary) -> str:
@@ -207,7 +224,7 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
     judged = judged_of(run)
     columns += [] if judged.is_time else right(judged.by.title)
     degree = degree_factor(run.head.experiment.operation)
-    columns += [] if narrow else right(f"{degree} granted", "parallelism", "rows", "size")
+    columns += [] if narrow else right(f"{degree} granted", "CPUs used", "rows", "size")
     rows = [
         [
             f"{trial.trial}" if trial.attempt == 1 else f"{trial.trial}, attempt {trial.attempt}",
@@ -242,7 +259,7 @@ def _reason(trial: TrialRecord) -> str:
 
 def _trial_mark(trial: TrialRecord) -> str:
     if trial.outcome is not Outcome.OK:
-        return "not-ok"
+        return "failed" if trial.outcome is Outcome.FAILED else "partly"
     return "" if trial.counts else "aside"
 
 

@@ -29,6 +29,7 @@ from toolkit.report.chart import (
     thin,
     thinned_note,
 )
+from toolkit.report.labels import label_of
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import TimeUnit, count, counted, number, percent, quantity, time_unit
@@ -196,25 +197,6 @@ _SESSIONS = _Panel("sessions", "Parallel workers and sessions during the run", "
 
 _WAITS = _Panel("waits", "Waits of dbatk's sessions during the run", "count", "sessions")
 _KNOWN = (_CPU, _DISK, _MEMORY, _SESSIONS, _WAITS)
-_LABELS = {
-    "waiting_not": "working, not waiting",
-    "waiting_io": "waiting for I/O",
-    "waiting_ipc": "waiting for another process",
-    "waiting_lwlock": "waiting for a light-weight lock",
-    "waiting_lock": "waiting for a lock",
-    "host_cpu_pct": "CPU busy",
-    "host_iowait_pct": "CPU waiting for I/O",
-    "host_disk_read_bytes_per_s": "disk read",
-    "host_disk_write_bytes_per_s": "disk written",
-    "host_memory_used_bytes": "host memory used",
-    "db_memory_bytes": "database memory",
-    "db_temp_bytes": "temporary space",
-    "parallel_workers": "parallel workers of one session",
-    "parallel_workers_total": "parallel workers",
-    "active_sessions": "active sessions of dbatk",
-    "other_active_sessions": "active sessions of others",
-}
-
 Point = tuple[float, float, int]
 """Seconds since the run began, value, trial."""
 
@@ -226,7 +208,7 @@ class _Trace:
 
     @property
     def label(self) -> str:
-        return _LABELS.get(self.name) or clean(self.name)
+        return label_of(self.name)
 
     @property
     def sparse(self) -> bool:
@@ -270,7 +252,7 @@ def _panel(name: str) -> _Panel:
 
 def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
     drawn_traces = [trace for trace in traces if any(value for _, value, _ in trace.points)][:MOST_SERIES]
-    if not drawn_traces:
+    if sum(len(trace.points) for trace in drawn_traces) < 2:
         return None
     last = max(point[0] for trace in drawn_traces for point in trace.points)
     clock = time_unit((last,))
@@ -323,8 +305,10 @@ _SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 def _value_axis(panel: _Panel, highest: float) -> tuple[Scale, str]:
     """Return the axis with round ticks in the unit it is labelled with."""
-    if panel is _CPU:
-        return linear(0.0, max(100.0, highest), BOTTOM, TOP), panel.axis
+    if panel is _CPU:  # a share measured between two clocks may come out a little above all of it
+        return linear(0.0, 100.0, BOTTOM, TOP), panel.axis
+    if panel.unit == "count":
+        return linear(0.0, highest, BOTTOM, TOP, least=1.0), panel.axis
     if not panel.unit.startswith("bytes"):
         return linear(0.0, highest, BOTTOM, TOP), panel.axis
     divisor, label = next(((size, name) for size, name in _SIZES if highest >= size), (1, "B"))

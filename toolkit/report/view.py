@@ -54,6 +54,8 @@ class RunView:
     cells: Table
     short_cells: Table
     charts: tuple[Chart, ...]
+    resources: tuple[Chart, ...]
+    """The trials in the order run, and what was sampled of the host and the database."""
     environment: Table
     short_environment: tuple[Table, tuple[str, ...]]
     warnings: tuple[str, ...]
@@ -82,6 +84,7 @@ def run_view(run: RunRecord) -> RunView:
         cells=cells_table(found, advice.best, advice.recommended),
         short_cells=short_cells_table(found, advice.best, advice.recommended),
         charts=_charts(found, advice),
+        resources=_during(found),
         environment=environment_table(run),
         short_environment=short_environment(run),
         warnings=tuple(clean(warning) for warning in run.warnings),
@@ -110,16 +113,35 @@ def _clean_advice(advice: Advice) -> Advice:
 
 
 def _charts(found: RunAnalysis, advice: Advice) -> tuple[Chart, ...]:
+    return (*factor_charts(found), *backup_charts(found, advice.recommended or advice.best))
+
+
+def _during(found: RunAnalysis) -> tuple[Chart, ...]:
     order = order_chart(found)
-    backups = backup_charts(found, advice.recommended or advice.best)
-    return (*factor_charts(found), *backups, *sample_charts(found.run), *((order,) if order else ()))
+    return (*((order,) if order else ()), *sample_charts(found.run))
 
 
 def _title(run: RunRecord) -> str:
-    experiment = run.head.experiment
+    """Name a run so that a reader knows it a year later: what, on which object and target, which factors, when."""
+    head, experiment = run.head, run.head.experiment
+    named = (experiment.options.get(name) for name in ("table", "index", "schema", "source"))
+    worked_on = next((_option(value) for value in named if value), "")
+    what = f"{experiment.operation} {worked_on}".strip()
     factors = "; ".join(_factor(run))
-    over = f" over {factors}" if factors and run.head.mode is Mode.MEASUREMENT else ""
-    return clean(f"{experiment.operation} on {run.head.engine}{over}")
+    over = f": {factors}" if factors and head.mode is Mode.MEASUREMENT else ""
+    return clean(f"{what} on {place_of(experiment.target)}{over} ({head.began_at:%Y-%m-%d})")
+
+
+def place_of(target: str) -> str:
+    """Return a target's profile name, or the database and host of its URL."""
+    _, separator, rest = target.partition("://")
+    if not separator:
+        return target
+    where, _, database = rest.partition("?")[0].rpartition("/")
+    host = where.rpartition("@")[2].rstrip("/").partition(":")[0]
+    return (
+        f"{database} at {host}" if database and host and not where.startswith("/") else database or host or target
+    )
 
 
 def _about(run: RunRecord) -> str:
@@ -133,7 +155,8 @@ def _factor(run: RunRecord) -> Iterator[str]:
     for factor in run.head.experiment.factors:
         levels = [spell_level(level) for level in factor.levels]
         shown = ", ".join(levels) if len(levels) <= 8 else f"{', '.join(levels[:7])} ... {levels[-1]}"
-        yield f"{factor.name} {shown}{f' {factor.unit}' if factor.unit else ''}"
+        unit = factor.unit if factor.unit and factor.unit not in factor.name else ""
+        yield f"{factor.name} {shown}{f' {unit}' if unit else ''}"
 
 
 def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from toolkit.runner.around import environment_of
 from toolkit.runner.changes import Changes
-from toolkit.runner.context import PlanningContext, RunContext, spec_of, trials_of
+from toolkit.runner.context import PlanningContext, RunContext, job_of, spec_of, trials_of
 from toolkit.runner.lease import Locks, holding_lease, holding_locks
 from toolkit.runner.leftovers import end_orphaned_sessions
 from toolkit.runner.monitor import within
@@ -28,6 +28,7 @@ __all__ = [
     "holding_lease",
     "holding_locks",
     "interrupted",
+    "job_of",
     "missing",
     "spec_of",
     "trials_of",

@@ -55,7 +55,7 @@ def environment_of(facts: Facts, *, host_is_ours: bool) -> dict[str, Scalar]:
 def _data_folder(facts: Facts) -> Path | None:
     """Return where the database's files are, when the catalogue says so."""
     place = facts.value("space", "place")
-    folder = _setting(facts, "data_directory") or (Path(str(place)).parent if place else None)
+    folder = _setting(facts, "data_directory") or (Path(str(place)).parent if Path(str(place)).is_file() else None)
     return Path(str(folder)) if folder is not None and Path(str(folder)).is_dir() else None
 
 

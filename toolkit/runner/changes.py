@@ -17,8 +17,8 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
-from toolkit.model.steps import ObjectRef, Step, TimedItem
-from toolkit.model.values import QualifiedName, Row, Scalar
+from toolkit.model.steps import ObjectRef, Step, TimedItem, moved_by
+from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import (
@@ -28,7 +28,11 @@ from toolkit.runner.ownership import (
     difference,
     drop,
     find,
+    host_elsewhere,
+    host_of,
     is_the_one,
+    label_of,
+    moved_proof,
     name_of,
     present,
     ref_of,
@@ -167,7 +171,9 @@ class Changes:
         """Note what proves later that this run made the object, what it was before, and what redo will lack."""
         proof: dict[str, Scalar] = {}
         if step.effect is Effect.CREATES:
-            proof = self._absence(ref)
+            proof = {**self._absence(ref), **host_of(ref)}
+            if (content := moved_by(step)) is not None:
+                proof |= moved_proof(self._sessions, self._dialect, content)
             if step.definition and not ref.scratch:
                 proof["definition"] = json.dumps(step.definition)
             if step.like is not None and not ref.scratch:
@@ -333,7 +339,8 @@ class Changes:
         self._stop.refuse_if_disowned()
         stays = {(ref.kind, ref.name.schema, ref.name.name) for ref in but}
         for entry in self._journal.open_entries():
-            if entry.trial != trial or (entry.object_kind, entry.schema, entry.name) in stays:
+            here = entry.trial == trial and host_elsewhere(entry) is None
+            if not here or (entry.object_kind, entry.schema, entry.name) in stays:
                 continue
             if entry.effect == Effect.CHANGES:
                 self._journal.undone(entry.entry)
@@ -349,8 +356,8 @@ class Changes:
         self._tell()
 
     # -- after a crash ------------------------------------------------------------------------------------------
-    def completed_job_objects(self) -> tuple[tuple[int, str], ...]:
-        """Return trial and name of objects of a job (no scratch objects) that a killed attempt provably made."""
+    def completed_job_objects(self) -> tuple[tuple[JournalEntry, str], ...]:
+        """Return entry and label of objects of a job (no scratch objects) that a killed attempt provably made."""
         found = []
         for entry in self._journal.open_entries():
             if entry.scratch or not creates(entry) or entry.trial is None:
@@ -359,12 +366,9 @@ class Changes:
             now = self._identity(ref)
             if now is None or not is_the_one(entry, now) or not whole(self._sessions, self._dialect, ref):
                 continue
-            if entry.state is EntryState.MADE or not self._differs(entry, ref):
-                found.append((entry.trial, str(QualifiedName(entry.name, entry.schema))))
+            if entry.state is EntryState.MADE or not difference(self._sessions, self._dialect, ref, entry.proof):
+                found.append((entry, label_of(ref)))
         return tuple(found)
-
-    def _differs(self, entry: JournalEntry, ref: ObjectRef) -> bool:
-        return difference(self._sessions, self._dialect, ref, entry.proof) is not None
 
     def undo_trial(self, trial: int) -> Undone:
         """Undo what one trial made and did not settle."""

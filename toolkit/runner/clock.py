@@ -14,16 +14,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from toolkit.errors import ToolkitError
+from toolkit.errors import UNREACHED, ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import ObjectRef, Timed, TimedItem
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Role
+from toolkit.model.words import ON_HOST, Effect, Role
 from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Stop
 
 _TICK_SECONDS = 0.2
+_TOGETHER_SECONDS = 0.05
+_LookAgain = Callable[[TimedItem, int], None] | None
+_BeforeCommit = Callable[[TimedItem, int | None, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +84,13 @@ class _Queue:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
         with self._changed:
             while self._items and not (self._closed or self._stop.requested):
-                fitting = [each for each in self._items if self._stop.fits(each.label)]
-                if not fitting:
+                free = (each for each in self._items if each.apart not in self._busy)
+                item = next((each for each in free if self._stop.fits(each.label)), None)
+                if item is None and not any(self._stop.fits(each.label) for each in self._items):
                     break
-                item = next((each for each in fitting if each.apart not in self._busy), None)
                 if item is not None:
                     self._items.remove(item)
-                    if item.apart is not None:
-                        self._busy.add(item.apart)
+                    self._busy |= {item.apart} if item.apart is not None else set()
                     return item
                 self._changed.wait(_TICK_SECONDS)
         return None
@@ -105,10 +107,8 @@ class _Queue:
 
     def done(self, item: TimedItem) -> None:
         """Say that an item ended, so that another of its `apart` may be begun."""
-        if item.apart is None:
-            return
         with self._changed:
-            self._busy.discard(item.apart)
+            self._busy.discard(item.apart or "")
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -124,11 +124,12 @@ def run_timed(
     stop: Stop,
     *,
     limit_seconds: float | None = None,
-    look_again: Callable[[TimedItem, int], None] | None = None,
+    look_again: _LookAgain = None,
+    before_commit: _BeforeCommit = lambda *_: None,
     look_at: Callable[[Sequence[ItemResult]], list[ItemResult]] = list,
     on_items: Callable[[Sequence[ItemResult]], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
-    reachable: Callable[[], bool] = lambda: True,
+    may_end: Callable[[], bool] = lambda: True,
     overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]] = lambda _: {},
     comes_back: Callable[[DatabaseError, int], bool] = lambda *_: False,
     timeout_seconds: float = TIMEOUT_SECONDS,
@@ -142,13 +143,15 @@ def run_timed(
         limit_seconds: cancel everything after so long.
         look_again: called in a worker's thread, with its number, before it begins an item that waited for
             another; the item fails with what it raises.
+        before_commit: called in a worker's thread, with rows and number, before the COMMIT that ends an item; what
+            it raises fails the item, which is not committed.
         look_at: called in this thread with items that ended, one or all that ended meanwhile; returns them, as
             failed where their work is not done.
         on_items: called in this thread with the items that were looked at. When it raises, what runs now ends,
             nothing more is begun, and its exception is raised at the end.
         on_end: called in this thread when the last item has ended, while the workers' threads still exist (an
             embedded engine works in them, and their CPU time goes with them).
-        reachable: tells whether the database answers at all. It is asked when nothing came of a cancel for a
+        may_end: tells whether what was cancelled may still end. It is asked when nothing came of a cancel for a
             while: a rollback that takes long is waited for, a network that is gone is not.
         overdue: called in this thread now and then with what each worker does; returns, by worker, the error with
             which its statement is to be ended.
@@ -158,17 +161,18 @@ def run_timed(
     Returns:
         Elapsed seconds from the common begin to the last end, and each item's own.
     """
-    silence = _Silence(reachable, timeout_seconds)
+    silence = _Silence(may_end, timeout_seconds)
     return _Clock(
-        timed, sessions, stop, limit_seconds, look_again, look_at, on_items, silence, overdue, comes_back
-    ).run(on_end)
+        timed, sessions, stop, limit_seconds, look_again, before_commit, look_at, on_items, silence, overdue,
+        comes_back,
+    ).run(on_end)  # fmt: skip
 
 
 class _Silence:
     """Tells when a cancel will never be answered."""
 
-    def __init__(self, reachable: Callable[[], bool], seconds: float) -> None:
-        self._reachable = reachable
+    def __init__(self, may_end: Callable[[], bool], seconds: float) -> None:
+        self._may_end = may_end
         self._seconds = seconds
         self._until: float | None = None
 
@@ -181,7 +185,7 @@ class _Silence:
         """Ask the database when the wait is over; one that answers is given another while."""
         if self._until is None or time.monotonic() < self._until:
             return False
-        if not self._reachable():
+        if not self._may_end():
             return True
         self._until = time.monotonic() + self._seconds
         return False
@@ -196,7 +200,8 @@ class _Clock:
         sessions: Sessions,
         stop: Stop,
         limit_seconds: float | None,
-        look_again: Callable[[TimedItem, int], None] | None,
+        look_again: _LookAgain,
+        before_commit: _BeforeCommit,
         look_at: Callable[[Sequence[ItemResult]], list[ItemResult]],
         on_items: Callable[[Sequence[ItemResult]], None],
         silence: _Silence,
@@ -207,6 +212,7 @@ class _Clock:
         self._stop = stop
         self._limit = limit_seconds
         self._look_again = look_again
+        self._before_commit = before_commit
         self._look_at = look_at
         self._on_items = on_items
         self._silence = silence
@@ -238,7 +244,6 @@ class _Clock:
         elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
         return TimedResult(elapsed, tuple(results), self._waiting.left(), self._timed_out)
 
-    # -- in the main thread ------------------------------------------------------------------------------------
     def _begun(self) -> list[threading.Thread]:
         """Begin the workers; where the host starts no more threads, those that began do nothing, for all work."""
         threads: list[threading.Thread] = []
@@ -262,21 +267,23 @@ class _Clock:
                 result = self._ended.get(timeout=_TICK_SECONDS)
             except queue.Empty:
                 self._look()
-                if self._silence.is_final():
+                if self._silence.is_final() and self._ended.empty():  # what ended meanwhile counts
                     running = tuple(self._now.items())
                     return [*results, *(self._given_up(number, *begun) for number, begun in running)]
                 continue
-            ended = [result, *self._ended_too()]
+            ended = [result, *self._ended_too(0.0 if result is None else _TOGETHER_SECONDS)]
             working -= ended.count(None)
             results += self._tell([each for each in ended if each is not None])
             self._look()
         return results
 
-    def _ended_too(self) -> Iterator[ItemResult | None]:
-        """Yield what ended while the last one was handed on: small items end faster than a store can be told."""
+    def _ended_too(self, seconds: float) -> Iterator[ItemResult | None]:
+        """Yield what ended too, or ends so soon that one write of the store carries both."""
+        until = time.monotonic() + (seconds if self._waiting.left() else 0.0)
         with suppress(queue.Empty):
             while True:
-                yield self._ended.get_nowait()
+                yield (found := self._ended.get(timeout=max(0.0, until - time.monotonic())))
+                until = until if found is not None else 0.0
 
     def _look(self) -> None:
         """Cancel what runs when the time is over or somebody asked to stop."""
@@ -331,10 +338,10 @@ class _Clock:
         try:
             # all begin together, or none does: a thread that cannot be started breaks the barrier
             self._barrier.wait()
-            look: Callable[[TimedItem, int], None] | None = None
+            look: _LookAgain = None
             while (item := self._waiting.take()) is not None:
                 self._now[number] = item, time.perf_counter()
-                result = _run_item(item, number, self._sessions, self._origin[0], look)
+                result = _run_item(item, number, self._sessions, self._origin[0], look, self._before_commit)
                 look = self._look_again
                 self._now.pop(number, None)
                 if self._put_back(item, result.error):
@@ -351,14 +358,15 @@ class _Clock:
         self._released.wait()
 
     def _put_back(self, item: TimedItem, error: DatabaseError | None) -> bool:
-        """Let an item whose one statement met a lock of others come back at the end; nothing of it was done."""
+        """Let an item whose one change met a lock of others come back at the end; nothing of it was done."""
         tried = self._tried[item.label] = self._tried.get(item.label, 0) + 1
-        locked = error is not None and len(item.steps) == 1 and self._comes_back(error, tried)
+        changes = [step for step in item.steps if step.effect not in (Effect.READS, Effect.COMMITS)]
+        locked = error is not None and len(changes) == 1 and self._comes_back(error, tried)
         return locked and self._waiting.put_back(item)
 
 
 def _run_item(
-    item: TimedItem, number: int, sessions: Sessions, origin: float, look: Callable[[TimedItem, int], None] | None
+    item: TimedItem, number: int, sessions: Sessions, origin: float, look: _LookAgain, before_commit: _BeforeCommit
 ) -> ItemResult:
     answers: list[Answer] = []
     error: DatabaseError | None = None
@@ -368,17 +376,25 @@ def _run_item(
             look(item, number)
             begun = time.perf_counter()
         for step in item.steps:
-            answers.append(sessions.run(step, number))  # noqa: PERF401 (what was answered before an error counts)
+            if step is item.steps[-1] and step.effect is Effect.COMMITS:
+                before_commit(item, _count(answers), number)
+            answers.append(sessions.run(step, number))
     except DatabaseError as caught:
         error = caught
     except ToolkitError as caught:
-        error = DatabaseError(caught.message, code=caught.code, lost=caught.code in {"TK-0201", "TK-0202"})
+        error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)
+        sessions.forget(Role.WORKER, number)  # its transaction may be open
     elapsed = time.perf_counter() - begun
-    counts = [answer.rowcount for answer in answers if answer.rowcount is not None]
     notices = tuple(notice for answer in answers for notice in answer.notices)
     warnings = tuple(warning for answer in answers for warning in answer.warnings)
     lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)
     ended = zip(item.steps, answers, strict=False)
     programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
-    rows = counts[0] if counts else None
-    return ItemResult(item, number, begun - origin, elapsed, rows, notices, error, lines, programs, warnings)
+    return ItemResult(
+        item, number, begun - origin, elapsed, _count(answers), notices, error, lines, programs, warnings
+    )
+
+
+def _count(answers: Sequence[Answer]) -> int | None:
+    """Return the rows of the first statement that counts any: what loads comes before what goes with it."""
+    return next((answer.rowcount for answer in answers if answer.rowcount is not None), None)

@@ -18,14 +18,14 @@ from functools import cached_property
 from toolkit.design.order import cells_of, plan_trials
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Refusals, Script, Sessions
+from toolkit.executors import Refusals, Script, Sessions, may_still_end, silent_seconds
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial, Spec
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import run_key
 from toolkit.model.steps import Stages, Step
-from toolkit.model.values import Cell, Support
-from toolkit.model.words import Mode, Role
+from toolkit.model.values import Cell, Factor, Support
+from toolkit.model.words import Keep, Mode, Role
 from toolkit.operations.base import Operation, Piece, Planner, support_of
 from toolkit.operations.registry import operation
 from toolkit.runner.changes import Changes
@@ -158,6 +158,20 @@ class PlanningContext:
         """The steps of every cell under placeholder names; a cell that cannot be had has none, and says why."""
         return tuple(self._script(number, cell) for number, cell in enumerate(self.cells, 1))
 
+    @cached_property
+    def kept(self) -> tuple[Script, ...]:
+        """With `--keep best`: the job that each cell would be; without stages where too little was read."""
+        if self.experiment.keep is not Keep.BEST:
+            return ()
+        return tuple(self._kept(cell) for cell, support in self.support if support.ok)
+
+    def _kept(self, cell: Cell) -> Script:
+        job = replace(self, experiment=job_of(self.experiment, cell))
+        try:
+            return job.scripts[0]
+        except ToolkitError as error:
+            return Script(str(cell), None, error.message)
+
     def _script(self, number: int, cell: Cell) -> Script:
         planner = self.planner(number=number)
         title = f"{self.experiment.operation} {cell}" if cell else str(self.experiment.operation)
@@ -166,6 +180,12 @@ class PlanningContext:
             return Script(title, None, support.sentence)
         stages = self.operation.plan(planner, cell)
         return Script(title, with_external_factors(stages, self.experiment.factors, cell))
+
+
+def job_of(experiment: Experiment, cell: Cell) -> Experiment:
+    """Return the job that one cell of a measurement is."""
+    factors = tuple(Factor(name, (level,)) for name, level in cell.items())
+    return replace(experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
 
 
 def trials_of(experiment: Experiment) -> tuple[PlannedTrial, ...]:
@@ -226,6 +246,10 @@ class RunContext:
     workers: Workers = field(default_factory=Workers)
     short_of_room: Callable[[PlannedTrial], str | None] = lambda _: None
     """Says, before a trial, what it would find no room for; asked of the server or the disk each time."""
+    before_trial: Callable[[], None] = lambda: None
+    """Waits until the guards of the run let a trial begin; asks the run to stop where they do not."""
+    when_done: Callable[[], None] = lambda: None
+    """Does what a run has still to do once its trials have ended."""
 
     @property
     def experiment(self) -> Experiment:
@@ -250,6 +274,15 @@ class RunContext:
     @property
     def job(self) -> bool:
         return self.experiment.mode is Mode.JOB
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long a cancelled statement is waited for before that is asked."""
+        return silent_seconds(self.planning.dialect.engine)
+
+    def may_still_end(self) -> bool:
+        """Tell whether a statement that was cancelled and does not end may end."""
+        return may_still_end(self.target)
 
     def warn(self, *sentences: str) -> None:
         """Show warnings and keep them with the run, each once; also where the store cannot be written any more."""

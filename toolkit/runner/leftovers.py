@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, Timeouts, end_orphans
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
-from toolkit.model.protocols import DatabaseError
+from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import ItemRecord, JournalEntry, run_of_key
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -31,39 +32,53 @@ _LOOK_SECONDS = 0.2
 _ENDING = "each was killed and is rolling back; run `dbatk clean` again later"
 
 
-def end_orphaned_sessions(target: Target, dialect: Dialect, run: str, timeouts: Timeouts | None = None) -> int:
+def end_orphaned_sessions(
+    target: Target, dialect: Dialect, run: str, journal: Journal, timeouts: Timeouts | None = None
+) -> int:
     """End sessions of a run that still work in the database, and wait until they are gone.
 
     Returns:
         How many there were.
 
     Raises:
-        ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for.
+        ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for, and
+            the sentence names what nobody has undone by then.
     """
     end_orphans(run)
     sessions = Sessions(target, f"{run}-clean", timeouts=timeouts)
-    look = _Look(sessions, dialect, run)
     try:
-        found = look.list()
-        for row in found:
-            _end(sessions, row)
-        begun = time.monotonic()
-        left = found
-        while left and time.monotonic() - begun < _TIMEOUT_SECONDS:
-            left = look.list()
-            if left:
-                time.sleep(_LOOK_SECONDS)
-        if left:
-            ask = next((f"ask for: {row['kill_text']};" for row in left if row["kill_text"]), _ENDING)
-            raise ToolkitError(
-                f"{len(left)} session(s) of run {run} are still active in the database",
-                code=STILL_ACTIVE,
-                hint=ask,
-            )
-        look.refuse_blindness()
-        return len(found)
+        return _end_all(sessions, _Look(sessions, dialect, run))
+    except ToolkitError as error:
+        names = ", ".join(dict.fromkeys(map(named, journal.open_entries())))
+        if error.code != STILL_ACTIVE or not names:
+            raise
+        sentence = f"{error.message}; until then this run has not undone: {names}"
+        raise ToolkitError(
+            sentence, code=STILL_ACTIVE, hint=error.hint, database_code=error.database_code
+        ) from None
     finally:
         sessions.close()
+
+
+def _end_all(sessions: Sessions, look: _Look) -> int:
+    found = look.list()
+    for row in found:
+        _end(sessions, row)
+    begun = time.monotonic()
+    left = found
+    while left and time.monotonic() - begun < _TIMEOUT_SECONDS:
+        left = look.list()
+        if left:
+            time.sleep(_LOOK_SECONDS)
+    if left:
+        ask = next((f"ask for: {row['kill_text']};" for row in left if row["kill_text"]), _ENDING)
+        raise ToolkitError(
+            f"{len(left)} session(s) of run {look.run} are still active in the database",
+            code=STILL_ACTIVE,
+            hint=ask,
+        )
+    look.refuse_blindness()
+    return len(found)
 
 
 _GONE, _MARKED = "ORA-00030", "ORA-00031"
@@ -74,7 +89,7 @@ class _Look:
     """Lists the sessions of a run: on every instance, or where that may not be read, on the only one."""
 
     def __init__(self, sessions: Sessions, dialect: Dialect, run: str) -> None:
-        self._sessions, self._run, self._dialect = sessions, run, dialect
+        self._sessions, self.run, self._dialect = sessions, run, dialect
         self._everywhere = dialect.sessions_everywhere(run)
         self._whole = self._everywhere is None
 
@@ -93,12 +108,12 @@ class _Look:
                     raise
                 self._everywhere = None
         try:
-            return self._sessions.run(step_of(self._dialect, self._dialect.sessions_of(self._run))).rows
+            return self._sessions.run(step_of(self._dialect, self._dialect.sessions_of(self.run))).rows
         except DatabaseError as error:
             if error.lost:
                 raise
             raise ToolkitError(
-                f"sessions of run {self._run} cannot be seen, and may still be at work: {error.sentence}",
+                f"sessions of run {self.run} cannot be seen, and may still be at work: {error.sentence}",
                 code=STILL_ACTIVE,
                 hint="get the grant (see `dbatk doctor --grants`), then run `dbatk clean`; nothing was given up",
                 database_code=error.code,
@@ -121,7 +136,7 @@ class _Look:
             rows = ()
         if not rows or rows[0].get("others") != "NO":
             raise ToolkitError(
-                f"sessions of run {self._run} on other instances cannot be seen, and may still be at work",
+                f"sessions of run {self.run} on other instances cannot be seen, and may still be at work",
                 code=STILL_ACTIVE,
                 hint="grant SELECT on SYS.GV_$SESSION, then run `dbatk clean`; nothing was given up",
             )
@@ -223,6 +238,8 @@ def _has_sessions(sessions: Sessions, dialect: Dialect, run: str) -> bool:
 
 
 # -- objects of a job ---------------------------------------------------------------------------------------------
+FOUND_COMPLETE = "found complete after the interruption"
+HAD_VERIFIED = "had verified it"
 
 
 def note_completed(
@@ -241,20 +258,27 @@ def note_completed(
     if experiment.mode is not Mode.JOB and experiment.keep is not Keep.BEST:
         return False
     found = changes.completed_job_objects()
-    noted = (
-        experiment.mode is Mode.JOB and declaration(experiment.operation).one_object and _noted_before(run, store)
-    )
-    for trial, label in found:
+    declared = declaration(experiment.operation)
+    single = declared.one_object or not declared.complete_when_timed  # a backup is found or made anew
+    noted = experiment.mode is Mode.JOB and single and _noted_before(run, store)
+    for entry, label in found:
+        trial = entry.trial or 0
         items = store.items_of(run, trial)
         if any(item.label == label and item.outcome is Outcome.OK for item in items):
             continue
         ended = [each.attempt for each in store.load_run(run).trials if each.trial == trial]
         begun = [each.attempt for each in store.unended_trials(run) if each.trial == trial]
         attempt = max(ended + begun)
-        found_complete = ItemRecord(label, Outcome.OK, reason="found complete after the interruption")
+        found_complete = ItemRecord(label, Outcome.OK, reason=_found_complete(entry))
         store.add_items(run, trial, attempt, [found_complete])
         warn(f"`{label}` was created before the interruption; its time is unknown")
     return bool(found) or noted
+
+
+def _found_complete(entry: JournalEntry) -> str:
+    """Say that an object was found, and which program had verified it before it got its name."""
+    verified = dict(json.loads(str(entry.proof.get("definition") or "[]"))).get("verified by")
+    return FOUND_COMPLETE + (f"; {verified} {HAD_VERIFIED}" if verified else "")
 
 
 def _noted_before(run: str, store: Store) -> bool:

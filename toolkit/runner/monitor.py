@@ -19,7 +19,6 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, Metric, Sample
 from toolkit.model.steps import Stages
 from toolkit.model.words import Role
-from toolkit.rendering import step_of
 from toolkit.runner.context import RunContext
 from toolkit.snapshots import CounterProvider, Provider
 
@@ -142,21 +141,6 @@ def give_up(context: RunContext, what: str) -> None:
     """Take the monitor session for dead."""
     context.sessions.abandon(Role.MONITOR)
     context.warn(f"the monitor session did not respond and was abandoned; {what} are missing")
-
-
-def answers(context: RunContext) -> bool:
-    """Tell whether the database answers the control session, which nobody else uses while the clock runs."""
-    ask = step_of(context.dialect, context.dialect.instant())
-    try:
-        within(TIMEOUT_SECONDS, partial(context.sessions.run, ask))
-    except TimeoutError:
-        context.sessions.abandon(Role.CONTROL)
-        return False
-    except DatabaseError as error:
-        return not error.lost
-    except ToolkitError:
-        return False
-    return True
 
 
 def learn_refusals(context: RunContext, stages: Stages) -> None:

@@ -6,15 +6,17 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from toolkit.dialects.backups import listing
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import JournalEntry, run_key
-from toolkit.model.steps import ObjectRef, Step, path_of
+from toolkit.model.steps import Attribute, ObjectRef, Step, path_of
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind, Role
 from toolkit.rendering import step_of
+from toolkit.store import this_host
 
 IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.BACKUP})
 """Kinds that are looked up again before anything of them is undone."""
@@ -137,19 +139,29 @@ def is_the_one(entry: JournalEntry, found: Row) -> bool:
 
     `made` decides by identity. `intended` needs a name that was free, and then: for a generated name the run's
     mark or a birth after the intention; for a job's name a birth after it, or (DuckDB, whose objects carry no
-    birth and whose file is one process's alone) no birth at all.
+    birth and whose file is one process's alone) no birth at all. What was moved to its name keeps its identity.
     """
     if entry.state is EntryState.MADE:
-        return str(entry.identity.get("identity")) == str(found.get("identity"))
+        return _is_same(entry, entry.identity.get("identity"), found)
     if not entry.proof.get("free", False):
         return False
     before, born = entry.proof.get("born"), found.get("born")
+    if not entry.scratch and entry.proof.get("moved") is not None:
+        return _is_same(entry, entry.proof["moved"], found)
     if not entry.scratch:
         return born_since(before, born) or (before is None and born is None)
     key = run_key(entry.run).lower()
     if key not in entry.name.lower():
         return False
     return key in str(found.get("mark") or "").lower() or born_since(before, born)
+
+
+def _is_same(entry: JournalEntry, known: Scalar, found: Row) -> bool:
+    """Compare identities; a folder that hosts share has another device on each, and one number."""
+    pair = (str(known), str(found.get("identity")))
+    if host_elsewhere(entry) is not None:
+        pair = (pair[0].partition(":")[2], pair[1].partition(":")[2])
+    return pair[0] == pair[1]
 
 
 def is_another(entry: JournalEntry, found: Row) -> bool:
@@ -185,11 +197,44 @@ def name_of(ref: ObjectRef) -> str:
     """Name an object in a sentence."""
     if ref.kind is ObjectKind.PREFERENCE and ref.table is not None:
         return f"{ref.kind} `{ref.name.name}` of `{ref.table}`"
-    if ref.kind is ObjectKind.BACKUP and (ref.name.schema or "").startswith("/"):
-        return f"{ref.kind} `{path_of(ref)}`"
-    return f"{ref.kind} `{ref.name}`"
+    return f"{ref.kind} `{label_of(ref)}`"
+
+
+def label_of(ref: ObjectRef) -> str:
+    """Return how an item is called that makes an object: a backup in a folder by its path."""
+    return path_of(ref) if is_folder(ref) else str(ref.name)
+
+
+def is_folder(ref: ObjectRef) -> bool:
+    """Tell whether an object is a backup in a folder of a host."""
+    return ref.kind is ObjectKind.BACKUP and (ref.name.schema or "").startswith("/")
+
+
+def host_of(ref: ObjectRef) -> dict[str, Scalar]:
+    """Note on which host a folder is made: where it is not found later, another host may have looked."""
+    return {"host": this_host()} if is_folder(ref) else {}
+
+
+def moved_proof(sessions: Sessions, dialect: Dialect, content: ObjectRef) -> dict[str, Scalar]:
+    """Note which folder is about to get its final name, and what is in it."""
+    rows = sessions.run(step_of(dialect, listing(content))).rows
+    seen = find(sessions, dialect, content) or {}
+    return {"moved": seen.get("identity"), "listing": rows[0]["listing"] if rows else None}
+
+
+def host_elsewhere(entry: JournalEntry) -> str | None:
+    """Return the other host that made a folder; None for this one, and for what is in a database."""
+    host = entry.proof.get("host")
+    return None if host is None or host == this_host() else str(host)
 
 
 def creates(entry: JournalEntry) -> bool:
     """Tell whether an entry speaks of an object that was made, not of a change of one."""
     return entry.effect == Effect.CREATES
+
+
+def restored_by(entry: JournalEntry) -> list[Attribute | None]:
+    """Return what each statement of an entry's undo restores; None where it is no attribute of the catalogue."""
+    written = entry.proof.get("attributes")
+    known = json.loads(str(written)) if written is not None else [None] * len(entry.undo)
+    return [None if each is None else Attribute(*each) for each in known]

@@ -43,10 +43,13 @@ def rows_of(lines: Sequence[OutputLine]) -> dict[str, tuple[Row, ...]]:
     }
 
 
+_NOT_WHOLE = {LogOutcome.FAILED, LogOutcome.INCOMPLETE, LogOutcome.NOTHING_DONE}
+
+
 def not_whole(rows: Iterable[Row]) -> DatabaseError | None:
     """Return an error where a log does not say that all went well to its end."""
     row = next(iter(rows), None)
-    if row is None or row.get("outcome") not in {LogOutcome.FAILED, LogOutcome.INCOMPLETE}:
+    if row is None or row.get("outcome") not in _NOT_WHOLE:
         return None
     text = str(row.get("cause") or row.get("missing") or "the log is incomplete")
     return DatabaseError(text, code=str(row["outcome"]), headline=f"RMAN's log says `{row['outcome']}`: {text}")

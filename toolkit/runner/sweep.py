@@ -13,7 +13,7 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact, ItemRecord, TrialRecord
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
-from toolkit.model.words import Outcome, Role, RunState
+from toolkit.model.words import Effect, Outcome, Role, RunState
 from toolkit.operations.base import Piece, support_of
 from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.changes import CHANGED_MEANWHILE
@@ -21,6 +21,7 @@ from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
+from toolkit.runner.parts import partly_loaded, with_earlier
 from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.undoing import Undone
@@ -61,9 +62,9 @@ class Sweep:
         try:
             if todo:
                 self._setup(todo)
-                state = self._trials(todo)
-            else:
-                state = RunState.DONE
+            state = self._trials(todo) if todo else RunState.DONE
+            if state is RunState.DONE:
+                context.when_done()
         finally:
             self._put_workers_back()
             context.stop.look()
@@ -143,8 +144,8 @@ class Sweep:
                 self._outside.append(planned)
             if ended.record.outcome is Outcome.INTERRUPTED:
                 return RunState.INTERRUPTED
-            if ended.lost:
-                self._reconnect(planned.number)
+            if ended.lost and not self._reconnect(planned.number):
+                return RunState.INTERRUPTED
             changed = ended.record.error_code == CHANGED_MEANWHILE
             if changed or (position + 1 < len(todo) and self._hopeless(ended.record)):
                 return RunState.FAILED
@@ -174,6 +175,7 @@ class Sweep:
         if self._context.stop.requested or not self._affordable(planned) or not self._fits(planned):
             return False
         wait_for_calm(self._context)
+        self._context.before_trial()
         return not self._context.stop.requested
 
     def _affordable(self, planned: PlannedTrial) -> bool:
@@ -243,13 +245,18 @@ class Sweep:
         if not stages.timed.items:
             return EndedTrial(_from_items(planned, context.attempt, earlier))
 
+        # What gets its name after the clock (a backup that is moved out) is nothing before.
+        named_later = any(step.effect is Effect.CREATES for step in stages.evidence)
+
         def durable(items: Sequence[ItemRecord]) -> None:
             if context.job and items:
-                context.store.add_items(context.run, planned.number, context.attempt, items)
+                if not named_later:
+                    context.store.add_items(context.run, planned.number, context.attempt, items)
                 for item in items:
                     context.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
 
-        return run_trial(context, planned, context.attempt, pieces, stages, durable)
+        ended = run_trial(context, planned, context.attempt, pieces, stages, durable)
+        return replace(ended, record=with_earlier(ended.record, earlier))
 
     def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:
         """Leave out the items of a job that an earlier attempt has done."""
@@ -300,8 +307,10 @@ class Sweep:
         self._context.events.emit(Event("trial-ended", text, data))
 
     # -- when things break --------------------------------------------------------------------------------------
-    def _reconnect(self, trial: int) -> None:
-        """After a lost session: end what the server still runs for us, undo it, and go on.
+    def _reconnect(self, trial: int) -> bool:
+        """After a lost session: end what the server still runs for us, undo it, and tell whether to go on.
+
+        Not if the run was stopped while the server was away: who resumes it asks what was made there.
 
         Raises:
             ToolkitError: TK-0202 when the server does not come back.
@@ -314,14 +323,14 @@ class Sweep:
         last = ""
         for seconds in _RECONNECT_SECONDS:
             if context.stop.wait(seconds):
-                return
+                return False
             try:
                 self._end_orphans()
                 context.sessions.get(Role.CONTROL)
                 note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
                 self._undo_trials()
                 context.warn(f"the connection was lost in trial {trial} and restored")
-                return
+                return True
             except (ToolkitError, DatabaseError) as error:
                 context.sessions.close()
                 last = f": {error.sentence}"
@@ -335,7 +344,8 @@ class Sweep:
         """End what the database still runs for us; TK-0308 when a session may still be at work."""
         context = self._context
         context.sessions.close()
-        end_orphaned_sessions(context.target, context.dialect, context.run, context.sessions.timeouts)
+        journal = context.store.journal(context.run)
+        end_orphaned_sessions(context.target, context.dialect, context.run, journal, context.sessions.timeouts)
         context.sessions.orphaned = False
 
     def _undo_trials(self) -> None:
@@ -370,6 +380,9 @@ class Sweep:
         context = self._context
         if context.sessions.orphaned:
             self._end_orphans()
+        context.warn(
+            *partly_loaded(context.run, context.experiment, context.sessions, context.dialect, context.store)
+        )
         note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
         return context.changes.undo_all(keep_open=True)
 

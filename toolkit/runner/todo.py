@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.answers import Continuation
 from toolkit.dialects.base import Dialect
+from toolkit.errors import UNREACHED
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.records import TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome
 from toolkit.store import CANNOT_BE_WRITTEN
 
-OUT_OF_REACH = CANNOT_BE_WRITTEN | {"TK-0201", "TK-0202"}
+OUT_OF_REACH = CANNOT_BE_WRITTEN | UNREACHED
 """Our own codes for what lies outside of a trial and may pass: a store that cannot be written, a database out of
 reach."""
 

@@ -1,7 +1,6 @@
 """One trial: prepare, worker begin, the clock, evidence, worker end, conclude.
 
-Whatever happens on the clock, the worker's session is put back, conclude runs, and the trial is recorded with its
-outcome: a failed, downgraded or interrupted trial is a result too.
+Whatever happens on the clock, the worker's session is put back, conclude runs, and the outcome is recorded.
 """
 
 from __future__ import annotations
@@ -23,14 +22,15 @@ from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Keep, ObjectKind, Outcome, Role
 from toolkit.operations.base import Piece
-from toolkit.runner import evidence, gathering
+from toolkit.runner import evidence, gathering, parts
 from toolkit.runner.changes import Intended
 from toolkit.runner.clock import ItemResult, TimedResult, run_timed
+from toolkit.runner.commits import Commits
 from toolkit.runner.context import RunContext, stays
 from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_items, plan_of, tell
 from toolkit.runner.external import external_factors
-from toolkit.runner.judging import JudgedTrial, judge_trial
-from toolkit.runner.monitor import Sampler, answers, give_up, in_time
+from toolkit.runner.judging import JudgedTrial, judge_trial, may_load_twice
+from toolkit.runner.monitor import Sampler, give_up, in_time
 from toolkit.runner.waits import TransactionWaits
 from toolkit.store import CANNOT_BE_WRITTEN
 
@@ -108,10 +108,12 @@ def run_trial(
             _before(context, state, stages)
             by_label = {piece.label: piece.work for piece in pieces}
             if state.error is None:
+                stages = parts.filled_in(stages, state.kept)
                 _clock(context, state, stages, partial(look_at_items, context, by_label, state.kept), on_items)
             _after(context, state, stages)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
+    parts.let_go(context.sessions, stages)
     if state.timed is not None and state.error is None:
         found = tell(context, planned, works[0], state.kept, state.peaks, state.timed.elapsed_seconds)
         state.metrics += found.metrics
@@ -142,7 +144,10 @@ def _before(context: RunContext, state: TrialState, stages: Stages) -> None:
 
 
 def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) -> None:
+    made = context.changes.intend((step,), state.planned.number) if step.effect is Effect.CREATES else ()
     answer = context.sessions.run(step, number)
+    if made:
+        context.changes.made(made)
     if number == 0:
         state.notices += answer.notices
         if step.keep_as is not None:
@@ -152,24 +157,26 @@ def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) 
 def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_items: _OnItems) -> None:
     """Take snapshots just outside the clock, sample meanwhile, run the queue, and read the evidence."""
     entries: list[Intended] = []
+    commits = Commits(context.sessions, context.dialect, context.store.journal(context.run))
     try:
         with state.phase("intend"):
-            steps = [step for item in stages.timed.items for step in item.steps]
+            steps = (step for item in stages.timed.items for step in item.steps)
             entries = context.changes.intend(steps, state.planned.number)
-        state.timed = _timed(context, state, stages, look_at, on_items)
+            if may_load_twice(context.experiment):
+                commits.intend(stages.timed.items, state.planned.number, parts.shared(state.kept))
+        state.timed = _timed(context, state, stages, commits, look_at, on_items)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
     if state.timed is not None:
         state.notices += [notice for result in state.timed.items for notice in result.notices]
         state.kept.update(evidence.kept_of(state.timed))
-        log = evidence.log_of(state.timed)
-        evidence.keep_log(context, state.planned.number, context.experiment.operation, log)
-        went_wrong = state.timed.error or evidence.not_whole(state.kept)
-        if went_wrong is not None:
+        log, operation = evidence.log_of(state.timed), context.experiment.operation
+        evidence.keep_log(context, state.planned.number, operation, log)
+        if (went_wrong := state.timed.error or evidence.not_whole(state.kept)) is not None:
             state.failed(went_wrong)
         # At once: what is recorded late may be another's by then. Only a backup is not where it stays yet.
         _journal_made(context, state, [each for each in entries if each.object.kind is not ObjectKind.BACKUP])
-        if state.error is None:
+        if state.error is None and not state.timed.not_begun:
             _read_evidence(context, state, stages)
         with state.phase("snapshot"):
             _end(context, state, after_evidence=True)
@@ -177,7 +184,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
 
 
 def _timed(
-    context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_items: _OnItems
+    context: RunContext, state: TrialState, stages: Stages, commits: Commits, look_at: _LookAt, on_items: _OnItems
 ) -> TimedResult:
     sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)
     with state.phase("snapshot"):
@@ -191,10 +198,12 @@ def _timed(
         context.stop,
         limit_seconds=context.experiment.time_limit_seconds,
         look_again=context.changes.look_again if context.job else None,
+        before_commit=commits.about_to,
         look_at=look_at,
         on_items=lambda ended: on_items([item_record(each) for each in ended]),
         on_end=lambda: _stop_watching(context, state, sampler, stages),
-        reachable=lambda: answers(context),
+        may_end=context.may_still_end,
+        timeout_seconds=context.silent_seconds,
         overdue=TransactionWaits(context, state.works).overdue,
         comes_back=context.sessions.comes_back if repeats else lambda *_: False,
     )
@@ -380,15 +389,12 @@ def _record(state: TrialState, judged: JudgedTrial) -> TrialRecord:
 def unsupported(planned: PlannedTrial, attempt: int, sentence: str, requested: int | None) -> TrialRecord:
     """Return the record of a trial that the target cannot do; nothing was run."""
     now = datetime.now(UTC)
-    return TrialRecord(
-        planned.number, attempt, planned.cell, planned.repeat, Outcome.UNSUPPORTED, now, now,
-        reason=sentence, requested_degree=requested,
-    )  # fmt: skip
+    what = (planned.number, attempt, planned.cell, planned.repeat)
+    return TrialRecord(*what, Outcome.UNSUPPORTED, now, now, reason=sentence, requested_degree=requested)
 
 
 def interrupted(planned: PlannedTrial, attempt: int, began: datetime) -> TrialRecord:
     """Return the record of a trial that a kill cut off."""
-    return TrialRecord(
-        planned.number, attempt, planned.cell, planned.repeat, Outcome.INTERRUPTED, began, datetime.now(UTC),
-        reason="the process ended before the trial did",
-    )  # fmt: skip
+    what, now = (planned.number, attempt, planned.cell, planned.repeat), datetime.now(UTC)
+    reason = "the process ended before the trial did"
+    return TrialRecord(*what, Outcome.INTERRUPTED, began, now, reason=reason)

@@ -1,7 +1,8 @@
 """The undo script: what the journal would undo, as a file for the hands of a DBA.
 
 It is written to disk before the first change, is complete without the store, and runs in the engine's own client.
-Every statement looks first, where the engine can, whether the object is still the one that was made.
+Every statement looks first, where the engine can, whether the object is still the one that was made, and its value
+the one that was set.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import print_steps
 from toolkit.model.records import JournalEntry
-from toolkit.model.steps import Step
-from toolkit.model.words import ON_HOST, EntryState, StepKind
+from toolkit.model.steps import Attribute, Step
+from toolkit.model.words import ON_HOST, Effect, EntryState, StepKind
 from toolkit.rendering import step_of
-from toolkit.runner.ownership import IN_CATALOGUE, creates, named, ref_of
+from toolkit.runner.ownership import IN_CATALOGUE, creates, named, ref_of, restored_by
 
 _FOLDER_MODE = 0o700
 
@@ -60,7 +61,9 @@ class UndoScript:
         text = self._text(entries)
         try:
             if text is None:
-                self.path.unlink(missing_ok=True)
+                # what a kill left of a script that was about to get its name
+                for each in (self.path, *self.path.parent.glob(f".{self.path.name}.*")):
+                    each.unlink(missing_ok=True)
                 return
             _replace(self.path, text, durable=strictly)
         except OSError as error:
@@ -87,7 +90,8 @@ class UndoScript:
             f"undoes what run {self.run} changed and has not restored, on {self.target}",
             f"`dbatk clean -t {shlex.quote(self.target)} --run {self.run}` does the same; by hand:",
             "1. check that no session of the run is active (the first statement lists them, and how to end each)",
-            "2. run the rest; an object that no longer belongs to the run is left alone",
+            "2. run the rest; an object that no longer belongs to the run is left alone, and so is a value that "
+            "somebody else set meanwhile: an error shows both values",
         ]
 
     def _sessions(self) -> tuple[list[str], list[Step]]:
@@ -99,6 +103,8 @@ class UndoScript:
     def _entry(self, entry: JournalEntry) -> tuple[list[str], list[Step]] | None:
         """Return the heading and the steps of an entry, or None when there is nothing to undo."""
         ref = ref_of(entry)
+        if entry.effect == Effect.DROPS:
+            return self._heading(entry), []
         if creates(entry) and entry.scratch:
             drops = [step_of(self.dialect, call) for call in self.dialect.drop(ref)]
             if any(step.kind in ON_HOST for step in drops):
@@ -110,12 +116,19 @@ class UndoScript:
         if not texts and command is None:
             return None
         guarded = ref.kind in IN_CATALOGUE
-        steps = [self._guarded(text, entry) if guarded else _plain(text) for text in texts]
+        changes = restored_by(entry) if texts == list(entry.undo) else [None] * len(texts)
+        steps = [
+            self._guarded(text, entry, change) if guarded else _plain(text)
+            for text, change in zip(texts, changes, strict=True)
+            if change is None or change.ours != change.back
+        ]
         return self._heading(entry), steps
 
     def _heading(self, entry: JournalEntry) -> list[str]:
         where = f"trial {entry.trial}" if entry.trial is not None else "the setup"
         done = "made" if entry.state is EntryState.MADE else "about to be made"
+        if entry.effect == Effect.DROPS:
+            return [f"{named(entry)} was to be removed by the run; nothing is undone: if it is there, it is kept"]
         verb = "is a scratch object, " if entry.scratch and creates(entry) else "was changed, "
         lines = [f"{named(entry)} {verb}{done} in {where}"]
         if entry.proof.get("before"):
@@ -125,10 +138,11 @@ class UndoScript:
             lines.append(f"on the host, run: {shlex.join(json.loads(str(command)))}")
         return lines
 
-    def _guarded(self, text: str, entry: JournalEntry) -> Step:
+    def _guarded(self, text: str, entry: JournalEntry, change: Attribute | None) -> Step:
         identity = entry.identity.get("identity") or entry.proof.get("identity")
         born = entry.proof.get("born") if creates(entry) and identity is None else None
-        call = self.dialect.by_hand(text, ref_of(entry), identity, born)
+        restores = () if change is None else (change,)
+        call = self.dialect.by_hand(text, ref_of(entry), identity, born, restores)
         return _plain(text) if call is None else step_of(self.dialect, call)
 
 

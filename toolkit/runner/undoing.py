@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -17,7 +17,7 @@ from toolkit.executors import Sessions, look, run_command
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import Attribute, ObjectRef, Step
-from toolkit.model.values import Row
+from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import (
@@ -27,12 +27,14 @@ from toolkit.runner.ownership import (
     difference,
     drop,
     find,
+    host_elsewhere,
     is_another,
     is_the_one,
     name_of,
     named,
     present,
     ref_of,
+    restored_by,
 )
 
 _REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0211", "TK-0303", "TK-0306"})
@@ -45,10 +47,16 @@ class Undone:
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    beside: frozenset[str] = frozenset()
+    """What of it keeps nobody from going on with the run."""
 
 
 class _LeftError(Exception):
     """Something stays as it is; the text says what, and which statement mends it."""
+
+
+class _BesideError(_LeftError):
+    """What stays keeps nobody from going on with the run."""
 
 
 class Undoing:
@@ -79,6 +87,7 @@ class Undoing:
         self._keep_open = keep_open
         done: list[str] = []
         left: list[str] = []
+        beside: set[str] = set()
         # a folder must not go before the backup in it, which the database would then look for in vain
         stuck: set[int | None] = set()
         for entry in sorted(entries, key=lambda each: each.object_kind != ObjectKind.TABLE):
@@ -91,12 +100,14 @@ class Undoing:
                 sentence = self._undo_again(entry)
             except _LeftError as error:
                 left.append(str(error))
-                if entry.object_kind == ObjectKind.BACKUP:
+                if isinstance(error, _BesideError):
+                    beside.add(str(error))
+                elif entry.object_kind == ObjectKind.BACKUP:
                     stuck.add(entry.trial)
                 continue
             if sentence:
                 done.append(sentence)
-        return Undone(tuple(done), tuple(left))
+        return Undone(tuple(done), tuple(left), frozenset(beside))
 
     def gone(self, entry: JournalEntry) -> None:
         """Close all entries of an object that was dropped, and of the indexes that went with their table."""
@@ -116,7 +127,7 @@ class Undoing:
         except DatabaseError as error:
             if error.lost and again:
                 raise
-            if error.lost:
+            if error.lost or (not again and self._is_gone(entry)):
                 return self._undo_again(entry, again=True)
             values = self._still(entry)
             raise _LeftError(f"{named(entry)}{values}: {error.sentence}{self._by_hand(entry)}") from None
@@ -126,10 +137,22 @@ class Undoing:
             hint = f"; {error.hint}" if error.code == "TK-0306" else ""
             raise _LeftError(f"{named(entry)}: {error.sentence}{hint}{self._by_hand(entry)}") from None
 
+    def _is_gone(self, entry: JournalEntry) -> bool:
+        """Tell whether an object was there when it was looked up, and is not any more: dropped, or renamed."""
+        ref = ref_of(entry)
+        if ref.kind not in IN_CATALOGUE or not (entry.undo or creates(entry)):
+            return False
+        try:
+            return find(self._sessions, self._dialect, ref) is None
+        except (DatabaseError, ToolkitError):
+            return False
+
     def _undo(self, entry: JournalEntry) -> str:
         """Undo and close one entry; return a sentence, empty when there was nothing to do."""
+        if entry.effect == Effect.DROPS:
+            return self._removed_or_left(entry)
         if not (creates(entry) or entry.undo or entry.proof.get("command")):
-            self._journal.undone(entry.entry)
+            self._close(entry)
             return ""
         ref = ref_of(entry)
         if ref.kind not in IN_CATALOGUE:
@@ -137,12 +160,61 @@ class Undoing:
         found = find(self._sessions, self._dialect, ref)
         if found is None and self._sessions.orphaned:
             raise _LeftError(f"{named(entry)} is not there, but a session that was lost may still create it")
+        if found is None and (host := host_elsewhere(entry)) is not None:
+            sentence = f"{named(entry)} is on host `{host}`, not seen from here; run `dbatk clean` on that host"
+            raise _BesideError(sentence)
         if found is None or is_another(entry, found):
+            done = self._put_back_renamed(entry, ref)
             self._journal.abandon(entry.entry)
-            return ""
+            return done
         if not creates(entry):
             return self._put_back(entry)
         return self._drop(entry, ref, found) if entry.scratch else self._leave_to_user(entry, ref, found)
+
+    def _put_back_renamed(self, entry: JournalEntry, ref: ObjectRef) -> str:
+        """Put back what the run set of an object that somebody renamed meanwhile; return a sentence, or nothing.
+
+        Its identity is that of the journal, and its values are compared as ever. A scratch object under another
+        name is left to whoever renamed it.
+        """
+        identity = entry.identity.get("identity") or entry.proof.get("identity")
+        call = None if identity is None else self._dialect.renamed(ref, identity)
+        rows = () if call is None else look(self._sessions, step_of(self._dialect, call))
+        if not rows:
+            return ""
+        schema = rows[0].get("new_schema") or ref.name.schema
+        now = QualifiedName(str(rows[0]["new_name"]), None if schema is None else str(schema))
+        if creates(entry) and entry.scratch:
+            if not self._keep_open:
+                self._journal.abandon(entry.entry)
+            raise _LeftError(f"{named(entry)} was renamed to `{now}` by somebody else, and is left as it is")
+        if not entry.undo:
+            return ""
+        old, new = (".".join(map(self._dialect.quote, filter(None, (each.schema, each.name))))
+                    for each in (ref.name, now))  # fmt: skip
+        texts = tuple(text.replace(old, new) for text in entry.undo)
+        if any(new not in text for text in texts):
+            raise _LeftError(
+                f"{named(entry)} was renamed to `{now}`; what puts it back knows its former name only"
+            )
+        self._run_undo(replace(entry, schema=now.schema, name=now.name, undo=texts))
+        return f"restored {named(entry)}, which somebody renamed to `{now}`"
+
+    def _removed_or_left(self, entry: JournalEntry) -> str:
+        """Say of an old backup that was to be removed that it is still there, which keeps nobody from his work."""
+        if find(self._sessions, self._dialect, ref_of(entry)) is None:
+            self._journal.abandon(entry.entry)
+            return ""
+        if not self._keep_open:
+            self._journal.undone(entry.entry)
+        raise _BesideError(f"{named(entry)} is past its time and was not removed")
+
+    def _close(self, entry: JournalEntry) -> None:
+        """Close an entry that has nothing to undo: of a COMMIT, whose rows stay, or of a change of a session."""
+        if entry.effect == Effect.COMMITS:
+            self._journal.abandon(entry.entry)
+        else:
+            self._journal.undone(entry.entry)
 
     def _drop(self, entry: JournalEntry, ref: ObjectRef, found: Row) -> str:
         step = step_of(self._dialect, self._dialect.drop(ref)[0])
@@ -208,7 +280,7 @@ class Undoing:
 
     def _run_undo(self, entry: JournalEntry) -> None:
         """Put every value back that is still the one the run set; say which is not."""
-        changes = _restored_by(entry)
+        changes = restored_by(entry)
         now = present(self._sessions, self._dialect, ref_of(entry)) if any(changes) else None
         steps = [
             Step("undo", text, effect=Effect.CHANGES, puts_back=change)
@@ -223,13 +295,13 @@ class Undoing:
 
     def _still(self, entry: JournalEntry) -> str:
         """Say which values an object has that it had not; nothing where it was made, or cannot be read now."""
-        changes = [each for each in _restored_by(entry) if each is not None]
+        changes = [each for each in restored_by(entry) if each is not None]
         try:
             now = present(self._sessions, self._dialect, ref_of(entry)) if changes else None
         except (DatabaseError, ToolkitError):
             return ""
         parts = [
-            f"{_what(each)} is `{value}`, was `{each.back}`"
+            f"{each.title} is `{value}`, was `{each.back}`"
             for each in changes
             if now is not None and (value := now.values.get((each.name, each.part))) != each.back
         ]
@@ -269,7 +341,7 @@ def put_back(
             sessions.run(step)
         elif value != change.back:
             foreign.append(
-                f"{name_of(ref)}: {_what(change)} is `{value}`, which somebody else set meanwhile (it was "
+                f"{name_of(ref)}: {change.title} is `{value}`, which somebody else set meanwhile (it was "
                 f"`{change.back}`, the run set `{change.ours}`); it is left as it is; to restore it, run: "
                 f"{step.text}{dialect.terminator}"
             )
@@ -290,20 +362,9 @@ def changed_meanwhile(
     for each in overwrites:
         value = now.values.get((each.name, each.part))
         if value != each.back and not (begun and value == each.ours):
-            now_is = f"{name_of(ref)}: {_what(each)} is `{value}`"
+            now_is = f"{name_of(ref)}: {each.title} is `{value}`"
             return f"{now_is}, which somebody else set meanwhile (it was `{each.back}`)"
     return None
-
-
-def _what(change: Attribute) -> str:
-    return f"{change.name} of partition `{change.part}`" if change.part else change.name
-
-
-def _restored_by(entry: JournalEntry) -> list[Attribute | None]:
-    """Return what each statement of an entry's undo restores; None where it is no attribute of the catalogue."""
-    written = entry.proof.get("attributes")
-    known = json.loads(str(written)) if written is not None else [None] * len(entry.undo)
-    return [None if each is None else Attribute(*each) for each in known]
 
 
 def whole(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> bool:
@@ -328,6 +389,6 @@ def _mended(lacking: Row, dialect: Dialect) -> str:
 
 
 def _by(entry: JournalEntry) -> str:
-    """Name the statements that put a change back; of a block its first line."""
-    firsts = [text.strip().splitlines()[0] for text in entry.undo if text.strip()]
+    """Name the statements that put a change back; of a block its first line, which may be a comment that tells."""
+    firsts = [text.strip().splitlines()[0].removeprefix("-- ") for text in entry.undo if text.strip()]
     return f" by {'; '.join(firsts)}" if firsts else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolkit.schedule.job import EVERY_DAY, Opening, SchedulerJob
@@ -97,13 +97,23 @@ def without(crontab: str, name: str) -> str:
     A mark without its end is left alone: what stands below it may be somebody else's.
     """
     lines = crontab.splitlines(keepends=True)
-    begin = next((at for at, text in enumerate(lines) if text.rstrip("\n") == f"{_BEGIN}{name}"), None)
-    if begin is None:
-        return crontab
-    end = next((at for at in range(begin, len(lines)) if lines[at].rstrip("\n") == f"{_END}{name}"), None)
-    if end is None:
-        return crontab
-    return "".join((*lines[:begin], *lines[end + 1 :]))
+    begin, end = _marks(lines, name)
+    return "".join((*lines[:begin], *lines[end:]))
+
+
+def written(crontab: str, name: str) -> str:
+    """Return the lines of a job of dbatk as they stand in a crontab; empty without one."""
+    lines = crontab.splitlines(keepends=True)
+    begin, end = _marks(lines, name)
+    return "".join(lines[begin:end])
+
+
+def _marks(lines: Sequence[str], name: str) -> tuple[int, int]:
+    """Return where the lines of a job begin and end; an empty range without one."""
+    texts = [text.rstrip("\n") for text in lines]
+    begin = texts.index(f"{_BEGIN}{name}") if f"{_BEGIN}{name}" in texts else len(texts)
+    end = next((at + 1 for at in range(begin, len(texts)) if texts[at] == f"{_END}{name}"), begin)
+    return begin, end
 
 
 def with_job(crontab: str, job: SchedulerJob, *, host_zone: str) -> str:

@@ -12,7 +12,7 @@ from toolkit.store.codec import experiment_from_json, experiment_to_json
 
 if TYPE_CHECKING:
     from toolkit.store.journal import RunJournal
-    from toolkit.store.leases import lease_is_live
+    from toolkit.store.leases import lease_is_live, this_host
     from toolkit.store.store import Store
 
 CANNOT_BE_WRITTEN = frozenset({"TK-0401", "TK-0404"})
@@ -28,6 +28,7 @@ __all__ = [
     "experiment_to_json",
     "lease_is_live",
     "open_store",
+    "this_host",
 ]
 
 
@@ -57,6 +58,7 @@ def __getattr__(name: str) -> object:
         "RunJournal": "journal",
         "Store": "store",
         "lease_is_live": "leases",
+        "this_host": "leases",
     }
     if name not in homes:
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

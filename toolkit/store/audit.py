@@ -1,175 +1,125 @@
 """The audit log: JSON lines that are only ever added, each with the hash of the one before.
 
-A file, not a table: the operating system can make it append-only (`chattr +a`), a shipper of logs can follow it,
-and it can be written while the store is locked or damaged. The store keeps in turn how many lines it has seen and
-the hash of the last, so that a log that was cut, replaced or removed is found by the store, an altered line by the
-chain. A process writes a line by one `write` under a lock of the file and waits until it is on disk.
+Beside a store in a file it is a file: the operating system can make it append-only (`chattr +a`), a shipper of
+logs can follow it, and it can be written while the store is locked or damaged. A process writes a line by one
+`write` under a lock of the file and waits until it is on disk. Of a store that hosts share it is a table
+(`audit_table`).
+
+A store has one log, and keeps how many lines of it were seen and the hash of the last, by whatever name of a file
+or host one got there: so a log that was cut, replaced or removed is found by the store, an altered line by the
+chain.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import secrets
+import stat
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-from sqlalchemy import select
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from toolkit.config.actor import actor
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
-from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark
-from toolkit.store import schema
-from toolkit.store.database import StorePart
+from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 _TAIL_BYTES = 1 << 16
 _BLOCK_BYTES = 1 << 20
-_SEALED = " sealed"
+SEEN, SEALED = "seen", "sealed"
+"""Under what the store keeps how far its log was seen, and how much of it was found whole."""
 _MOST_DETAILS = 100
 _LONGEST_TEXT = 2000
 _MODE, _FOLDER_MODE = 0o600, 0o700
 
 
 class Marks(Protocol):
-    """Where it is kept how far a log was seen."""
+    """Where it is kept how far the log of a store was seen."""
 
-    def audit_mark(self, path: str) -> AuditMark | None: ...
+    def audit_mark(self, what: str) -> AuditMark | None: ...
 
-    def set_audit_mark(self, path: str, mark: AuditMark) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class AuditSeal:
-    """The part of a log that was found whole: so many lines, their bytes, and the SHA-256 of these."""
-
-    lines: int
-    size: int
-    digest: str
-
-    def as_mark(self) -> AuditMark:
-        """Return it as the table of marks holds it, in a row of its own: in place of the log's name, its bytes."""
-        return AuditMark(log=str(self.size), lines=self.lines, last=self.digest)
-
-    @staticmethod
-    def of_mark(mark: AuditMark) -> AuditSeal:
-        """Return what `as_mark` wrote."""
-        return AuditSeal(mark.lines, int(mark.log), mark.last)
+    def set_audit_mark(self, what: str, mark: AuditMark) -> None: ...
 
 
-class AuditLog:
-    """One log file; safe to use from several threads and processes at once.
+class AuditLog(ABC):
+    """The log of a store; safe to use from several threads and processes at once.
 
     Args:
-        path: where it lies; made with its first line.
+        shown: where it lies, for messages.
         marks: the store that remembers how far it has seen the log; None where there is none.
     """
 
-    def __init__(self, path: Path, marks: Marks | None = None) -> None:
-        self.path = path
+    def __init__(self, shown: str, marks: Marks | None) -> None:
+        self.shown = shown
         self._marks = marks
-        self._turn = threading.Lock()
 
+    @abstractmethod
     def write(self, event: AuditEvent) -> str:
         """Add a line; it is on disk when this returns. Return its hash.
 
         Raises:
             ToolkitError: TK-0314 when it cannot be written.
         """
-        try:
-            with self._turn, self._locked() as handle:
-                known = self._known()
-                lines = list(_new_lines(handle, event, known))
-                _append(handle, lines)
-                first = os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]
-        except OSError as error:
-            raise ToolkitError(
-                f"the audit log `{self.path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
-                code="TK-0314",
-                hint="free space there, or fix its permissions; without a log entry nothing was approved",
-            ) from None
-        last = hash_of(lines[-1])
-        if self._marks is not None and (known is None or _continues(first, known)):
-            # a store that is locked or full sees the line with the next one
-            with suppress(ToolkitError):
-                mark = AuditMark(log_name(first), _number(lines[-1]), last)
-                self._marks.set_audit_mark(self._key, mark)
-        return last
 
-    def lines(self, at: int = 0) -> Iterator[bytes]:
-        """Yield the lines from a byte on, as they are, without their ends; none where there is no log.
+    @abstractmethod
+    def lines(self, after: AuditSeal | None = None) -> Iterator[bytes]:
+        """Yield the lines, or those behind a seal, as they are, without their ends; none where there is no log.
 
         Raises:
             ToolkitError: TK-0314 when it cannot be read.
         """
-        try:
-            with self.path.open("rb") as file:
-                file.seek(at)
-                for line in file:
-                    yield line.removesuffix(b"\n")
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise self._unreadable(error) from None
 
-    def events(self) -> Iterator[AuditLine]:
-        """Yield every line that can be read, the newest first: only as much of the file is read as is taken."""
-        for raw in self._lines_back():
+    @abstractmethod
+    def lines_back(self) -> Iterator[bytes]:
+        """Yield the lines from the last to the first; raises as `lines`."""
+
+    @abstractmethod
+    def hashed(self, seal: AuditSeal) -> Hash | None:
+        """Return the SHA-256 of what was sealed as it is now, to go on with; None where there is not so much.
+
+        Raises:
+            ToolkitError: TK-0314 when it cannot be read.
+        """
+
+    def ends_whole(self) -> bool:
+        """Tell whether the last line has its end."""
+        return True
+
+    def events(self, *kinds: AuditKind) -> Iterator[AuditLine]:
+        """Yield every line that can be read, the newest first: only as much of the log is read as is taken.
+
+        Args:
+            kinds: of the lines; all if not given.
+        """
+        words = [f'"kind": "{kind.value}"'.encode() for kind in kinds]
+        for raw in self.lines_back():
+            if words and not any(word in raw for word in words):
+                continue  # most lines of a long log need not be parsed
             line = parse_line(raw)
-            if line is not None:
+            if line is not None and (not kinds or line.event.kind in kinds):
                 yield line
 
-    def _lines_back(self) -> Iterator[bytes]:
-        """Yield the lines from the last to the first.
-
-        Raises:
-            ToolkitError: TK-0314 when it cannot be read.
-        """
-        try:
-            with self.path.open("rb") as file:
-                at, begun = file.seek(0, os.SEEK_END), b""
-                while at:
-                    size = min(_TAIL_BYTES, at)
-                    at = file.seek(at - size)
-                    begun, *whole = (file.read(size) + begun).split(b"\n")
-                    yield from (line for line in reversed(whole) if line)
-                yield begun
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise self._unreadable(error) from None
-
-    def hashed(self, size: int) -> Hash | None:
-        """Return the SHA-256 of the first bytes, to go on with; None where there are not so many.
-
-        Raises:
-            ToolkitError: TK-0314 when it cannot be read.
-        """
-        digest, left = sha256(), size
-        try:
-            with self.path.open("rb") as file:
-                while left and (read := file.read(min(_BLOCK_BYTES, left))):
-                    digest.update(read)
-                    left -= len(read)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._unreadable(error) from None
-        return None if left else digest
+    @property
+    def mark(self) -> AuditMark | None:
+        """How far the store has seen this log."""
+        return None if self._marks is None else self._marks.audit_mark(SEEN)
 
     @property
     def seal(self) -> AuditSeal | None:
         """What of this log was found whole before."""
-        mark = None if self._marks is None else self._marks.audit_mark(f"{self._key}{_SEALED}")
+        mark = None if self._marks is None else self._marks.audit_mark(SEALED)
         return None if mark is None else AuditSeal.of_mark(mark)
 
     def set_seal(self, seal: AuditSeal) -> None:
@@ -177,45 +127,104 @@ class AuditLog:
         if self._marks is not None:
             # a store that is locked or full is told the next time
             with suppress(ToolkitError):
-                self._marks.set_audit_mark(f"{self._key}{_SEALED}", seal.as_mark())
+                self._marks.set_audit_mark(SEALED, seal.as_mark())
 
-    def _unreadable(self, error: OSError) -> ToolkitError:
-        return ToolkitError(
-            f"the audit log `{self.path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
-            code="TK-0314",
-        )
+    def _failed(self, what: str, error: OSError, hint: str | None = None) -> ToolkitError:
+        reason = (error.strerror or "unknown reason").lower()
+        return ToolkitError(f"the audit log `{self.shown}` cannot be {what}: {reason}", code="TK-0314", hint=hint)
+
+
+class AuditFile(AuditLog):
+    """A log that is a file.
+
+    Args:
+        path: where it lies; made with its first line.
+        marks: as of every log.
+    """
+
+    def __init__(self, path: Path, marks: Marks | None = None) -> None:
+        super().__init__(str(path), marks)
+        self.path = path
+        self._turn = threading.Lock()
+
+    def write(self, event: AuditEvent) -> str:
+        try:
+            with self._turn, self._locked() as handle:
+                told, known = self._known()
+                end = _end_of(handle, known)
+                lines = list(new_lines(end, event, known))
+                _append(handle, lines)
+        except OSError as error:
+            hint = "free space there, or fix its permissions; without a log entry nothing was approved"
+            raise self._failed("written", error, hint) from None
+        mark = mark_after(end, lines)
+        if self._marks is not None and told and continues(end.first or lines[0], known):
+            # a store that is locked or full sees the line with the next one
+            with suppress(ToolkitError):
+                self._marks.set_audit_mark(SEEN, mark)
+        return mark.last
+
+    def lines(self, after: AuditSeal | None = None) -> Iterator[bytes]:
+        with self._opened() as file:
+            if file is not None:
+                file.seek(0 if after is None else after.size)
+                yield from (line.removesuffix(b"\n") for line in file)
+
+    def lines_back(self) -> Iterator[bytes]:
+        with self._opened() as file:
+            if file is None:
+                return
+            at, begun = file.seek(0, os.SEEK_END), b""
+            while at:
+                size = min(_TAIL_BYTES, at)
+                at = file.seek(at - size)
+                begun, *whole = (file.read(size) + begun).split(b"\n")
+                yield from (line for line in reversed(whole) if line)
+            yield begun
+
+    def hashed(self, seal: AuditSeal) -> Hash | None:
+        digest, left = sha256(), seal.size
+        with self._opened() as file:
+            while file is not None and left and (read := file.read(min(_BLOCK_BYTES, left))):
+                digest.update(read)
+                left -= len(read)
+        return None if left else digest
 
     def ends_whole(self) -> bool:
-        """Tell whether the last line has its end."""
+        with self._opened() as file:
+            size = 0 if file is None else file.seek(0, os.SEEK_END)
+            if file is None or size == 0:
+                return True
+            file.seek(size - 1)
+            return file.read(1) == b"\n"
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO | None]:
+        """Give the file to read; None where there is none. A link is not followed, a pipe not waited for."""
         try:
-            with self.path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(0, size - 1))
-                return size == 0 or file.read(1) == b"\n"
-        except OSError:
-            return True
+            with open_file(self.path, os.O_NOFOLLOW) as file:
+                yield file
+        except FileNotFoundError:
+            yield None
+        except OSError as error:
+            raise self._failed("read", error) from None
 
-    @property
-    def mark(self) -> AuditMark | None:
-        """How far the store has seen this log."""
-        return None if self._marks is None else self._marks.audit_mark(self._key)
-
-    @property
-    def _key(self) -> str:
-        return f"{actor().host}:{self.path}"
-
-    def _known(self) -> AuditMark | None:
+    def _known(self) -> tuple[bool, AuditMark | None]:
+        """Return whether the store answers, and how far it has seen the log."""
         with suppress(ToolkitError):
-            return self.mark
-        return None
+            return True, self.mark
+        return False, None
 
     @contextmanager
     def _locked(self) -> Iterator[int]:
         """Give the file, alone; one that was moved away while we waited is not written to."""
         self.path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         while True:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
+            handle = os.open(self.path, flags, _MODE)
             try:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
                 fcntl.flock(handle, fcntl.LOCK_EX)
                 if not _is_still(self.path, handle):
                     continue
@@ -241,45 +250,67 @@ def parse_line(raw: bytes) -> AuditLine | None:
 
 
 # -- writing ------------------------------------------------------------------------------------------------------
-def _new_lines(handle: int, event: AuditEvent, known: AuditMark | None) -> Iterator[bytes]:
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """What a new line follows.
+
+    Attributes:
+        first: the first line; empty where there is none yet, then all else is, too.
+        number: of the last line.
+        last: the last line.
+        torn: whether it has no end.
+        seen: the line that the store saw last, as it is now; None where it is not there.
+    """
+
+    first: bytes = b""
+    number: int = 0
+    last: bytes = b""
+    torn: bool = False
+    seen: bytes | None = None
+
+
+def new_lines(end: LogEnd, event: AuditEvent, known: AuditMark | None) -> Iterator[bytes]:
     """Yield what is to be added: a first line to a new log, a word about lines not whole, and the line."""
-    size = os.fstat(handle).st_size
-    number, before, torn = 0, None, False
-    if size == 0:
+    number, before = end.number, hash_of(end.last) if end.first else None
+    for noticed in (*_begin(end, known), *_events_of(end, known), event):
+        number += 1
+        line = _line(number, noticed, before)
+        before = hash_of(line)
+        yield line
+
+
+def _begin(end: LogEnd, known: AuditMark | None) -> Iterator[AuditEvent]:
+    if not end.first:
         details = [f"log {secrets.token_hex(8)}"]
         if known is not None:
             details.append(f"after log {known.log}: {known.lines} lines, the last {known.last}")
-        number, line = 1, _line(1, AuditEvent(AuditKind.LOG_BEGIN, details=tuple(details)), None)
-        before = hash_of(line)
-        yield line
-    else:
-        number, last, torn = _last(handle, size)
-        before = hash_of(last)
-        for noticed in _events_of(handle, number, last, torn, known):
-            number += 1
-            line = _line(number, noticed, before)
-            before = hash_of(line)
-            yield line
-    yield _line(number + 1, event, before)
+        yield AuditEvent(AuditKind.LOG_BEGIN, details=tuple(details))
 
 
-def _events_of(handle: int, number: int, last: bytes, torn: bool, known: AuditMark | None) -> Iterator[AuditEvent]:
+def _events_of(end: LogEnd, known: AuditMark | None) -> Iterator[AuditEvent]:
     """Yield events about lines cut or altered: the next line replaces what the store knows of them."""
-    if torn:
+    if end.torn:
         reason = "the previous line was truncated: power failure or full disk"
         yield AuditEvent(AuditKind.LINE_CUT, reason=reason)
-    if known is None or known.log != log_name(os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]):
+    if known is None or known.log != log_name(end.first):
         return
-    if number - torn < known.lines and not (torn and number == known.lines):
+    if end.number - end.torn < known.lines and not (end.torn and end.number == known.lines):
         reason = f"lines are missing: the store recorded {known.lines} lines, the last {known.last}"
         yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
-    elif number == known.lines and hash_of(last) != known.last:
-        reason = f"line {number} was altered: the store recorded another one, {known.last}"
+    elif end.seen is None or hash_of(end.seen) != known.last:
+        reason = f"line {known.lines} was altered: the store recorded another one, {known.last}"
         yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
 
 
-def _continues(first: bytes, known: AuditMark) -> bool:
+def mark_after(end: LogEnd, lines: list[bytes]) -> AuditMark:
+    """Return how far the log is seen when lines were added."""
+    return AuditMark(log_name(end.first or lines[0]), _number(lines[-1]), hash_of(lines[-1]))
+
+
+def continues(first: bytes, known: AuditMark | None) -> bool:
     """Tell whether a log is the one that the store knows, or says of itself that it came after it."""
+    if known is None:
+        return True
     line = parse_line(first)
     after = f"after log {known.log}:"
     return log_name(first) == known.log or (
@@ -315,18 +346,28 @@ def _needs_end(handle: int) -> bool:
     return size > 0 and os.pread(handle, 1, size - 1) != b"\n"
 
 
-def _last(handle: int, size: int) -> tuple[int, bytes, bool]:
-    """Return number and text of the last line, and whether it was cut short."""
-    torn = _needs_end(handle)
+def _end_of(handle: int, known: AuditMark | None) -> LogEnd:
+    """Return how a file ends."""
+    size = os.fstat(handle).st_size
+    if size == 0:
+        return LogEnd()
+    torn, first = _needs_end(handle), os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]
+    last = _tail(handle, size, 1)[-1]
+    number = _number(last) or _count(handle, size) + torn
+    back = 0 if known is None else number - known.lines + 1
+    pieces = _tail(handle, size, back) if back > 0 else []
+    return LogEnd(first, number, last, torn, pieces[-back] if 0 < back <= len(pieces) else None)
+
+
+def _tail(handle: int, size: int, wanted: int) -> list[bytes]:
+    """Return the last lines, as many as are wanted or all; what stands before them may be half a line."""
     reach = _TAIL_BYTES
     while True:
         reach = min(reach, size)
         pieces = os.pread(handle, reach, size - reach).removesuffix(b"\n").split(b"\n")
-        if len(pieces) > 1 or reach == size:
-            break
+        if len(pieces) > wanted or reach == size:
+            return pieces
         reach *= 4
-    number = _number(pieces[-1])
-    return number or _count(handle, size) + torn, pieces[-1], torn
 
 
 def _count(handle: int, size: int) -> int:
@@ -357,28 +398,3 @@ def _is_still(path: Path, handle: int) -> bool:
     except FileNotFoundError:
         return False
     return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
-
-
-# -- how far each log was seen ------------------------------------------------------------------------------------
-_table = schema.audit_mark
-
-
-class AuditMarks(StorePart):
-    """Writes and reads marks."""
-
-    def audit_mark(self, path: str) -> AuditMark | None:
-        """Return how far a log was seen; None for one that never was."""
-        with self._database.read() as connection:
-            row = connection.execute(select(_table).where(_table.c.path == path)).first()
-        return None if row is None else AuditMark(row.log, row.line_count, row.last_hash)
-
-    def set_audit_mark(self, path: str, mark: AuditMark) -> None:
-        """Store how far a log was seen; of two processes the one that has seen more is right."""
-        with self._database.write("the mark of the audit log") as connection:
-            self._database.serialize(connection)
-            known = connection.execute(select(_table).where(_table.c.path == path)).first()
-            if known is not None and known.log == mark.log and known.line_count >= mark.lines:
-                return
-            connection.execute(_table.delete().where(_table.c.path == path))
-            values = {"log": mark.log, "line_count": mark.lines, "last_hash": mark.last}
-            connection.execute(_table.insert().values(path=path, marked_at=datetime.now(UTC), **values))

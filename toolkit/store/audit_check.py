@@ -9,8 +9,8 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
-from toolkit.model.audit import AuditKind, AuditLine, AuditMark
-from toolkit.store.audit import AuditLog, AuditSeal, hash_of, log_name, parse_line
+from toolkit.model.audit import AuditKind, AuditLine, AuditMark, AuditSeal
+from toolkit.store.audit import AuditFile, AuditLog, hash_of, log_name, parse_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def _verify_lines(log: AuditLog, raws: list[bytes], earlier: Path | None = None)
     parsed = [parse_line(raw) for raw in raws]
     faults = [
         *_chain(raws, parsed, torn_end),
-        *_against(log.mark, raws[0] if raws else b"", raws, log.path),
+        *_against(log.mark, raws[0] if raws else b"", raws, log.shown),
         *_removed(parsed, earlier),
         *_altered(parsed),
     ]
@@ -80,13 +80,13 @@ def verify_since_sealed(log: AuditLog) -> AuditVerdict:
         ToolkitError: TK-0314 when it cannot be read.
     """
     seal = log.seal
-    sealed = None if seal is None else log.hashed(seal.size)
+    sealed = None if seal is None else log.hashed(seal)
     if seal is None or sealed is None or sealed.hexdigest() != seal.digest:
         sealed = sha256()
         raws, first, size = list(log.lines()), 1, 0
         verdict = _verify_lines(log, raws)
     else:
-        raws, first, size = list(log.lines(seal.size)), seal.lines + 1, seal.size
+        raws, first, size = list(log.lines(seal)), seal.lines + 1, seal.size
         verdict = _verify_end(log, raws, first)
     if verdict.whole and log.ends_whole() and len(raws) > 1:
         # the last line stays outside: the next one refers to it; what is sealed are the bytes that were verified
@@ -103,7 +103,7 @@ def _verify_end(log: AuditLog, raws: list[bytes], first: int) -> AuditVerdict:
     parsed = [parse_line(raw) for raw in raws]
     faults = [
         *_chain(raws, parsed, torn_end, first),
-        *_against(log.mark, next(log.lines(), b""), raws, log.path, first),
+        *_against(log.mark, next(log.lines(), b""), raws, log.shown, first),
         *((first - 1 + at, why) for at, why in _altered(parsed)),
     ]
     return AuditVerdict(first - 1 + len(raws), tuple(sorted(faults)), tuple(_cuts(parsed)))
@@ -139,14 +139,14 @@ def _chain(
 
 
 def _against(
-    mark: AuditMark | None, begin: bytes, raws: list[bytes], path: Path, first: int = 1
+    mark: AuditMark | None, begin: bytes, raws: list[bytes], shown: str, first: int = 1
 ) -> Iterator[tuple[int, str]]:
     """Yield what contradicts the store; `begin` is the log's first line, `first` the number of the first given."""
     if mark is None:
         return
     seen, lines = f"the store recorded {mark.lines} lines of it", first - 1 + len(raws)
     if not begin:
-        yield 0, f"the log `{path}` is missing: {seen}"
+        yield 0, f"the log `{shown}` is missing: {seen}"
     elif log_name(begin) != mark.log:
         yield 0, f"this is a different log: {seen.removesuffix(' of it')} of log {mark.log}"
     elif lines < mark.lines:
@@ -159,12 +159,14 @@ def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[t
     """Yield that an earlier log is missing, unless it is shown and ends as the first line says."""
     first = parsed[0] if parsed else None
     if first is None or len(first.event.details) < 2:
+        if earlier is not None:
+            yield 1, f"this log does not continue `{earlier}`: it says of no earlier log"
         return
     expected = first.event.details[1]
     if earlier is None:
         yield 1, f"an earlier log was here and is missing ({expected})"
         return
-    before = AuditLog(earlier)
+    before = AuditFile(earlier)
     raws = list(before.lines())
     shown = f"after log {log_name(raws[0])}: {len(raws)} lines, the last {hash_of(raws[-1])}" if raws else ""
     if shown != expected:

@@ -65,6 +65,7 @@ def _experiment(document: _Object) -> Experiment:
         read = known | {
             "options": {key: _option(value) for key, value in _object(document["options"]).items()},
             "factors": tuple(_factor(_object(each)) for each in _list(document["factors"])),
+            "guards": tuple(map(str, _list(document.get("guards", [])))),
         }
         return Experiment(**(read | _words(document)))  # type: ignore[arg-type]
     except (KeyError, TypeError) as error:

@@ -7,6 +7,7 @@ which is quicker and fairer than SQLite's polling. Readers see one state of the 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -24,6 +25,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from toolkit.errors import ToolkitError
 from toolkit.store import schema
 from toolkit.store.location import HIDDEN, StoreLocation
+from toolkit.targets.postgresql_way import exposure, hint_of, required_of
 
 # -- errors of the database ---------------------------------------------------------------------------------------
 _BY_SQLITE = {
@@ -71,7 +73,8 @@ def translate(error: SQLAlchemyError, place: StoreLocation, what: str) -> Toolki
         return _sentence("TK-0404", place, "", None)
     if isinstance(error, DBAPIError):
         code, database_code = _codes(error)
-        return _sentence(code, place, _own_words(error, place), database_code)
+        hint = hint_of(str(error.orig)) if place.url else None
+        return _sentence(code, place, _own_words(error, place), database_code, hint)
     return _sentence("TK-0402", place, type(error).__name__, None)
 
 
@@ -107,9 +110,11 @@ def _shows_secret(text: str, place: StoreLocation) -> bool:
     return any(part and (part in text or unquote(part) in text) for part in parts)
 
 
-def _sentence(code: str, place: StoreLocation, reason: str, database_code: str | None) -> ToolkitError:
+def _sentence(
+    code: str, place: StoreLocation, reason: str, database_code: str | None, hint: str | None = None
+) -> ToolkitError:
     sentence = _SENTENCES[code].format(place=place)
-    hint = _FULL if database_code in ("SQLITE_FULL", "53100") else None
+    hint = _FULL if database_code in ("SQLITE_FULL", "53100") else hint
     return ToolkitError(
         f"{sentence}: {reason}" if reason else sentence, code=code, hint=hint, database_code=database_code
     )
@@ -138,6 +143,14 @@ class Database:
 
     def __repr__(self) -> str:
         return f"Database({self.place.shown!r})"
+
+    @property
+    def exposure(self) -> str | None:
+        """What is at stake on the way to a server of PostgreSQL's that nothing verifies; None where nothing is."""
+        if self.is_sqlite:
+            return None
+        found = exposure(*_way(self._engine.url))
+        return None if found is None else f"the results store: {found.sentence}"
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -261,9 +274,17 @@ def _begin_sqlite(connection: Connection) -> None:
 def _postgresql(place: StoreLocation, busy_seconds: float) -> Engine:
     options = f"-c search_path={POSTGRESQL_SCHEMA} -c lock_timeout={round(busy_seconds * 1000)}"
     try:
+        url = make_url(place.url or "")
         return create_engine(
-            make_url(place.url or ""),
-            connect_args={"options": options, "connect_timeout": 15, "application_name": "dbatk store"},
+            url,
+            connect_args={
+                "options": options,
+                "connect_timeout": 15,
+                "application_name": "dbatk store",
+                **required_of(*_way(url)),
+            },
+            # a writer that waited for its turn sees what was written meanwhile, whatever the role's default is
+            isolation_level="READ COMMITTED",
             hide_parameters=True,
             pool_pre_ping=True,
         )
@@ -279,6 +300,12 @@ def _postgresql(place: StoreLocation, busy_seconds: float) -> Engine:
             code="TK-0102",
             hint="give postgresql://user@host:port/database, special characters as %XX",
         ) from None
+
+
+def _way(url: URL) -> tuple[dict[str, str], str]:
+    """Return the settings of libpq in an address, and the host as libpq chooses it."""
+    given = {name: value if isinstance(value, str) else ",".join(value) for name, value in url.query.items()}
+    return given, (url.host or given.get("host") or os.environ.get("PGHOST") or "").lower()
 
 
 # -- what the parts of the store share ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Scalar
-from toolkit.model.words import EntryState
+from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.store import schema
 from toolkit.store.database import Database, StorePart
 
@@ -40,6 +40,18 @@ class Journals(StorePart):
         query = _open_entries().order_by(_table.c.run.desc(), _table.c.entry.desc())
         with self._database.read() as connection:
             return tuple(_entry_of(row) for row in connection.execute(query))
+
+    def given_backups(self) -> tuple[JournalEntry, ...]:
+        """Return the entries of all backups that jobs of this store made and gave to the user, oldest first."""
+        query = select(_table).where(
+            _table.c.object_kind == ObjectKind.BACKUP.value,
+            _table.c.effect == Effect.CREATES.value,
+            _table.c.scratch.is_(False),
+            _table.c.state.in_((EntryState.MADE.value, EntryState.ABANDONED.value)),
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(query.order_by(_table.c.run, _table.c.entry))
+            return tuple(_entry_of(row) for row in rows)
 
 
 class RunJournal:

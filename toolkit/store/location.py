@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 import platformdirs
@@ -21,7 +20,10 @@ from toolkit.errors import ToolkitError
 
 _SQLITE, _POSTGRESQL = ("sqlite",), ("postgresql", "postgres", "postgresql+psycopg")
 HIDDEN = "..."
-_SENT = frozenset({"host", "port", "user", "dbname", "sslmode", "target_session_attrs"})
+_SENT = frozenset({
+    "host", "port", "user", "dbname", "target_session_attrs", "sslmode", "sslrootcert", "require_auth",
+    "channel_binding", "gssencmode", "ssl_min_protocol_version",
+})  # fmt: skip
 _PLAIN = re.compile(r"[\w.:\[\]/-]*")
 
 
@@ -65,11 +67,13 @@ def default_path() -> Path:
     return home_based(lambda: platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
 
 
-def audit_path(place: StoreLocation) -> Path:
-    """Return where the audit log of a store lies: beside it, or for a database in the user's data folder."""
-    if place.path is not None:
-        return place.path.with_name(f"{place.path.name}.audit.jsonl")
-    return default_path().with_name(f"store-{sha256(place.shown.encode()).hexdigest()[:8]}.audit.jsonl")
+def audit_path(place: StoreLocation) -> Path | None:
+    """Return where the audit log of a store lies: beside the file itself, whatever link led to it.
+
+    None for a database, which holds its log itself.
+    """
+    path = None if place.path is None else place.path.resolve()
+    return None if path is None else path.with_name(f"{path.name}.audit.jsonl")
 
 
 def address_to_send(place: StoreLocation) -> str | None:

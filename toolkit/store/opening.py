@@ -7,6 +7,7 @@ transaction: either the store is up to date or it is as it was.
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import stat
@@ -16,15 +17,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
-from sqlalchemy import Connection, func, inspect, select, text
+from sqlalchemy import Connection, create_mock_engine, func, inspect, select, text
 from sqlalchemy.schema import CreateSchema
 
 from toolkit import __version__
 from toolkit.errors import ToolkitError
 from toolkit.store.database import POSTGRESQL_SCHEMA, Database
 from toolkit.store.location import StoreLocation, refuse_network
-from toolkit.store.schema import APPLICATION_ID, SCHEMA_VERSION, metadata, schema_version
+from toolkit.store.schema import APPLICATION_ID, ONLY_ADDED, SCHEMA_VERSION, metadata, schema_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,23 @@ def _name_scratch_objects(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE journal RENAME COLUMN ours TO scratch"))
 
 
+def _know_the_log_by_its_store(connection: Connection) -> None:
+    """Keep the newest mark: a store has one log, whose names were those of a host and a path."""
+    server = connection.dialect.name == "postgresql"
+    for statement in (
+        # the log of a database was a file of each host; now it is a table, which begins anew
+        "DELETE FROM audit_mark"
+        if server
+        else "DELETE FROM audit_mark WHERE path NOT IN "
+        "(SELECT path FROM audit_mark WHERE path NOT LIKE '% sealed' ORDER BY marked_at DESC LIMIT 1)",
+        "UPDATE audit_mark SET path = 'seen'",
+        "ALTER TABLE audit_mark RENAME COLUMN path TO what",
+        "CREATE TABLE audit_line (number INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (number))",
+        *(ONLY_ADDED if server else ()),
+    ):
+        connection.execute(text(statement))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
     Migration(3, "what a snapshot read is one compressed document", _keep_states),
@@ -117,13 +136,28 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
     Migration(8, "what a plan run waited for, and what could not be watched", _keep_notes_of_plan_runs),
     Migration(9, "a scratch object is called so", _name_scratch_objects),
+    Migration(10, "a store has one log, by whatever path or host it is reached", _know_the_log_by_its_store),
 )
 
 
 def create_tables(connection: Connection) -> None:
     """Create all tables of the newest version in an empty place."""
-    metadata.create_all(connection)
+    for statement in _definitions(f"{connection.dialect.name}+{connection.dialect.driver}"):
+        connection.exec_driver_sql(statement)
     _stamp(connection, SCHEMA_VERSION)
+
+
+@functools.cache
+def _definitions(kind: str) -> tuple[str, ...]:
+    """Return the statements that create all tables in a database of a kind (`sqlite+pysqlite`)."""
+    statements: list[str] = []
+
+    def keep(ddl: Any, *_more: object) -> None:
+        statements.append(str(ddl.compile(dialect=engine.dialect)))
+
+    engine = create_mock_engine(f"{kind}://", keep)
+    metadata.create_all(engine, checkfirst=False)
+    return tuple(statements)
 
 
 def version_of(connection: Connection, place: StoreLocation) -> int:
@@ -188,6 +222,19 @@ def open_database(place: StoreLocation, busy_seconds: float) -> Database:
         database.close()
         raise
     return database
+
+
+def is_current(path: Path) -> bool:
+    """Tell whether a file is a store of this version, without changing anything there."""
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as looked:
+            (mark,) = looked.execute("PRAGMA application_id").fetchone()
+            (version,) = looked.execute("SELECT max(version) FROM schema_version").fetchone()
+    except sqlite3.Error:
+        return False
+    return bool(mark == APPLICATION_ID and version == SCHEMA_VERSION)
 
 
 def _make_ready(database: Database, busy_seconds: float) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -263,28 +264,54 @@ class Names(StorePart):
         """Return the id of the run that a user means.
 
         Args:
-            ref: a run id, a label (the newest run of it), a unique beginning of an id, or `last`.
+            ref: a run id, a label (the newest run of it), a unique beginning of an id, `last`, or `last:ctas`
+                (the newest run of an operation); after a label or `last`, `~1` means the one before.
 
         Raises:
             ToolkitError: TK-0109 when there is none, or more than one of that beginning.
         """
         with self._database.read() as connection:
-            found = _exact(connection, ref) or _labelled(connection, ref) or _beginning(connection, ref)
+            found = _exact(connection, ref) or _newest(connection, ref) or _beginning(connection, ref)
             if found is None:
                 raise _unknown(connection, ref)
         return found
 
+    def of_one_name(self, ref: str) -> tuple[RunHead, ...]:
+        """Return the runs of a label, newest first; none for any other name of a run."""
+        table = schema.run
+        with self._database.read() as connection:
+            query = newest_first(_heads(), table, None, table.c.label == ref)
+            return tuple(_head(row) for row in connection.execute(query))
+
+
+_BEFORE = re.compile(r"(?P<name>.+)~(?P<back>\d{1,6})")
+_LAST, _LAST_OF = "last", "last:"
+
 
 def _exact(connection: Connection, ref: str) -> str | None:
     table = schema.run
-    query = select(table.c.run)
-    query = newest_first(query, table, 1) if ref == "last" else query.where(table.c.run == ref)
-    return connection.execute(query).scalar()
+    found: str | None = connection.execute(select(table.c.run).where(table.c.run == ref)).scalar()
+    return found
 
 
-def _labelled(connection: Connection, ref: str) -> str | None:
+def _newest(connection: Connection, ref: str) -> str | None:
+    """Return the newest run of a label, an operation or all, or one before it; a label may hold a `~` itself."""
+    counted = _BEFORE.fullmatch(ref)
+    for name, back in ((ref, 0), *(((counted["name"], int(counted["back"])),) if counted else ())):
+        found = list(connection.execute(_of_name(name, back + 1)).scalars())
+        if len(found) > back:
+            return str(found[back])
+    return None
+
+
+def _of_name(name: str, limit: int) -> Select[tuple[str]]:
     table = schema.run
-    return connection.execute(newest_first(select(table.c.run), table, 1, table.c.label == ref)).scalar()
+    if name == _LAST:
+        return newest_first(select(table.c.run), table, limit)
+    own = table.c.label == name
+    if name.startswith(_LAST_OF):
+        own = or_(own, table.c.operation == name.removeprefix(_LAST_OF))
+    return newest_first(select(table.c.run), table, limit, own)
 
 
 def _beginning(connection: Connection, ref: str) -> str | None:
@@ -304,9 +331,21 @@ def _beginning(connection: Connection, ref: str) -> str | None:
 
 
 def _unknown(connection: Connection, ref: str) -> ToolkitError:
-    if ref == "last":
-        return ToolkitError("no run is stored yet", code="TK-0109", hint="`dbatk demo` creates some")
     table = schema.run
+    counted = _BEFORE.fullmatch(ref)
+    name = counted["name"] if counted else ref
+    if counted and (stored := len(connection.execute(_of_name(name, _LOOKED_AT)).all())):
+        why = "only one run is" if stored == 1 else f"only {stored} runs are"
+        return ToolkitError(f"{why} named `{name}`", code="TK-0109", hint="see `dbatk runs list`")
+    if name == _LAST:
+        return ToolkitError("no run is stored yet", code="TK-0109", hint="`dbatk demo` creates some")
+    if name.startswith(_LAST_OF):
+        known = sorted(connection.execute(select(table.c.operation).distinct()).scalars())
+        return ToolkitError(
+            f"no run of `{name.removeprefix(_LAST_OF)}` is stored",
+            code="TK-0109",
+            hint="there are runs of " + ", ".join(f"`{one}`" for one in known) if known else None,
+        )
     query = select(table.c.run, table.c.label).order_by(table.c.began_at.desc()).limit(_LOOKED_AT)
     found = connection.execute(query).all()
     labels = dict.fromkeys(row.label for row in found if row.label)

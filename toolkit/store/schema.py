@@ -11,6 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -25,11 +26,12 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    event,
 )
 
 from toolkit.store.rows import instant_of, instant_text
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 APPLICATION_ID = 0x64626174
 """Marks a SQLite file as a store of dbatk (`dbat`), https://www.sqlite.org/pragma.html#pragma_application_id."""
 
@@ -337,13 +339,31 @@ plan_step = Table(
 audit_mark = Table(
     "audit_mark",
     metadata,
-    Column("path", CleanText, primary_key=True, nullable=False),
+    Column("what", CleanText, primary_key=True, nullable=False),
     Column("log", Text, nullable=False),
     Column("line_count", Integer, nullable=False),
     Column("last_hash", Text, nullable=False),
     Column("marked_at", Instant, nullable=False),
 )
-"""How far each audit log was seen; `path` has the host before it."""
+"""How far the audit log was seen, and how much of it was found whole."""
+
+audit_line = Table(
+    "audit_line",
+    metadata,
+    Column("number", Integer, primary_key=True, nullable=False, autoincrement=False),
+    Column("line", Text, nullable=False),
+)
+"""The audit log of a store in a database; that of a store in a file lies beside it."""
+
+ONLY_ADDED = (
+    "CREATE FUNCTION audit_line_stays() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'lines of the audit log are only added'; END $$",
+    "CREATE TRIGGER audit_line_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_line "
+    "EXECUTE FUNCTION audit_line_stays()",
+)
+"""What keeps a mistaken change of the log out of a server, statement by statement."""
+for _statement in ONLY_ADDED:
+    event.listen(audit_line, "after_create", DDL(_statement).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 
 plan_note = Table(
     "plan_note",

@@ -7,8 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sqlalchemy import func, select
+
 from toolkit.errors import ToolkitError
-from toolkit.store.audit import AuditLog, AuditMarks
+from toolkit.store.audit import AuditFile, AuditLog
+from toolkit.store.audit_table import AuditMarks, AuditTable
 from toolkit.store.database import BUSY_SECONDS
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
@@ -16,7 +19,9 @@ from toolkit.store.location import address_to_send, audit_path, default_path, fi
 from toolkit.store.opening import open_database
 from toolkit.store.plans import Plans
 from toolkit.store.reading import Names, RunReader
+from toolkit.store.rows import instant_text
 from toolkit.store.runs import Deleting, Runs
+from toolkit.store.schema import schema_version
 from toolkit.store.snapshots import Snapshots
 from toolkit.store.trials import Trials
 
@@ -35,13 +40,25 @@ class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, S
 
     @cached_property
     def audit(self) -> AuditLog:
-        """The audit log that belongs to this store."""
-        return AuditLog(audit_path(self._database.place), self)
+        """The audit log that belongs to this store: beside a file, in a database."""
+        path = audit_path(self._database.place)
+        return AuditTable(self._database, self) if path is None else AuditFile(path, self)
+
+    @property
+    def exposure(self) -> str | None:
+        """What is at stake on the way to it, as a sentence; None where nothing is."""
+        return self._database.exposure
 
     @property
     def address(self) -> str | None:
         """How another host finds this store, without any secret; None where it is a file of this host."""
         return address_to_send(self._database.place)
+
+    @cached_property
+    def origin(self) -> str:
+        """What tells this store from any other, however it is reached: when its tables were made."""
+        with self._database.read() as connection:
+            return instant_text(connection.execute(select(func.min(schema_version.c.applied_at))).scalar_one())
 
     def undo_script(self, run: str) -> Path:
         """Return where the undo script of a run is kept while something is left to undo: beside the store.

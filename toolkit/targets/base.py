@@ -45,6 +45,8 @@ class Access:
     """Driver matters of the profile: `thick`, `config_dir`, `wallet_location`, `mode`, `proxy_user` ..."""
     wallet_password: Callable[[], str | None] = field(default=lambda: None, repr=False)
     """The password of an Oracle wallet with certificates (ewallet.pem), where it has one."""
+    ask_password: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    """Asks a person, once, where the server wants a password; `password` returns the answer from then on."""
 
 
 _HIDDEN = "********"
@@ -85,6 +87,19 @@ class SessionTag:
     action: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What somebody on the way to a server could do, because it is not verified: evidence, consequence, remedy."""
+
+    evidence: str
+    consequence: str
+    remedy: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.evidence}: {self.consequence}; {self.remedy}"
+
+
 class Target(Protocol):
     """A database one can reach."""
 
@@ -103,6 +118,11 @@ class Target(Protocol):
         ...
 
     @property
+    def exposure(self) -> Exposure | None:
+        """What is at stake on the way to it, as far as is known without connecting; None where nothing is."""
+        ...
+
+    @property
     def lease_key(self) -> str:
         """What is equal for two addresses of the same database, as far as is known without connecting."""
         ...
@@ -113,6 +133,16 @@ class Target(Protocol):
         Raises:
             ToolkitError: TK-0201 with the driver's reason and a hint; TK-0206 when the driver is missing.
         """
+        ...
+
+    def allow_folder(self, path: str) -> None:
+        """Let the database read and write a folder of this host for us; to be said before the first session.
+
+        Only a database in this process is kept from it else: a server has rules of its own.
+        """
+
+    def keep_schema(self, name: str) -> None:
+        """Let all later sessions look for names without a schema where the one that was looked at did."""
         ...
 
     def programs_access(self, run: str) -> ProgramAccess:

@@ -10,16 +10,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit import resources
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, ProgramAccess, SessionTag, names_in, plain_rows, translate
+from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, names_in, plain_rows, translate
 
 if TYPE_CHECKING:
     import duckdb
 
 _COUNTS = re.compile(r"\s*(create|insert|update|delete|copy)\b", re.IGNORECASE)
+_NAMED = "the target's URL names the files that SQL may reach: `duckdb:///x.duckdb?files=PATH`"
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
@@ -27,14 +29,19 @@ class DuckdbTarget:
     """A DuckDB file, or a database in memory that lives as long as this object.
 
     A file that does not exist is an error unless the URL says `?create=yes`: a misspelt path must not become an
-    empty database.
+    empty database. SQL reaches no other file, no network and no extension, unless the URL says which
+    (`?files=PATH`) or that it may (`?external=yes`): settings of the whole process, made before any statement.
     """
 
     engine = "duckdb"
 
     def __init__(self, access: Access) -> None:
         self._address = access.address
+        self._path = _resolved(access.address.database)
+        self._file: tuple[int, int] | None = None
         self._create = ("create", "yes") in (*access.address.parameters, *access.options)
+        self._confined = ("external", "yes") not in access.address.parameters
+        self._allowed = [value for name, value in access.address.parameters if name == "files"]
         self._root: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
         self._sessions: weakref.WeakSet[DuckdbConnection] = weakref.WeakSet()
@@ -49,8 +56,13 @@ class DuckdbTarget:
         return True
 
     @property
+    def exposure(self) -> Exposure | None:
+        """Nothing: there is no way to it."""
+        return None
+
+    @property
     def lease_key(self) -> str:
-        path = self._address.database
+        path = self._path
         return f"duckdb:{Path(path).resolve()}" if path else f"duckdb:memory:{id(self)}"
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> DuckdbConnection:
@@ -71,7 +83,7 @@ class DuckdbTarget:
                 try:
                     session = self._session(role, read_only=read_only)
                 except duckdb.Error as error:
-                    raise _cannot_open(self._address.database, str(error)) from None
+                    raise _cannot_open(self._path, str(error)) from None
             self._sessions.add(session)
             return session
 
@@ -88,21 +100,47 @@ class DuckdbTarget:
     def _open(self, read_only: bool) -> duckdb.DuckDBPyConnection:
         import duckdb
 
-        path = self._address.database
+        path = self._path
         if path and not self._create and not Path(path).is_file():
             raise ToolkitError(
                 f"DuckDB file `{path}` does not exist",
                 code="TK-0201",
                 hint=f"check the path, or create a new database with `duckdb:///{path}?create=yes`",
             )
+        self._refuse_another(path)
         try:
-            return duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
+            root = duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
+            if self._confined:
+                _confine(root, self._allowed)
         except duckdb.Error as error:
             raise _cannot_open(path, str(error)) from None
+        try:
+            self._file = self._file or (_file_id(path) if path else None)
+            self._refuse_another(path)
+        except ToolkitError:
+            root.close()
+            raise
+        return root
+
+    def _refuse_another(self, path: str) -> None:
+        """Refuse a file that took the place of the one that was opened first: what was looked at was that one."""
+        if self._file is not None and self._file != _file_id(path):
+            raise ToolkitError(
+                f"`{path}` is not the file that was opened first: it was replaced meanwhile",
+                code="TK-0302",
+                hint="find out who replaced it, then begin again",
+            )
+
+    def allow_folder(self, path: str) -> None:
+        """Let sessions read and write a folder of this host; once one is open it is too late."""
+        self._allowed.append(f"{path}/")
 
     @property
     def programs_folder(self) -> str | None:
         return None
+
+    def keep_schema(self, name: str) -> None:
+        """Nothing: each session begins in `main`."""
 
     def programs_access(self, run: str) -> ProgramAccess:
         """Nothing: no program but this one gets into the file."""
@@ -124,6 +162,35 @@ class DuckdbTarget:
             with contextlib.suppress(duckdb.Error):
                 self._root.close()
             self._root = None
+
+
+def _confine(opened: duckdb.DuckDBPyConnection, allowed: list[str]) -> None:
+    """Close what SQL could reach outside of the database, unless another session of this process has."""
+    locked = opened.execute("SELECT current_setting('lock_configuration')").fetchone()
+    if locked is not None and locked[0]:
+        return
+    folders = [one for one in allowed if one.endswith("/") or Path(one).is_dir()]
+    opened.execute("SET allowed_directories = $folders", {"folders": folders})
+    opened.execute("SET allowed_paths = $files", {"files": [one for one in allowed if one not in folders]})
+    opened.execute(resources.sql_text("duckdb/confine.sql"))
+
+
+def _resolved(path: str) -> str:
+    """Return the path with its symbolic links followed, once: where they lead later does not matter.
+
+    A path without any is kept as it was written.
+    """
+    real = Path(path).resolve()
+    return str(real) if path and real != Path(path).absolute() else path
+
+
+def _file_id(path: str) -> tuple[int, int] | None:
+    """Return device and inode of a file; None where there is none. It is not opened: that would unlock it."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _require_driver() -> None:
@@ -162,6 +229,11 @@ class DuckdbConnection:
     @property
     def identity(self) -> str:
         return f"{self._role.value} cursor of this process"
+
+    @property
+    def transaction_id(self) -> None:
+        """Nothing: what a process did not commit is gone with it."""
+        return
 
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         import duckdb
@@ -204,7 +276,10 @@ def _answer(text: str, result: duckdb.DuckDBPyConnection) -> Answer:
 def _translated(error: duckdb.Error) -> DatabaseError:
     code = type(error).__name__
     lost = code in {"FatalException", "ConnectionException", "InternalException"}
-    return DatabaseError(str(error).strip(), code=code, lost=lost, cancelled=code == "InterruptException")
+    message = str(error).strip()
+    if code == "PermissionException" and "disabled" in message:
+        message = f"{_first_line(message)} ({_NAMED})"
+    return DatabaseError(message, code=code, lost=lost, cancelled=code == "InterruptException")
 
 
 def open_target(access: Access) -> DuckdbTarget:

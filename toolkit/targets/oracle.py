@@ -20,7 +20,7 @@ from toolkit.model.protocols import Answer
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
-from toolkit.targets.base import Access, ProgramAccess, SessionTag, names_in, plain_rows
+from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, names_in, plain_rows
 from toolkit.targets.oracle_guard import LicenceGuard
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
@@ -43,6 +43,17 @@ class OracleConnection:
     secrets: set[str] = field(default_factory=set, repr=False)
     """Passwords that may not appear in what the database says."""
     _busy: bool = field(default=False, repr=False)
+
+    @property
+    def transaction_id(self) -> str | None:
+        """The logical transaction id, in hexadecimal; None where the service has no Transaction Guard.
+
+        The server sends it with each answer, so nothing is asked (python-oracledb, `Connection.ltxid`).
+        """
+        try:
+            return bytes(self.raw.ltxid or b"").hex() or None
+        except driver.failures():
+            return None
 
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         """Run one statement; rows come with lower-case names and plain scalars."""
@@ -108,6 +119,7 @@ class OracleTarget:
     engine: EngineName = "oracle"
     _instance: str | None = field(default=None, repr=False)
     """Where the first session landed: the others follow, for V$ views speak of one instance."""
+    _schema: str | None = field(default=None, repr=False)
     guard: LicenceGuard = field(init=False)
     _secrets: set[str] = field(default_factory=set, repr=False)
 
@@ -136,6 +148,11 @@ class OracleTarget:
         return (self.access.address.host or "").lower() in {"localhost", "127.0.0.1", "::1"}
 
     @property
+    def exposure(self) -> Exposure | None:
+        """What TCP leaves open; native encryption, which a `sqlnet.ora` may ask for, is for thick mode only."""
+        return None if self.local else driver.exposure(self.access)
+
+    @property
     def lease_key(self) -> str:
         """Host, port and service as written, or the alias; the user is no part of it."""
         address = self.access.address
@@ -159,6 +176,8 @@ class OracleTarget:
             read_only,
             self._secrets,
         )
+        if self._schema is not None:
+            raw.current_schema = self._schema
         raw.module = _MODULE
         raw.client_identifier = _cut(tag.run, _IDENTIFIER_BYTES)
         connection.tag(tag.action or role.value)
@@ -168,6 +187,13 @@ class OracleTarget:
     def programs_folder(self) -> str | None:
         """Where the profile, or ORACLE_HOME, says that rman is."""
         return folder_of(self.access)
+
+    def allow_folder(self, path: str) -> None:
+        """Nothing: files are the server's own matter."""
+
+    def keep_schema(self, name: str) -> None:
+        """Set CURRENT_SCHEMA in each later session, whatever a logon trigger does, without a round trip."""
+        self._schema = name
 
     def programs_access(self, run: str) -> ProgramAccess:
         """Let rman in; its scripts are checked as statements are."""

@@ -15,7 +15,7 @@ from toolkit.dialects.oracle import errors
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
-from toolkit.targets.base import Access, Address, UnheardError
+from toolkit.targets.base import Access, Address, Exposure, UnheardError
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType
@@ -52,6 +52,7 @@ _LOST = frozenset(
     {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028"}
 )
 
+_FALSE = frozenset({"false", "off", "no", "0"})
 _TIMED_OUT = frozenset({"ORA-12170", "ORA-12535"})
 _UNHEARD = _TIMED_OUT | {"ORA-12541", "ORA-12543", "ORA-12545", "DPY-6005"}
 """Connecting failed before a listener or an instance said anything; DPY-6005 tells in its message of what."""
@@ -86,8 +87,10 @@ class RawConnection(Protocol):
     warning: object
     module: str
     action: str
+    current_schema: str | None
     client_identifier: str
     call_timeout: int
+    ltxid: bytes | None
 
     def cursor(self) -> RawCursor: ...
     def cancel(self) -> None: ...
@@ -164,6 +167,33 @@ def connect_string(address: Address, options: dict[str, str]) -> str:
     own_ports = "," in address.host and ":" in address.host
     port = "" if own_ports else f":{address.port or DEFAULT_PORT}"
     return f"{protocol}{address.host}{port}/{service}{'?' if parameters else ''}{parameters}"
+
+
+def exposure(access: Access) -> Exposure | None:
+    """Return what is at stake on the way to a server; None where TLS verifies it, or nobody can tell.
+
+    Of an alias and in thick mode `tnsnames.ora` and `sqlnet.ora` decide. The password is never sent as it is
+    (O5LOGON); thin mode verifies the name in the certificate unless told not to (python-oracledb,
+    "ssl_server_dn_match").
+    """
+    options = dict(access.options)
+    given = {**dict(access.address.parameters), **options}
+    if not access.address.host or _is_thick(options):
+        return None
+    where = access.address.host
+    if options.get("protocol") != "tcps":
+        return Exposure(
+            f"nothing verifies that `{where}` is the server, and nothing is encrypted (TCP)",
+            "whoever is on the way can read and change all that is sent",
+            'use TLS: `protocol = "tcps"` in the options of the profile and its port, mostly 2484',
+        )
+    if given.get("ssl_server_dn_match", "true").lower() in _FALSE:
+        return Exposure(
+            f"nothing verifies that the certificate of `{where}` is the server's (ssl_server_dn_match is off)",
+            "whoever has any certificate of the same authority can answer in its place",
+            "remove `ssl_server_dn_match`, or give the server's name as `ssl_server_cert_dn`",
+        )
+    return None
 
 
 def _service(address: Address) -> str:
@@ -257,6 +287,10 @@ def _arguments(oracledb: ModuleType, access: Access, options: dict[str, str]) ->
     for name in ("config_dir", "wallet_location", "proxy_user"):
         if name in options and not (name == "config_dir" and _is_thick(options)):
             chosen[name] = options[name]
+    if "ssl_server_cert_dn" in options:
+        chosen["ssl_server_cert_dn"] = options["ssl_server_cert_dn"]
+    if "ssl_server_dn_match" in options:
+        chosen["ssl_server_dn_match"] = options["ssl_server_dn_match"].lower() not in _FALSE
     if "mode" in options:
         chosen["mode"] = _auth_mode(oracledb, options["mode"])
     return chosen
@@ -329,6 +363,9 @@ def _advice(known: DatabaseError) -> str | None:
 
 @contextlib.contextmanager
 def quietly() -> Iterator[None]:
-    """Let a cancel or a close fail in silence: the session is gone either way."""
-    with contextlib.suppress(*failures()):
+    """Let a cancel or a close fail in silence: the session is gone either way.
+
+    python-oracledb (thin) raises AttributeError where its transport was taken away by a call that was cut.
+    """
+    with contextlib.suppress(*failures(), AttributeError):
         yield

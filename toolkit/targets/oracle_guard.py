@@ -7,7 +7,7 @@ edition, the service, and the parameter of the packs. What cannot be read is no 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolkit import resources
@@ -25,13 +25,15 @@ class LicenceGuard:
     """Looks at every statement of one target; shared by its sessions.
 
     `used` gathers what was sent that belongs to a licence. `own` are names that the catalogue knows as objects of
-    a user's; with `unseen_ok` passes what nobody can see through.
+    a user's; with `unseen_ok` passes what nobody can see through. `ruled_by` names for a licence the profile
+    of the same database that does not declare it.
     """
 
     declared: frozenset[str] = frozenset()
     context: LicenceContext | None = None
     own: frozenset[tuple[str, ...]] = frozenset()
     unseen_ok: bool = False
+    ruled_by: Mapping[str, str] = field(default_factory=dict)
     used: dict[Use, None] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -41,7 +43,14 @@ class LicenceGuard:
         Raises:
             ToolkitError: TK-0303 naming the object, the licence, and how to do without.
         """
-        findings = look(text, self.own)
+        self.hold(look(text, self.own), ask)
+
+    def hold(self, findings: LicenceFindings, ask: Ask) -> None:
+        """Refuse what was found in a statement, or behind its names.
+
+        Raises:
+            ToolkitError: as `check`.
+        """
         hidden = bool(findings.unseen) and not self.unseen_ok
         if not findings.uses and not findings.changes_packs and not hidden:
             return
@@ -54,7 +63,8 @@ class LicenceGuard:
             asks = bool(findings.unseen) or any(licences()[use.licence].declarable for use in findings.uses)
             if self.context is None and asks:
                 self.context = learn(self.declared, ask)
-            return replace(self.context or LicenceContext(self.declared), unseen_ok=self.unseen_ok)
+            known = self.context or LicenceContext(self.declared)
+            return replace(known, unseen_ok=self.unseen_ok, ruled_by=self.ruled_by)
 
 
 def learn(declared: frozenset[str], ask: Ask) -> LicenceContext:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit import resources
 from toolkit.errors import ToolkitError
-from toolkit.model.address import Address
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, ProgramAccess, SessionTag, UnheardError, names_in, plain_rows, translate
+from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, names_in, plain_rows, translate
+from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, required_of, settings_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -39,45 +39,13 @@ _NETWORK = {
 in two minutes. The URL may say otherwise (libpq, "Parameter Key Words")."""
 _CANCEL_SECONDS = 5.0
 _NAME_BYTES = 63
-_LOCAL = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
+_KEPT = ("search_path", "default_tablespace", "temp_tablespaces", "default_table_access_method")
+"""Settings that decide what a name without a schema is, and where things go: those of the first session."""
 _SECRETS = frozenset({"password", "sslpassword"})
 _SECRET_VARIABLES = ("PGPASSWORD",)
 _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 _NO_CODE = "XX000"
 _NO_CONNECTION = "08006"
-
-_CONNECT_HINTS = (
-    ("connection refused", "no server listens there: check host and port, and listen_addresses on the server"),
-    ("no such file or directory", "no server listens at that socket: check the folder, or give a host"),
-    ("name or service not known", "unknown host: check its name"),
-    ("could not translate host name", "unknown host: check its name"),
-    ("failed to resolve host", "unknown host: check its name"),
-    ("timeout", "the host does not respond: check firewall and network"),
-    ("network is unreachable", "the host cannot be reached from here: check the network"),
-    ("no route to host", "the host cannot be reached from here: check the network"),
-    ("no password supplied", "give the profile a password source (env, keyring, command), or use ~/.pgpass"),
-    ("password authentication failed", "user or password is wrong: check the profile's password source"),
-    ("no pg_hba.conf entry", "pg_hba.conf does not allow this user from here: ask for an entry, or use TLS"),
-    ("too many clients", "all connections are in use: raise max_connections, or wait"),
-    ("remaining connection slots", "all connections are in use: raise max_connections, or wait"),
-    ("hot standby mode is disabled", "this standby takes no queries (hot_standby = off): connect to the primary"),
-    ("system is shutting down", "the server is shutting down: wait until it is back"),
-    ("the database system is", "the server is starting up or recovering: wait and try again"),
-    ("not currently accepting", "the database accepts no connections (ALLOW_CONNECTIONS false)"),
-    ("is not permitted to log in", "the user has no LOGIN: ask for another, or for ALTER ROLE ... LOGIN"),
-    ("ssl", "client and server do not agree on TLS: see sslmode and the certificates"),
-)
-
-
-_SAID_BY_SERVER = re.compile(r"(?m)(?:^|: )\w+:  \S")
-"""libpq gives no SQLSTATE for a failed login. It writes what the server said as severity, colon and two spaces
-(fe-protocol3.c, pqBuildErrorMessage3); the severity is in the server's language."""
-_TIMED_OUT = re.compile(r"timeout expired|timed out")
-_NOT_THERE = re.compile(r'\b(database|role) ".*" does not exist')
-_MISSING = {
-    "database": "the database does not exist: check the end of the target URL",
-    "role": "the user does not exist: check the name before @ in the target URL",
-}
 
 
 class PostgresqlTarget:
@@ -87,6 +55,8 @@ class PostgresqlTarget:
 
     def __init__(self, access: Access) -> None:
         self._access = access
+        self._kept: dict[str, str] = {}
+        self._lock = threading.Lock()
         self.observer: Callable[[str], None] | None = None
 
     @property
@@ -95,8 +65,11 @@ class PostgresqlTarget:
 
     @property
     def local(self) -> bool:
-        host = self._host()
-        return host in _LOCAL or host.startswith("/")
+        return is_local(self._host())
+
+    @property
+    def exposure(self) -> Exposure | None:
+        return exposure(settings_of(self._access), self._host())
 
     @property
     def lease_key(self) -> str:
@@ -117,13 +90,12 @@ class PostgresqlTarget:
         import psycopg
 
         try:
-            # a server-side prepared statement would only change the plan: each statement runs once
-            session = psycopg.connect(self._conninfo(tag.run), autocommit=True, prepare_threshold=None)
+            session = self._connected(tag.run)
         except psycopg.Error as error:
-            raise _cannot_connect(self._access.address, error) from None
+            raise cannot_connect(self._access.address, error) from None
         connection = PostgresqlConnection(session, self)
         try:
-            connection.begin_session(read_only=read_only)
+            found = connection.begin_session(self._kept, read_only=read_only)
         except DatabaseError as error:
             connection.close()
             raise ToolkitError(
@@ -131,17 +103,42 @@ class PostgresqlTarget:
                 code="TK-0201",
                 database_code=error.code,
             ) from None
+        with self._lock:
+            self._kept = self._kept or found
+        if found["user_name"] != self._kept["user_name"]:
+            connection.close()
+            raise ToolkitError(
+                f"the session at `{self.display}` works as `{found['user_name']}`, the first one did as "
+                f"`{self._kept['user_name']}`",
+                code="TK-0201",
+                hint="somebody changed the role that this user takes on (ALTER ROLE ... SET role): begin again",
+            )
         return connection
+
+    def _connected(self, run: str) -> psycopg.Connection[TupleRow]:
+        """Connect; where the server wants a password that nobody has given, a person is asked, as psql does."""
+        import psycopg
+
+        # a server-side prepared statement would only change the plan: each statement runs once
+        connect = partial(psycopg.connect, autocommit=True, prepare_threshold=None)
+        try:
+            return connect(self._conninfo(run))
+        except psycopg.OperationalError as error:
+            wanted = error.pgconn is not None and error.pgconn.needs_password
+            if not wanted or self._access.ask_password() is None:
+                raise
+        return connect(self._conninfo(run))
 
     def _conninfo(self, run: str) -> str:
         from psycopg.conninfo import make_conninfo
 
         address = self._access.address
-        given = dict(address.parameters)
+        given = settings_of(self._access)
         if secret := _SECRETS.intersection(given):
             raise ToolkitError(f"the target URL contains `{min(secret)}`", code="TK-0108")
         arguments: dict[str, str | int | None] = {
             **_NETWORK,
+            **required_of(given, self._host()),
             **given,
             "dbname": address.database or None,
             "user": address.user,
@@ -155,6 +152,12 @@ class PostgresqlTarget:
     @property
     def programs_folder(self) -> str | None:
         return dict(self._access.options).get("bin_dir")
+
+    def allow_folder(self, path: str) -> None:
+        """Nothing: files are the server's own matter."""
+
+    def keep_schema(self, name: str) -> None:
+        """Nothing: all sessions have the `search_path` of the first one."""
 
     def programs_access(self, run: str) -> ProgramAccess:
         """Give a program libpq's own variables; nobody else can read its environment, where the password is."""
@@ -183,41 +186,6 @@ def _require_driver() -> None:
         ) from None
 
 
-def _cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
-    import psycopg
-
-    text = str(error).strip()
-    lowered = text.lower()
-    if "invalid connection option" in lowered or "invalid uri query" in lowered:
-        return ToolkitError(
-            f"the target URL has a parameter that libpq does not know: {_last_line(text)}",
-            code="TK-0102",
-            hint="use libpq's names, such as sslmode=require",
-        )
-    named = _NOT_THERE.search(lowered)
-    hint = (
-        _MISSING[named[1]] if named else next((hint for words, hint in _CONNECT_HINTS if words in lowered), None)
-    )
-    sentence = f"cannot connect to `{address.display}`: {_last_line(text)}"
-    if error.sqlstate is not None or _SAID_BY_SERVER.search(text):
-        return ToolkitError(sentence, code="TK-0201", hint=hint, database_code=error.sqlstate)
-    unheard = UnheardError(sentence, code="TK-0201", hint=hint)
-    unheard.timed_out = isinstance(error, psycopg.errors.ConnectionTimeout) or bool(_TIMED_OUT.search(lowered))
-    return unheard
-
-
-def _last_line(text: str) -> str:
-    """Return the reason: libpq tells every address it tried, the last line the last, and may add a question.
-
-    What the server adds (`DETAIL`, `HINT`) is not the reason, but stands behind it.
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().endswith("?")]
-    reasons = [line for line in lines if not line.startswith(("DETAIL:", "HINT:"))]
-    detail = lines[-1].partition(":")[2].strip() if lines and lines[-1].startswith("DETAIL:") else ""
-    said = reasons[-1] if reasons else "no reason given"
-    return f"{said} ({detail.rstrip('.')})" if detail else said
-
-
 class PostgresqlConnection:
     """One session in autocommit; a transaction that failed is rolled back at once."""
 
@@ -239,12 +207,26 @@ class PostgresqlConnection:
     def identity(self) -> str:
         return f"pid {self._pid}"
 
-    def begin_session(self, *, read_only: bool) -> None:
-        """Set time-outs and the check for a vanished client, where the platform has it."""
+    def begin_session(self, kept: Mapping[str, str], *, read_only: bool) -> dict[str, str]:
+        """Set time-outs, how names resolve, and the check for a vanished client, where the platform has it.
+
+        Args:
+            kept: what the first session of the target returned; a role or database may have other settings by now.
+            read_only: whether nothing may be changed.
+        """
         begin = resources.sql_text("postgresql/session_begin.sql")
-        self._send(begin, {"read_only": "on" if read_only else "off"})
+        values = {name: kept.get(name) for name in _KEPT}
+        rows = self._send(begin, {**values, "read_only": "on" if read_only else "off"}).rows
+        found = {str(row["name"]): str(row["value"]) for row in rows if row["name"] in _KEPT}
+        found["user_name"] = str(rows[0]["user_name"])
         with contextlib.suppress(DatabaseError):
             self._send(resources.sql_text("postgresql/session_check_interval.sql"), None)
+        return found
+
+    @property
+    def transaction_id(self) -> None:
+        """Nothing: the server is asked, by the dialect."""
+        return
 
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         if self._target.observer is not None:

@@ -29,6 +29,12 @@ class HostTarget:
         del role, tag, read_only
         return HostConnection()
 
+    def allow_folder(self, path: str) -> None:
+        """A host keeps nobody from its folders but by their permissions."""
+
+    def keep_schema(self, name: str) -> None:
+        """A host has no schemas."""
+
     def programs_access(self, run: str) -> ProgramAccess:
         del run
         return ProgramAccess()

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.analysis.awr.made import interval, origin
 from toolkit.analysis.awr.diff import compare_intervals
-from toolkit.analysis.awr.findings import cause_sentence
 from toolkit.analysis.awr.from_report import interval_of
+from toolkit.analysis.awr.sentences import cause_sentence
 from toolkit.model.interval import Listing, Wait
 
 WHOLE = "log file switch (checkpoint incomplete)"

@@ -10,7 +10,8 @@ import pytest
 from tests.analysis.awr.made import HOUR, interval, origin, segments
 from toolkit.analysis.awr.causes import load_factor
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
-from toolkit.analysis.awr.findings import cause_sentence, headline, measures
+from toolkit.analysis.awr.findings import headline, measures
+from toolkit.analysis.awr.sentences import cause_sentence, evidence, worth_telling
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval, Listing, Statement, Wait
 
@@ -210,10 +211,10 @@ def test_without_db_time_nothing_is_claimed() -> None:
 
 
 def test_sessions_that_wait_as_many_as_they_worked_are_told_by_what_they_get_done() -> None:
-    """Three sessions, always busy: after, they wait for a lock and do a tenth."""
+    """Three sessions, always busy: after, they wait for a lock and do half."""
     before = interval(cpu=3 * HOUR, waits={"Lock:relation": (0.0, 1)})
-    tenth = {"transactions": 1.0, "user_calls": 5.0, "executes": 10.0}
-    after = interval(day=1, cpu=0.3 * HOUR, waits={"Lock:relation": (2.6 * HOUR, 1e4)}, load=tenth)
+    half = {"transactions": 5.0, "user_calls": 25.0, "executes": 50.0}
+    after = interval(day=1, cpu=0.3 * HOUR, waits={"Lock:relation": (2.6 * HOUR, 1e4)}, load=half)
     diff = compare_intervals(before, after)
     assert "slower" in headline(diff)
     assert (diff.causes[0].key, diff.causes[0].impact > 0) == ("Lock:relation", True)
@@ -232,3 +233,104 @@ def test_where_gets_are_not_told_more_cpu_time_proves_more_work() -> None:
     slow, quick = (replace(sql("a", 1e4, seconds, None), cpu_s=0.9 * seconds) for seconds in (9000.0, 900.0))
     diff = compare_intervals(interval(statements=(quick,)), interval(day=1, cpu=9100, statements=(slow,)))
     assert (diff.causes[0].key, diff.causes[0].part) == ("a", "work")
+
+
+@pytest.mark.parametrize(
+    ("load", "words"),
+    [
+        (
+            {"transactions": 40.0, "user_calls": 200.0, "executes": 400.0},
+            "4.00 times the transactions (10.0 -> 40.0",
+        ),
+        ({"executes": 20.0}, "0.200 times the executions (100 -> 20.0"),
+        ({"transactions": 28.0, "executes": 280.0}, ""),
+    ],
+)
+def test_loads_that_are_far_apart_get_no_verdict_but_what_each_side_waited_for(
+    load: dict[str, float], words: str
+) -> None:
+    waits = {"log file sync": (500.0, 1e5)}
+    diff = compare_intervals(interval(waits=waits), interval(day=1, cpu=4000, waits=waits, load=load))
+    times = [one for one in measures(diff) if one.startswith("time ")]
+    if words:
+        assert headline(diff).startswith(f"inconclusive: not the same work: {words}")
+        assert times == [
+            "time before: DB CPU 67 %, log file sync 33 % of DB time",
+            "time after: DB CPU 89 %, log file sync 11 % of DB time",
+        ]
+    else:
+        assert "inconclusive" not in headline(diff)
+        assert times == []
+
+
+def test_as_many_executions_in_fewer_transactions_are_the_same_work() -> None:
+    after = interval(day=1, cpu=4000, load={"transactions": 1.0})
+    assert "slower: one execution takes" in headline(compare_intervals(interval(), after))
+
+
+def test_of_all_that_is_known_db_time_alone_tells_loads_apart() -> None:
+    bare = {"transactions": 0.0, "executes": 0.0}
+    diff = compare_intervals(interval(load=bare), interval(day=1, cpu=7000, load=bare))
+    assert "7.00 times the DB time" in headline(diff)
+
+
+def test_parameters_and_plans_that_changed_are_named_with_both_values() -> None:
+    before = interval(parameters={"sga_target": "4G"}, statements=(sql("a", 1e4, 600, 1e6, "11"),))
+    after = interval(
+        day=1, parameters={"sga_target": "2G", "x": "y" * 60}, statements=(sql("a", 1e4, 600, 1e6, "22"),)
+    )
+    found = {one.kind: one.sentence for one in compare_intervals(before, after).doubts}
+    assert found["parameters"] == f"2 parameters changed: `sga_target` 4G -> 2G, `x` (not listed) -> {'y' * 40}..."
+    assert found["plans"] == "other plans than before: `a` 11 -> 22"
+
+
+def test_log_file_sync_from_nothing_to_half_of_db_time_stands_first() -> None:
+    before = interval(cpu=1000, waits={"db file sequential read": (200, 1e5)})
+    after = interval(
+        day=1, cpu=1100, waits={"db file sequential read": (300, 1.2e5), "log file sync": (1400, 2e4)}
+    )
+    diff = compare_intervals(before, after)
+    assert diff.causes[0].key == "log file sync"
+    assert cause_sentence(diff.causes[0], diff).startswith("commits: more time in `log file sync`")
+
+
+def test_more_and_longer_waits_for_an_event_are_one_cause() -> None:
+    before = interval(waits={"db file sequential read": (200, 1e5), "direct path read": (100, 1e4)})
+    after = interval(day=1, waits={"db file sequential read": (4000, 4e5), "direct path read": (900, 4e4)})
+    found = [one.key for one in compare_intervals(before, after).causes]
+    assert len(found) == len(set(found))
+    assert not {"direct path read"} & {one.key for one in compare_intervals(before, after).causes[1:]}
+
+
+def test_every_cause_of_a_twentieth_of_the_change_is_told_and_none_below() -> None:
+    shares = (800.0, 600.0, 500.0, 400.0, 300.0, 40.0)
+    names = [f"enq: E{place} - contention" for place in range(len(shares))]
+    before = interval(waits=dict.fromkeys(names, (1.0, 10.0)))
+    after = interval(day=1, waits={name: (1 + share, 10.0) for name, share in zip(names, shares, strict=True)})
+    diff = compare_intervals(before, after)
+    assert [one.key for one in worth_telling(diff.causes, diff)] == names[:5]
+
+
+@pytest.mark.parametrize(
+    ("busy", "words"),
+    [
+        (None, "whether sessions queued for it is unknown"),
+        (30.0, "with CPU left on the host"),
+        (97.0, "on a host with hardly any CPU left"),
+    ],
+)
+def test_a_queue_for_cpu_is_only_claimed_of_a_host_that_is_full(busy: float | None, words: str) -> None:
+    host = {} if busy is None else {"busy_pct": busy}
+    before, after = interval(host_cpu=host), interval(day=1, db_time=9000, host_cpu=host)
+    diff = compare_intervals(before, after)
+    assert diff.causes[0].kind == "queue"
+    assert words in cause_sentence(diff.causes[0], diff)
+    assert any(one.startswith("DB time less CPU and waits") for one in evidence(diff.causes[0]))
+
+
+def test_a_statement_longer_than_the_interval_carries_its_caveat() -> None:
+    before = interval(statements=(sql("a", 1, 3000, 1e6),))
+    after = interval(day=1, cpu=1000, db_time=9000, statements=(sql("a", 1, 8000, 1e7),))
+    diff = compare_intervals(before, after)
+    (one,) = [each for each in diff.causes if each.kind == "statement"]
+    assert "an execution takes longer than the interval" in cause_sentence(one, diff)

@@ -6,6 +6,8 @@ import pytest
 
 from toolkit.analysis.awr.diff import compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
+from toolkit.readers.awr.sections import records, section_of
+from toolkit.readers.awr.tables import AwrTable, Numbers
 
 MIB = 2**20
 FUNCTIONS = [
@@ -13,6 +15,14 @@ FUNCTIONS = [
     "MB IO MB/s", "MB Read MB/s", "MB Write MB/s", "Waits: Count", "Avg Time",
 ]  # fmt: skip
 TYPES = [*FUNCTIONS[:1], "Filetype Name", *FUNCTIONS[2:10], "Service Time Small Read", "Service Time Large Read"]
+
+
+def typed(columns: list[str], rows: list[list[str]]) -> dict[str, object]:
+    """Return a section as the reader of reports has it."""
+    table = AwrTable("IOStat", "", tuple(columns), [tuple(cells) for cells in rows])
+    section = section_of(table)
+    assert section is not None
+    return {section.name: records(section, table, Numbers()).rows}
 
 
 def row(instance: str, name: str, write: str, *ends: str) -> list[str]:
@@ -27,7 +37,7 @@ def cluster(day: int, first: str, second: str) -> dict[str, object]:
     return {
         "scope": "rac_global", "db_name": "ACME", "dbid": 7, "elapsed_min": 10.0,
         "begin_snap_time": f"2025-03-0{day}T10:00:00",
-        "tables": [{"columns": FUNCTIONS, "rows": [total, *functions]}, {"columns": TYPES, "rows": types}],
+        **typed(FUNCTIONS, [total, *functions]), **typed(TYPES, types),
         "instances": [{"inst_num": n, "instance": f"acme{n}", "elapsed_min": 10.0} for n in (1, 2)],
     }  # fmt: skip
 
@@ -56,7 +66,7 @@ def test_the_table_of_one_instance_is_read_as_before() -> None:
     columns = ["Function Name", "Reads: Data", "Reqs per sec", "Data per sec", "Writes: Data", "Reqs per sec",
                "Data per sec", "Waits: Count", "Avg Tm(ms)"]  # fmt: skip
     cells = ["LGWR", "1M", "0.50", "0M", "2G", "10.00", "1M", "5.5M", "1.50"]
-    read = interval_of({"elapsed_min": 10.0, "tables": [{"columns": columns, "rows": [cells]}]})
+    read = interval_of({"elapsed_min": 10.0, **typed(columns, [cells])})
     found = read.functions.rows["LGWR"]
     assert (found.read_bytes, found.write_bytes, found.write_requests) == (MIB, 2 * 2**30, 6000)
     assert (found.waits, found.latency_seconds) == (5_500_000, pytest.approx(1.5e-3))

@@ -47,7 +47,7 @@ def named(names: list[str], odd: str, day: int) -> Interval:
         container=odd,
     )
     one = Statement(
-        "abcdefghijk12", 1e4, 700.0 * (1 + 9 * day), 50.0, 1e6 * (1 + 20 * day), module=module, text=text
+        "abcdfghjkmn12", 1e4, 700.0 * (1 + 9 * day), 50.0, 1e6 * (1 + 20 * day), module=module, text=text
     )
     return interval(
         day=day, cpu=1000 + 9000 * day, statements=(one,), who=who,
@@ -68,7 +68,7 @@ def masked(names: list[str], odd: str, day: int, salt: Pseudonyms) -> Interval:
 def test_no_name_is_left_in_any_form_of_a_comparison_or_a_series(names: list[str], odd: str) -> None:
     salt = Pseudonyms()
     sides = [masked(names, odd, day, salt) for day in (0, 1)]
-    diff, series = compare_intervals(*sides), trends(sides, sql=["abcdefghijk12"])
+    diff, series = compare_intervals(*sides), trends(sides, sql=["abcdfghjkmn12"])
     shown = [
         diff_text(diff), diff_page(diff), json.dumps(diff_document(diff)), trend_text(series), trend_page(series),
         trend_sheet(series), json.dumps(trend_document(series)),

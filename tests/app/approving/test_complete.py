@@ -122,7 +122,7 @@ def test_another_dbid_or_container_behind_the_same_address_is_refused(
         plan, places = made(standin.url, steps, store, tmp_path)
         approve(subject_of_plan(tmp_path / "n.toml", plan, places), store)
         before = len(standin.statements)
-        monkeypatch.setattr("toolkit.app.approving.checking.identity_of", lambda _: ({"DBID": "7"}, ()))
+        monkeypatch.setattr("toolkit.app.approving.checking.identity_of", lambda *_: ({"DBID": "7"}, ()))
         with pytest.raises(ToolkitError, match=r"DBID of .* was `1405` and is `7`") as caught:
             check(subject_of_plan(tmp_path / "n.toml", plan, places), store)
         assert caught.value.code == "TK-0313" and len(standin.statements) == before
@@ -168,7 +168,7 @@ def test_sending_what_no_licence_check_can_see_is_approved_or_refused(store: Sto
     step = '[[step]]\noperation = "stats-gather"\ntable = "g"\n'
     plan, places = made(f"duckdb:///{tmp_path}/x.duckdb", step, store, tmp_path)
     subject, unseen = (
-        subject_of_plan(tmp_path / "n.toml", plan, places, unseen_ok=given) for given in (False, True)
+        subject_of_plan(tmp_path / "n.toml", plan, places, given) for given in ({}, {"unseen_ok": True})
     )
     approval = approve(subject, store)
     with pytest.raises(ToolkitError, match="`unseen_ok` was not set and is true"):

@@ -6,8 +6,6 @@ import pickle
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,20 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.maintenance.test_dispatch import (
-    COPY,
-    QUICK,
-    SLOW,
-    TARGETS,
-    cluster,
-    databases,
-    environment,
-    folder,
-    plan_of,
-    store,
-)
+from tests.app.maintenance.conftest import TARGETS, environment
+from tests.app.maintenance.test_dispatch import COPY, QUICK, SLOW, plan_of, store
 from tests.engines.arena import Heard
 from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
+from tests.servers.forks import Forked, run
 from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import cluster as client_side
@@ -42,7 +31,7 @@ from toolkit.model.words import RunState
 from toolkit.store import Store, open_store
 from toolkit.store.location import address_to_send, find_place
 
-__all__ = ["cluster", "databases", "folder", "store"]
+__all__ = ["store"]
 pytestmark = pytest.mark.postgresql
 ORDER = TargetOrder(
     worker.__version__, plan_of(COPY.format(query=QUICK)).text, "20261122-000000-0001", "pg0", ("copy",),
@@ -109,7 +98,7 @@ def test_a_worker_without_dbatk_is_refused() -> None:
             return {"tcp://h:1": ModuleNotFoundError("No module named 'toolkit'")}
 
     with pytest.raises(ToolkitError, match="the worker tcp://h:1 has no dbatk"):
-        Cluster(Asked(), "dask://h:1", "postgresql://h/db").check(TARGETS)
+        Cluster(Asked(), "dask://h:1", "postgresql://h/db", "2026").check(TARGETS)
 
 
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, store: Store) -> None:
@@ -125,17 +114,27 @@ def test_a_worker_with_another_store_does_nothing(store: Store, databases: Serve
     assert OrderResult.from_text(carried.to_text()) == carried
 
 
+def test_a_worker_with_another_store_is_refused_before_anything_begins(
+    store: Store, databases: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert worker.look(TARGETS, str(store.address), store.origin).faults == ()
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "its_own.sqlite"))
+    (fault,) = worker.look(TARGETS, str(store.address), store.origin).faults
+    assert "its_own.sqlite` is not the plan's store; set DBATK_STORE there" in fault
+
+
 def test_no_secret_travels(monkeypatch: pytest.MonkeyPatch) -> None:
     place = find_place("postgresql://u:s3cret@h:5432/db?sslmode=require&password=s3cret&sslpassword=s3cret")
     sent = address_to_send(place)
     assert sent == "postgresql://u@h:5432/db?sslmode=require"
     assert address_to_send(find_place("/tmp/x.sqlite")) is None
     monkeypatch.setenv("DBATK_PASSWORD", "s3cret")
-    asking = Approvals(not_production=True, yes_production="dwh", ask=lambda question: True)
+    asking = Approvals(not_production=True, yes_production=("dwh", "crm"), ask=lambda question: True)
     order = replace(ORDER, store=sent, allowed=allowed_by(asking))
     assert b"s3cret" not in pickle.dumps(order.to_text())
     assert TargetOrder.from_text(order.to_text()) == order
-    assert order.approvals.yes_production == "dwh" and order.approvals.ask is None
+    order = TargetOrder.from_text(order.to_text())
+    assert order.approvals.yes_production == ("dwh", "crm") and order.approvals.ask is None
 
 
 def test_a_worker_stops_when_the_conductor_is_gone(store: Store) -> None:
@@ -153,20 +152,18 @@ def test_a_worker_stops_when_the_conductor_is_gone(store: Store) -> None:
 
 
 @pytest.fixture
-def at_work(
-    cluster: DaskCluster, databases: Server, folder: Path, tmp_path: Path
-) -> Iterator[subprocess.Popen[str]]:
+def at_work(cluster: DaskCluster, databases: Server, folder: Path, tmp_path: Path) -> Iterator[Forked]:
     """A plan that the command line runs on the cluster."""
     plan = plan_of(COPY.format(query=SLOW.format(rows=5000)), head="at_once = 2")
     (tmp_path / "many.toml").write_text(plan.text)
     where = ["--on", cluster.url, "--store", databases.url, "--json"]
-    command = [sys.executable, "-m", "toolkit", "run", "many.toml", *where]
-    given = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environment(folder)}
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with Forked("toolkit", "run", "many.toml", *where, cwd=tmp_path, env=_given(folder)) as process:
         yield process
         process.kill()
+
+
+def _given(folder: Path) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environment(folder)}
 
 
 def _until_two_run(store: Store) -> None:
@@ -179,7 +176,7 @@ def _until_two_run(store: Store) -> None:
     raise AssertionError("two targets are never at work")
 
 
-def test_control_c_ends_a_plan_on_a_cluster_cleanly(at_work: subprocess.Popen[str], store: Store) -> None:
+def test_control_c_ends_a_plan_on_a_cluster_cleanly(at_work: Forked, store: Store) -> None:
     _until_two_run(store)
     at_work.send_signal(signal.SIGINT)
     out, err = at_work.communicate(timeout=TIMEOUT_SECONDS)
@@ -191,17 +188,11 @@ def test_control_c_ends_a_plan_on_a_cluster_cleanly(at_work: subprocess.Popen[st
 
 
 def test_a_second_start_exits_5_and_says_who_is_at_work(
-    at_work: subprocess.Popen[str], store: Store, databases: Server, cluster: DaskCluster, tmp_path: Path
+    at_work: Forked, store: Store, databases: Server, cluster: DaskCluster, folder: Path, tmp_path: Path
 ) -> None:
     _until_two_run(store)
-    options = {"cwd": tmp_path, "env": _environment(at_work), "capture_output": True, "text": True}
-    second = subprocess.run(at_work.args, check=False, **options)  # type: ignore[call-overload]
+    second = run(*at_work.args, cwd=tmp_path, env=_given(folder))
     assert second.returncode == ExitCode.REFUSED, second.stderr
     assert f"process {at_work.pid} on" in second.stdout and "since" in second.stdout
     at_work.send_signal(signal.SIGINT)
     at_work.communicate(timeout=TIMEOUT_SECONDS)
-
-
-def _environment(process: subprocess.Popen[str]) -> dict[str, str]:
-    given = Path(f"/proc/{process.pid}/environ").read_text().split("\0")
-    return dict(line.split("=", 1) for line in given if "=" in line)

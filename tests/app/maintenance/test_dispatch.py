@@ -16,9 +16,11 @@ import psycopg
 import pytest
 from sqlalchemy import update
 
+from tests.app.maintenance.conftest import TARGETS, environment
 from tests.engines.arena import Heard
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import plan_targets_of, run_plan
 from toolkit.app.maintenance.cluster import cluster_at
@@ -31,57 +33,10 @@ from toolkit.runner import Stop
 from toolkit.store import Store, open_store, schema
 
 pytestmark = pytest.mark.postgresql
-TARGETS = ("pg0", "pg1", "pg2", "pg3")
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\ntable = "public.copied"\nquery = "{query}"\n'
 QUICK = "SELECT i FROM generate_series(1, 500) i"
 SLOW = "SELECT i, pg_sleep(0.02)::text AS p FROM generate_series(1, {rows}) i"
 STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\ntable = "public.copied"\nneeds = ["copy"]\n'
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cluster")
-
-
-@pytest.fixture
-def databases(postgresql_server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """Four empty databases beside the store, under names."""
-    server = postgresql_server
-    with server.connect() as session:
-        session.execute("DROP SCHEMA IF EXISTS dbatk CASCADE")
-        for name in TARGETS:
-            session.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-            session.execute(f"CREATE DATABASE {name}")
-    profiles = "".join(
-        f'[targets.{name}]\nurl = "postgresql://{server.user}@{server.host}:{server.port}/{name}"\n'
-        "production = false\n"
-        for name in TARGETS
-    )
-    (folder / "config").mkdir(mode=0o700, exist_ok=True)
-    (folder / "config/targets.toml").write_text(profiles)
-    (folder / "config/targets.toml").chmod(0o600)
-    monkeypatch.setenv("DBATK_CONFIG", str(folder / "config"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
-    monkeypatch.delenv("DBATK_STORE", raising=False)
-    yield server
-    with server.connect() as session:
-        for name in TARGETS:
-            session.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """What workers find: profiles, no store of their own, and a folder for what they write."""
-    return {"DBATK_CONFIG": str(folder / "config"), "DBATK_STORE": "", "XDG_DATA_HOME": str(folder)}
-
-
-@pytest.fixture(scope="module")
-def cluster(folder: Path) -> Iterator[DaskCluster]:
-    """A scheduler with two workers of two hosts."""
-    with DaskCluster(folder, environment(folder)) as begun:
-        for host in ("alpha", "beta"):
-            begun.begin_worker(host)
-        begun.wait_for_workers(2)
-        yield begun
 
 
 @pytest.fixture
@@ -95,6 +50,8 @@ def plan_of(*steps: str, head: str = "", targets: str = '["pg*"]') -> Maintenanc
     return read_plan(parse_document(text, "many.toml"), Path())
 
 
+BOTH_IN_FULL = pytest.mark.parametrize("means", thinned(["threads", "cluster"], 2), indirect=True)
+"""For tests of what has its own test on a cluster, or follows from one that has."""
 Means = Callable[[MaintenancePlan, Store], AbstractContextManager[Dispatcher]]
 
 
@@ -148,6 +105,7 @@ def test_every_target_is_done_and_a_failing_one_stops_no_other(
     assert no_lease_is_left(store) and not store.open_entries_all()
 
 
+@BOTH_IN_FULL
 def test_no_more_targets_are_at_work_at_once_than_the_plan_says(means: Means, store: Store) -> None:
     record = run(means, plan_of(COPY.format(query=SLOW.format(rows=20)), head="at_once = 2"), store)
     assert set(states(record).values()) == {"done"}
@@ -156,6 +114,7 @@ def test_no_more_targets_are_at_work_at_once_than_the_plan_says(means: Means, st
     assert most == 2
 
 
+@BOTH_IN_FULL
 def test_a_stop_ends_what_runs_in_order_and_begins_nothing_more(means: Means, store: Store) -> None:
     stop = Stop()
 

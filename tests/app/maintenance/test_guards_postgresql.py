@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,10 +17,17 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import guard_reader, plan_targets_of, run_plan
 from toolkit.app.maintenance.guard_reader import GuardReader
 from toolkit.app.maintenance.guards import guard_rows
+from toolkit.app.maintenance.run_guards import guarding
+from toolkit.app.runs.execute import start
+from toolkit.app.targets import find_target
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
 from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord, StepRecord
 from toolkit.model.protocols import Event
+from toolkit.model.values import Factor
+from toolkit.model.words import Mode, Outcome
 from toolkit.store import Store
 
 pytestmark = pytest.mark.postgresql
@@ -174,7 +181,7 @@ def test_a_statement_that_blocks_others_for_too_long_is_cancelled_and_they_go_on
     record = run(
         server, store, 'max_blocking = "20s"', FILL, COPY, events=Told({"fill on": come}), max_blocking=0.3
     )
-    assert got.wait(30), "the session behind it went on"
+    assert got.wait(300), "the session behind it went on"
     fill, copy = record.steps
     assert fill.state == "stopped" and copy.state == "done"
     assert str(fill.reason).startswith("stopped by the guard `max_blocking`: a session has waited ")
@@ -188,7 +195,7 @@ def test_too_many_behind_a_statement_stop_it(server: Server, store: Store) -> No
 
     guards = 'max_lock_waiters = 0\non_breach = "stop"\nlooks = 2'
     record = run(server, store, guards, FILL, events=Told({"fill on": come}))
-    assert got.wait(30)
+    assert got.wait(300)
     assert only(record).state == "stopped"
     assert "`max_lock_waiters`: 1 session waits for locks behind it, the limit is 0" in str(only(record).reason)
 
@@ -326,3 +333,52 @@ def lag_of(standby: Server) -> float:
     look = reading.read(())
     reading.close()
     return look.readings[Guard.LAG].value or 0.0
+
+
+def guarded_run(server: Server, store: Store, events: Told, query: str, *guards: str) -> str:
+    """Run a job under guards, the way the command line does."""
+    resolved = find_target(server.url)
+    job = Experiment(
+        server.url, "ctas", {"query": query, "table": "guarded.made"}, (Factor("degree", (1,)),), Mode.JOB,
+        guards=("every=1s", *guards),
+    )  # fmt: skip
+    return start(
+        job, resolved.target, store=store, approvals=APPROVALS, events=events, guarding=guarding(resolved, events)
+    )
+
+
+def test_a_job_from_the_command_line_waits_for_its_guards(server: Server, store: Store) -> None:
+    with server.connect() as other, server.connect() as ends:
+        asleep = threading.Thread(target=swallowing, args=(other, "SELECT pg_sleep(60)"))
+        asleep.start()
+        waited: list[str] = []
+
+        def end() -> None:
+            waited.append("waited")
+            ends.execute("SELECT pg_cancel_backend(%s)", [other.info.backend_pid])
+
+        run = guarded_run(server, store, Told({"waits:": end}), "SELECT 1 AS one", "max_active_sessions=0")
+        asleep.join()
+    assert waited and store.load_run(run).trials[-1].outcome is Outcome.OK
+
+
+def test_a_trial_that_runs_is_stopped_by_a_guard_and_gone_on_with(server: Server, store: Store) -> None:
+    with server.connect() as other, server.connect() as ends:
+        asleep = threading.Thread(target=swallowing, args=(other, "SELECT pg_sleep(60)"))
+        events = Told({"degree=1": asleep.start})  # the trial was begun
+        with pytest.raises(ToolkitError) as stopped:
+            guarded_run(
+                server, store, events, "SELECT 1 AS one FROM pg_sleep(60)", "max_active_sessions=0",
+                "on_breach=stop", "looks=1",
+            )  # fmt: skip
+        ends.execute("SELECT pg_cancel_backend(%s)", [other.info.backend_pid])
+        asleep.join()
+    assert stopped.value.code == "TK-0311" and "max_active_sessions" in stopped.value.message
+    (head,) = store.list_runs()
+    assert head.state == "interrupted" and f"resume {head.run}" in str(stopped.value.hint)
+    assert head.experiment.guards[1] == "max_active_sessions=0"
+
+
+def swallowing(session: psycopg.Connection[tuple[object, ...]], query: str) -> None:
+    with suppress(psycopg.errors.QueryCanceled):
+        session.execute(query.encode())

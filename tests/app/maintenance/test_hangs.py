@@ -21,7 +21,7 @@ from toolkit.design.plan_file import read_plan
 from toolkit.design.window import read_windows
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord, StepState
+from toolkit.model.plan import Guard, MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.runner import Stop, holding_lease, holding_locks
 from toolkit.store import Store
 
@@ -143,6 +143,25 @@ def test_a_step_that_never_ends_is_given_up_when_its_database_is_silent(
     assert stops[0].disowned, "its thread must change nothing any more"
 
 
+@pytest.mark.parametrize(("code", "disowned"), [("TK-0302", True), ("TK-0310", False)])
+def test_a_step_whose_target_another_process_took_undoes_nothing_of_what_that_one_may_go_on_with(
+    code: str, disowned: bool
+) -> None:
+    ended, stops = threading.Event(), list[Stop]()
+
+    def work(stop: Stop) -> StepRecord:
+        stops.append(stop)
+        stop.wait(300)
+        ended.set()
+        return begun
+
+    begun, at_work = StepRecord(0, "there", "a", began_at=datetime.now(UTC)), working.Working(lambda: True)
+    at_work.begin(begun, work, Stop())
+    at_work.stop(ToolkitError("because", code=code))
+    assert ended.wait(300)
+    assert (stops[0].requested, stops[0].disowned) == (True, disowned)
+
+
 def test_a_step_that_takes_long_to_end_is_waited_for_while_its_database_answers(
     night: Night, monkeypatch: pytest.MonkeyPatch, hanging: threading.Event
 ) -> None:
@@ -237,6 +256,7 @@ def test_a_condition_that_is_never_answered_does_not_keep_the_window_open(
         return real(job, *rest, asking=asking)  # type: ignore[arg-type]
 
     monkeypatch.setattr(target_run, "unmet", unmet)
+    monkeypatch.setattr(target_run, "CONDITION_SECONDS", 10 * WATCHDOG_SECONDS)
     monkeypatch.setattr(StepAttempt, "do", do)
     states = night("ab", closes=closes, each='only_if = {sql = "SELECT 1", at_least = 1}')
     assert states["a"][0] == "stopped" and "the window closed" in states["a"][1]
@@ -287,6 +307,7 @@ def test_guards_that_fail_to_be_looked_at_let_no_step_wait_for_ever() -> None:
 
     watch = GuardWatch(Reader, [Guard.LOAD], ours, 60.0)  # type: ignore[arg-type,return-value]
     watched(watch.begin)
+    assert watch._looked.wait(WATCHDOG_SECONDS)  # `begin` waits only a moment for it
     number, look = watch.latest
     watched(watch.end)
     assert number >= 1 and "the store is locked" in str(look.readings[Guard.LOAD].unread)

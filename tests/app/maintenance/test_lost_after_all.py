@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from tests.engines.arena import Heard
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt, plan_targets_of, run_plan
 from toolkit.app.runs import execute
@@ -16,9 +17,11 @@ from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import StepRecord, StepState
+from toolkit.model.plan import MaintenancePlan, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
-from toolkit.runner import trial
+from toolkit.model.words import RunState
+from toolkit.runner import Stop, trial
+from toolkit.runner.sweep import Sweep
 from toolkit.store import Store
 from toolkit.targets.base import Access
 from toolkit.targets.duckdb import DuckdbTarget
@@ -31,13 +34,17 @@ ONCE = 'only_if = {older_than = "366d"}\n'
 COPY = '[[step]]\nname = "load"\noperation = "ctas"\nsource = "more"\ntable = "copied"\n'
 
 
-def night(store: Store, folder: Path, step: str) -> StepRecord:
+def planned(folder: Path, step: str) -> MaintenancePlan:
     file = folder / "x.duckdb"
     if not file.exists():
         with duckdb.connect(str(file)) as made:
             made.execute("CREATE TABLE g AS SELECT range AS id FROM range(1000)")
             made.execute("CREATE TABLE more AS SELECT range AS id FROM range(10)")
-    plan = read_plan(parse_document(f'[plan]\nname = "n"\ntarget = "duckdb:///{file}"\n{step}', "n.toml"), folder)
+    return read_plan(parse_document(f'[plan]\nname = "n"\ntarget = "duckdb:///{file}"\n{step}', "n.toml"), folder)
+
+
+def night(store: Store, folder: Path, step: str) -> StepRecord:
+    plan = planned(folder, step)
     places = plan_targets_of(plan, store, Approvals())
     return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()).steps[0]
 
@@ -57,7 +64,7 @@ def cut_off(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, step: s
         return night(store, folder, step)
 
 
-@pytest.mark.parametrize(("step", "table", "rows"), [(LOAD, "g", 1010), (COPY, "copied", 10)])
+@pytest.mark.parametrize(("step", "table", "rows"), thinned([(LOAD, "g", 1010), (COPY, "copied", 10)], 2))
 def test_the_next_night_finds_out_that_it_was_done(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, table: str, rows: int
 ) -> None:
@@ -72,6 +79,33 @@ def test_the_next_night_finds_out_that_it_was_done(
     assert (done.state.value, done.run) == ("done", failed.run), done.reason
     with duckdb.connect(str(tmp_path / "x.duckdb")) as looked:
         assert looked.execute(f"SELECT count(*) FROM {table}").fetchone() == (rows,)
+
+
+def test_a_run_stopped_while_its_server_was_away_is_gone_on_with_and_not_begun_anew(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The window closes as the server comes back: whether the table was made nobody has asked yet."""
+    stop = Stop()
+
+    def lost(context: object, state: trial.TrialState, stages: object) -> None:
+        state.failed(DatabaseError("server closed the connection unexpectedly", code="57P01", lost=True))
+
+    def away(self: Sweep) -> None:
+        stop.request(ToolkitError("the window closed", code="TK-0310"))
+        raise LOST
+
+    ((job,),) = (each.jobs for each in plan_targets_of(planned(tmp_path, COPY), store, Approvals()))
+    target = DuckdbTarget(Access(parse_url(f"duckdb:///{tmp_path}/x.duckdb")))
+    with monkeypatch.context() as broken:
+        broken.setattr(trial, "_read_evidence", lost)
+        broken.setattr(Sweep, "_end_orphans", away)
+        with pytest.raises(ToolkitError, match="the window closed"):
+            execute.start(job.experiment, target, store=store, approvals=Approvals(), events=Heard(), stop=stop)
+    (head,) = store.list_runs()
+    assert head.state is RunState.INTERRUPTED
+    execute.resume(head.run, target, store=store, approvals=Approvals(), events=Heard())
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as looked:
+        assert looked.execute("SELECT count(*) FROM copied").fetchone() == (10,)
 
 
 def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(

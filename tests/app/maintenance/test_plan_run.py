@@ -335,7 +335,7 @@ def test_two_nights_of_one_plan_never_run_at_once(run: Runner, store: Store, dat
     first: list[PlanRunRecord] = []
     working = threading.Thread(target=lambda: first.append(run(SLOW, stop=stop, events=Listening())))
     working.start()
-    assert begun.wait(30)
+    assert begun.wait(300)
     lease = store.lease_of(f"plan nightly on duckdb:{database}")
     assert lease is not None
     with pytest.raises(ToolkitError, match="is working on `plan nightly on") as caught:

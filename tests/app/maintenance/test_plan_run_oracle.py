@@ -64,3 +64,47 @@ def test_loads_are_counted_in_a_read_only_transaction(tmp_path: Path, monkeypatc
         assert "the target had 100 and has 600; the source has 500" in str(add.verified)
         assert [step.unverified for step in (before, copy, add)] == [None] * 3
         assert standin.statements.count("SET TRANSACTION READ ONLY") == 3
+
+
+_NAMES = {
+    "ALL_SYNONYMS": [
+        {"OWNER": "PUBLIC", "SYNONYM_NAME": "LOADS", "TABLE_OWNER": "SYS", "TABLE_NAME": "V_$SQL_MONITOR"}
+    ],
+    "ALL_OBJECTS": [
+        {"OWNER": "DBATK", "OBJECT_NAME": "RUNNER", "OBJECT_TYPE": "FUNCTION", "SUBOBJECT_NAME": None},
+        {"OWNER": "DBATK", "OBJECT_NAME": "DBA_HIST_SYSSTAT", "OBJECT_TYPE": "TABLE", "SUBOBJECT_NAME": None},
+    ],
+    "ALL_SOURCE": [
+        {"OWNER": "DBATK", "NAME": "RUNNER", "TYPE": "FUNCTION", "LINE": 1,
+         "TEXT": "FUNCTION runner (t VARCHAR2) RETURN NUMBER IS BEGIN EXECUTE IMMEDIATE t; END;"}
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "unseen_ok", "said"),
+    [
+        ("SELECT count(*) FROM loads", False, "`V_$SQL_MONITOR` (through PUBLIC.LOADS) belongs to Oracle Tuning"),
+        ("SELECT count(*) FROM loads", True, "`V_$SQL_MONITOR` (through PUBLIC.LOADS) belongs to Oracle Tuning"),
+        ("SELECT max(runner(g.idname)) FROM gtest g", False, "EXECUTE IMMEDIATE runs text built at run time"),
+        ("SELECT count(*) FROM gtest", False, None),
+        ("SELECT max(runner(g.idname)) FROM gtest g", True, "ORA-00904"),
+        ("SELECT count(*) FROM dba_hist_sysstat", False, None),
+    ],
+)
+def test_the_query_of_a_condition_is_read_by_what_its_names_lead_to(
+    query: str, unseen_ok: bool, said: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = f'{STATS}only_if = {{sql = "{query}", at_least = 0}}\n'
+    with running_standin(Scenario(beside=_NAMES)) as standin:
+        monkeypatch.setattr(
+            "tests.app.maintenance.test_plan_run_oracle.APPROVALS",
+            Approvals(not_production=True, unseen_ok=unseen_ok),
+        )
+        (done,) = run(standin, tmp_path, monkeypatch, step).steps
+        sent = query in standin.statements
+    if said is None:
+        assert (done.state, sent) == ("done", True), done.reason
+    else:
+        assert done.state == "failed" and said in str(done.reason), done.reason
+        assert sent is said.startswith("ORA-")

@@ -106,6 +106,21 @@ def test_loads_are_counted_as_the_database_was_before_them(server: Server, store
     assert (add.size_bytes or 0) > 500_000, "times are scaled by the size of the source"
 
 
+def test_a_load_of_which_parts_are_committed_is_gone_on_with_and_never_begun_anew(
+    server: Server, store: Store
+) -> None:
+    with server.connect() as session:
+        session.execute("CREATE TABLE night.c (id int PRIMARY KEY)")
+        session.execute("INSERT INTO night.c VALUES (1)")
+        (first,) = run(server, store, ADD + "degree = 3\n").steps
+        assert first.state == "failed" and "duplicate key" in str(first.reason)
+        session.execute("DELETE FROM night.c WHERE id = 1")
+        (second,) = run(server, store, ADD + "degree = 3\n").steps
+        assert (second.state, second.run) == ("done", first.run), second.reason
+        rows = session.execute("SELECT count(*), sum(id) FROM night.c").fetchone()
+    assert rows == (20_000, 200_010_000)
+
+
 def test_rows_that_a_trigger_swallows_are_a_failure(server: Server, store: Store) -> None:
     with server.connect() as session:
         session.execute("CREATE TABLE night.c (id int)")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
+from toolkit.app.dead_plan_runs import end_dead_runs
 from toolkit.app.maintenance import closing as insists
 from toolkit.app.maintenance import plan_targets_of, run_plan
 from toolkit.design.plan_file import read_plan
@@ -72,9 +73,9 @@ def test_a_store_that_stays_full_ends_the_run_with_nothing_at_work_and_the_next_
             run(store, tmp_path)
     assert at_work() == []
     assert run(store, tmp_path).state is RunState.DONE
-    (killed,) = insists.end_dead_runs(store)
+    (killed,) = end_dead_runs(store)
     assert killed.state is RunState.DIED and killed.ended_at is not None
-    assert insists.end_dead_runs(store) == [], "it is told once"
+    assert end_dead_runs(store) == [], "it is told once"
     states = {step.step: step.state.value for step in killed.steps}
     assert states == {"a": "done", "b": "done", "c": "stopped"}, "the run of `b` tells that it was done"
 

@@ -216,8 +216,8 @@ def test_a_backup_is_whole_as_far_as_its_own_evidence_tells(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     told = tuple(Metric(name, value, "", "V$RMAN_STATUS") for name, value in metrics.items())
-    trial = SimpleNamespace(outcome=Outcome.OK, metrics=told)
-    kept = SimpleNamespace(load_run=lambda *_, **__: SimpleNamespace(trials=[trial]))
+    trial = SimpleNamespace(outcome=Outcome.OK, metrics=told, trial=1)
+    kept = SimpleNamespace(load_run=lambda *_, **__: SimpleNamespace(trials=[trial]), items_of=lambda *_: [])
     looked = verify._of_backup("r", kept)  # type: ignore[arg-type]
     assert looked.fault == fault
     assert verified is None or verified in "; ".join(looked.verified)

@@ -17,9 +17,12 @@ from tests.oracle.standin import (
     grammar,
     indexes,
     observed,
+    outcomes,
     parallel,
+    plsql,
     privileges,
     repository,
+    rooms,
     storage,
     tables,
 )
@@ -42,7 +45,7 @@ _STATS_ARGUMENTS = frozenset(
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
      "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size",
-     "query_rewrite_enabled", "tracefile_identifier"}
+     "query_rewrite_enabled", "tracefile_identifier", "current_schema"}
 )  # fmt: skip
 
 
@@ -132,7 +135,15 @@ class Engine(IndexWork):
         # One at a time: DuckDB takes two changes of one table at once for a conflict, Oracle does not.
         calls = {each.sid: each.calls for each in list(self.state.sessions.values())}
         with self.changing:
+            before = self.state.next_object
             done = handler(session, data, command)
+            if command.kind in ("ctas", "index_build") and session.user != privileges.DBA:
+                rooms.settle(
+                    self.state,
+                    text,
+                    before,
+                    lambda made: data.execute(f"DROP {made.kind} IF EXISTS {spell(made.name)}"),
+                )
         if self.scenario.idle_time and command.kind in _TIMED:
             self._snipe(calls, session)
         self.state.statements_run += 1
@@ -207,7 +218,6 @@ class Engine(IndexWork):
         made = self._enter_table(data, command.name)
         made.degree = _attribute_degree(command.parts.get("parallel"))
         made.logging = "NO" if (command.parts.get("logging") or "").upper() == "NOLOGGING" else "YES"
-        made.tablespace = (command.parts.get("tablespace") or "USERS").strip('"')
         made.pct_free = int(command.parts.get("pctfree") or 10)
         partition_table(made, command.parts.get("partitioning"))
         made.compression = (
@@ -311,6 +321,8 @@ class Engine(IndexWork):
         session.group = group
 
     def _do_session_trace(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        if "ALTER SESSION" not in self.scenario.privileges:
+            raise ora(1031)
         session.traced = (command.parts["verb"] or "").upper() == "ENABLE"
 
     def _do_alter_table(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
@@ -335,6 +347,11 @@ class Engine(IndexWork):
     def _do_block(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         for text in blocks.statements(command.parts["inside"] or ""):
             self.command(session, data, text)
+
+    def _do_plsql(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        plsql.Block(
+            lambda text: self.query(session, data, text, ())[1], lambda text: self.command(session, data, text)
+        ).run(f"DECLARE {command.parts['inside']}")
 
     def _do_schedule_job(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         held = {str(row["PRIVILEGE"]) for row in self.rows("SESSION_PRIVS", session)}
@@ -398,6 +415,7 @@ class Engine(IndexWork):
     def commit(self, session: Session, data: duckdb.DuckDBPyConnection) -> None:
         """End the transaction, keeping its work."""
         if session.in_transaction:
+            outcomes.committed(self.state, session)
             data.execute("COMMIT")
         session.in_transaction = False
         session.loaded.clear()
@@ -435,6 +453,7 @@ class Engine(IndexWork):
             )
         if self.scenario.partitioned:
             fill(self.state, self.data, user)
+        self.state.first_made = self.state.next_object
 
     def _misfortune(self, kind: str, sql: str) -> None:
         slow = kind in _TIMED if self.scenario.delay_text is None else self.scenario.delay_text in sql
@@ -453,9 +472,15 @@ class Engine(IndexWork):
             "CURRENT_SCHEMA": session.user, "CURRENT_USER": session.user, "SERVICE_NAME": session.service,
             "INSTANCE_NAME": instance_name(session.instance), "INSTANCE": str(session.instance),
             "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3",
+            "CURRENT_EDITION_NAME": "ORA$BASE", "PROXY_USER": None, "LANGUAGE": "AMERICAN_AMERICA.AL32UTF8",
+            "NLS_TERRITORY": "AMERICA", "NLS_CALENDAR": "GREGORIAN", "NLS_DATE_FORMAT": "DD-MON-RR",
+            "NLS_DATE_LANGUAGE": "AMERICAN", "NLS_SORT": "BINARY",
             "CLOUD_SERVICE": None, "CLIENT_IDENTIFIER": session.client_identifier,
+            "CLIENT_INFO": session.client_info,
         }  # fmt: skip
         there = {**known, **self.scenario.context}
+        if schema := session.parameters.get("current_schema"):
+            there["CURRENT_SCHEMA"] = schema
         return {key: value for key, value in there.items() if f"USERENV.{key}" not in self.scenario.lacking}
 
     def _catalogue(self, session: Session, tables: list[str], translated: Translated) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import blocks, index_grammar, repository, scheduler, tables
+from tests.oracle.standin import blocks, index_grammar, plsql, repository, scheduler, tables
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -108,6 +108,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("read_only", r"SET\s+TRANSACTION\s+READ\s+ONLY"),
     ("commit", r"COMMIT"),
     ("rollback", r"ROLLBACK"),
+    *plsql.FORMS,
 )
 _COMPILED = tuple((kind, re.compile(form, re.IGNORECASE | re.DOTALL)) for kind, form in _FORMS)
 

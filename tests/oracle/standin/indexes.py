@@ -27,7 +27,7 @@ VIEWS = {
     "AUTOLIST",
     "ALL_PART_KEY_COLUMNS": "OWNER NAME OBJECT_TYPE COLUMN_NAME COLUMN_POSITION:n",
     "ALL_TAB_PARTITIONS": "TABLE_OWNER TABLE_NAME COMPOSITE PARTITION_NAME HIGH_VALUE PARTITION_POSITION:n "
-    "TABLESPACE_NAME PCT_FREE:n LOGGING COMPRESSION COMPRESS_FOR INTERVAL",
+    "TABLESPACE_NAME PCT_FREE:n LOGGING COMPRESSION COMPRESS_FOR INTERVAL BLOCKS:n",
     "ALL_TAB_SUBPARTITIONS": "TABLE_OWNER TABLE_NAME PARTITION_NAME SUBPARTITION_NAME SUBPARTITION_POSITION:n "
     "TABLESPACE_NAME PCT_FREE:n LOGGING COMPRESSION COMPRESS_FOR",
 }
@@ -185,7 +185,7 @@ def _tab_partitions(made: Made) -> list[dict[str, object]]:
     return [
         {"TABLE_OWNER": made.name[0], "TABLE_NAME": made.name[1], "PARTITION_NAME": part.name,
          "COMPOSITE": "YES" if part.subs else "NO", "HIGH_VALUE": part.high_value, "PARTITION_POSITION": number,
-         **_attributes(part)}
+         "BLOCKS": part.bytes // _BLOCK, **_attributes(part)}
         for number, part in enumerate(table_parts(made), 1)
     ]  # fmt: skip
 

@@ -101,6 +101,10 @@ _ROWS: dict[str, Callable[[Scenario], Sequence[ViewRow]]] = {
     "V$PX_PROCESS": lambda scenario: servers(scenario.busy_servers, min(4, scenario.max_servers)),
     "V$PX_PROCESS_SYSSTAT": _statistics,
     "V$RESOURCE_LIMIT": _limits,
+    "USER_RSRC_CONSUMER_GROUP_PRIVS": lambda scenario: [
+        {"GRANTEE": scenario.user, "GRANTED_GROUP": name, "GRANT_OPTION": "NO", "INITIAL_GROUP": "NO"}
+        for name in scenario.groups if name != "DEFAULT_CONSUMER_GROUP"
+    ],
     "SESSION_PRIVS": lambda scenario: [{"PRIVILEGE": name} for name in scenario.privileges],
     "DBA_TEMP_FREE_SPACE": lambda _: [
         {"TABLESPACE_NAME": "TEMP", "TABLESPACE_SIZE": 8 * 2**30, "ALLOCATED_SPACE": 2**30,

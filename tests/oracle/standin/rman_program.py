@@ -422,7 +422,8 @@ class Block:
 
     def _hang(self) -> None:
         if self.told.get("hang"):
-            (FOLDER / "hanging").write_text(str(os.getpid()))
+            (FOLDER / "hanging.new").write_text(str(os.getpid()))
+            (FOLDER / "hanging.new").replace(FOLDER / "hanging")
             while True:
                 time.sleep(0.05)
 

@@ -60,6 +60,8 @@ class Scenario:
     password: str = "tiger"
     service: str = "FREEPDB1"
     denied_code: int = 942
+    commit_outcome: bool = False
+    """Whether the service has Transaction Guard."""
     banner_text: str = ""
     number_text: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -72,6 +74,16 @@ class Scenario:
     grants: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: privileges.GRANTS)
     instances: int = 1
     idle_time: bool = False
+    logon: int = 0
+    """The ORA- number that answers every logon; 0 for none."""
+    tablespaces: Mapping[str, int] = field(default_factory=lambda: {"USERS": 40 * 2**30})
+    """Permanent tablespaces, each with its free bytes beside what its files may grow by."""
+    quotas: Mapping[tuple[str, str], int] = field(default_factory=lambda: {("DBATK", "USERS"): 50 * 2**30})
+    """By schema and tablespace, in bytes; -1 is no limit."""
+    unlimited: Sequence[str] = ("APP",)
+    """Schemas that hold UNLIMITED TABLESPACE."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """Default tablespaces of schemas that have another than USERS."""
     recovery_area: int = 400 * 2**30
     """Bytes that the recovery area may take; archived logs go there."""
 

@@ -103,13 +103,10 @@ def autonomous(workload: str = "DWCS", service: str = "ADW_HIGH", **changes: Cha
             },
             parameters_refused=frozenset({"parallel_min_percent"}),
             denied=frozenset({"V$ARCHIVE_DEST", "DBA_PDBS"}),
-            views={
-                "USER_USERS": [_user("DATA")],
-                "USER_TS_QUOTAS": [{"TABLESPACE_NAME": "DATA", "BYTES": 0, "MAX_BYTES": -1}],
-                "DBA_TABLESPACES": _tablespaces("DATA", "TEMP"),
-                "DBA_FREE_SPACE": [{"TABLESPACE_NAME": "DATA", "BYTES": 100 * 2**30}],
-                "DBA_DATA_FILES": [],
-            },
+            views={"DBA_DATA_FILES": []},
+            tablespaces={"DATA": 100 * 2**30},
+            quotas={("DBATK", "DATA"): -1},
+            defaults={"DBATK": "DATA", "APP": "DATA"},
         ),
         changes,
     )
@@ -188,17 +185,5 @@ def _made(scenario: Scenario, changes: Mapping[str, object]) -> Scenario:
     return replace(scenario, **joined)  # type: ignore[arg-type]
 
 
-def _user(tablespace: str) -> ViewRow:
-    return {"USERNAME": "DBATK", "DEFAULT_TABLESPACE": tablespace, "TEMPORARY_TABLESPACE": "TEMP"}
-
-
 def _known(name: str) -> ViewRow:
     return {"USERNAME": name, "ORACLE_MAINTAINED": "Y" if name == "SYS" else "N"}
-
-
-def _tablespaces(*names: str) -> list[ViewRow]:
-    return [
-        {"TABLESPACE_NAME": name, "BLOCK_SIZE": 8192, "STATUS": "ONLINE",
-         "CONTENTS": "TEMPORARY" if name == "TEMP" else "PERMANENT"}
-        for name in names
-    ]  # fmt: skip

@@ -17,7 +17,7 @@ from seerdb.server import ColumnMeta, Result, Server
 from seerdb.server.backend import BindVar, SessionInfo
 from seerdb.server.identity import ServerIdentity
 
-from tests.oracle.standin import faults, recovery
+from tests.oracle.standin import faults, outcomes, recovery
 from tests.oracle.standin.breaks import SERVING
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.errors import ora
@@ -62,7 +62,7 @@ class _Server(Server):
     """Tells the backend of a connection which socket it serves."""
 
     def _serve(self, client: socket.socket, addr: tuple[str, int]) -> None:
-        SERVING.client = client
+        SERVING.client, SERVING.ltxid = client, None
         super()._serve(client, addr)
 
     def end(self) -> None:
@@ -88,6 +88,8 @@ class Backend:
         return self.engine.scenario.password if username.upper() == self.engine.scenario.user else None
 
     def open_session(self, attributes: dict[str, str]) -> None:
+        if self.engine.scenario.logon:
+            raise ora(self.engine.scenario.logon)
         service = attributes.get("service_name", "")
         if service.upper() != self.engine.scenario.service:
             raise ora(12514, service)
@@ -115,9 +117,24 @@ class Backend:
         if session.sid not in self.engine.state.sessions:
             self.drop_connection()
         session.calls += 1
+        SERVING.ltxid = self._ltxid
         if session.sniped:
             self.engine.end_session(session)
             raise ora(2396)
+        session.in_call = True
+        try:
+            return self._struck(session, sql, binds)
+        finally:
+            session.in_call = False
+
+    def _ltxid(self) -> bytes | None:
+        if self.session is None or not self.engine.scenario.commit_outcome:
+            return None
+        own = outcomes.present(self.session)
+        self.engine.state.known_ids.add(own)
+        return own
+
+    def _struck(self, session: Session, sql: str, binds: Sequence[object]) -> Result:
         self.engine.statements.append(sql)
         self.engine.sent.append((session.sid, sql))
         number = len(self.engine.statements)
@@ -133,6 +150,10 @@ class Backend:
             columns, rows = self.engine.query(session, self.data, sql, values)
             described = [_describe(name, kind) for name, kind in columns]
             return Result(described, [tuple(map(_cell, row)) for row in rows], len(rows))
+        if outcomes.ASKS in sql:
+            told = outcomes.outcome(self.engine.scenario, self.engine.state, session, sql)
+            session.client_info = told
+            return Result(rowcount=0)
         recovery.refuse_when_full(self.engine.state, sql)
         try:
             done = self.engine.command(session, self.data, sql)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
-from tests.oracle.standin import guarded, indexes, observed, readings, repository, scheduler
+from tests.oracle.standin import guarded, indexes, observed, readings, repository, rooms, scheduler
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
@@ -73,6 +74,9 @@ class Session:
     query: str = "ENABLED"
     forced: int | None = None
     in_transaction: bool = False
+    commits: int = 0
+    """How many of its transactions were committed."""
+    client_info: str | None = None
     loaded: set[Name] = field(default_factory=set)
     last: dict[str, int] = field(default_factory=dict)
     total: dict[str, int] = field(default_factory=dict)
@@ -84,6 +88,7 @@ class Session:
     requested: int = 0
     instance: int = 1
     calls: int = 0
+    in_call: bool = False
     waits_behind: int | None = None
     """The session whose transaction it waits for."""
     waited_looks: int = 0
@@ -115,8 +120,14 @@ class State:
     sessions: dict[int, Session] = field(default_factory=dict)
     cursors: dict[str, observed.Cursor] = field(default_factory=dict)
     next_object: int = 70001
+    first_made: int = 70001
+    """The number of the first object that was not there when the stand-in began."""
     next_session: int = 101
     statements_run: int = 0
+    known_ids: set[bytes] = field(default_factory=set)
+    """Logical ids of transactions that sessions were given (`outcomes`), those committed, those ended."""
+    committed_ids: set[bytes] = field(default_factory=set)
+    ended_ids: set[bytes] = field(default_factory=set)
     statistics: Statistics = field(default_factory=Statistics)
     lands_on: int = 1
     """The instance that the next session is given."""
@@ -141,6 +152,7 @@ class State:
         """Enter a new object."""
         made = Made(kind, name, self.next_object, datetime.datetime.now().replace(microsecond=0), **attributes)  # type: ignore[arg-type]
         self.next_object += 1
+        made.tablespace = rooms.default(self, name[0])
         self.objects[kind, name] = made
         return made
 
@@ -232,10 +244,12 @@ def _sessions(state: State, session: Session) -> list[CatalogueRow]:
     return [
         {"INST_ID": each.instance, "TADDR": "01" if each.in_transaction or each.deaf else None,
          "SID": each.sid, "SERIAL#": each.serial, "USERNAME": each.user,
-         "STATUS": "KILLED" if each.marked else "ACTIVE", "MODULE": each.module,
-         "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier, "LOGON_TIME": each.logon,
+         "STATUS": "KILLED" if each.marked else "ACTIVE" if each.in_call or each.deaf else "INACTIVE",
+         "MODULE": each.module, "ACTION": each.action, "CLIENT_IDENTIFIER": each.client_identifier,
+         "LOGON_TIME": each.logon,
          "PROGRAM": "python@standin", "TYPE": "USER", "PDML_STATUS": "ENABLED" if each.dml else "DISABLED",
          "PDDL_STATUS": "ENABLED", "PQ_STATUS": each.query,
+         "PADDR": f"{each.sid:016X}", "SQL_TRACE": "ENABLED" if each.traced else "DISABLED",
          "RESOURCE_CONSUMER_GROUP": each.group, "SERVICE_NAME": each.service, **observed.running(each),
          **observed.waiting(each)}
         for each in list(state.sessions.values())
@@ -262,12 +276,22 @@ def _px_session(state: State, _: Session) -> list[CatalogueRow]:
     ]  # fmt: skip
 
 
-def _diag_info(_: State, session: Session) -> list[CatalogueRow]:
+_TRACES = "/u01/app/oracle/diag/rdbms/free/FREE/trace"
+
+
+def _trace_file(session: Session) -> str:
     mark = session.parameters.get("tracefile_identifier", "")
-    name = "_".join(part for part in (f"FREE_ora_{40000 + session.sid}", mark) if part)
-    folder = "/u01/app/oracle/diag/rdbms/free/FREE/trace"
-    return [{"INST_ID": 1, "NAME": "Diag Trace", "VALUE": folder},
-            {"INST_ID": 1, "NAME": "Default Trace File", "VALUE": f"{folder}/{name}.trc"}]  # fmt: skip
+    return f"{_TRACES}/{'_'.join(part for part in (f'FREE_ora_{40000 + session.sid}', mark) if part)}.trc"
+
+
+def _diag_info(_: State, session: Session) -> list[CatalogueRow]:
+    return [{"INST_ID": 1, "NAME": "Diag Trace", "VALUE": _TRACES},
+            {"INST_ID": 1, "NAME": "Default Trace File", "VALUE": _trace_file(session)}]  # fmt: skip
+
+
+def _process(state: State, session: Session) -> list[CatalogueRow]:
+    here = [each for each in list(state.sessions.values()) if each.instance == session.instance]
+    return [{"ADDR": f"{each.sid:016X}", "TRACEFILE": _trace_file(each)} for each in here]
 
 
 def _pq_sesstat(state: State, session: Session) -> list[CatalogueRow]:
@@ -383,21 +407,22 @@ def _all_users(state: State, _: Session) -> list[CatalogueRow]:
     return [{"USERNAME": name, "CREATED": BEGAN, "ORACLE_MAINTAINED": scratch} for name, scratch in users]
 
 
-def _user_users(_: State, session: Session) -> list[CatalogueRow]:
+def _user_users(state: State, session: Session) -> list[CatalogueRow]:
     return [
-        {"USERNAME": session.user, "DEFAULT_TABLESPACE": "USERS", "TEMPORARY_TABLESPACE": "TEMP", "CREATED": BEGAN}
+        {
+            "USERNAME": session.user,
+            "DEFAULT_TABLESPACE": rooms.default(state, session.user),
+            "TEMPORARY_TABLESPACE": "TEMP",
+            "CREATED": BEGAN,
+        }
     ]
 
 
-def _quotas(_: State, __: Session) -> list[CatalogueRow]:
-    return [{"TABLESPACE_NAME": "USERS", "BYTES": 10 * 2**20, "MAX_BYTES": 50 * 2**30}]
+_ROOMS = (*rooms.VIEWS, "DBA_USERS", "DBA_TABLESPACES", "USER_TABLESPACES", "DBA_FREE_SPACE")
 
 
-def _tablespaces(_: State, __: Session) -> list[CatalogueRow]:
-    return [
-        {"TABLESPACE_NAME": name, "BLOCK_SIZE": BLOCK, "STATUS": "ONLINE", "CONTENTS": contents}
-        for name, contents in (("USERS", "PERMANENT"), ("TEMP", "TEMPORARY"))
-    ]
+def _of_rooms(view: str, state: State, session: Session) -> list[CatalogueRow]:
+    return rooms.rows_of(state, view, session)
 
 
 def _segments(state: State, session: Session | None) -> list[CatalogueRow]:
@@ -441,6 +466,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "DBA_TABLESPACE_USAGE_METRICS": lambda _, __: guarded.usage(),
     "V$PX_SESSION": _px_session,
     "V$DIAG_INFO": _diag_info,
+    "V$PROCESS": _process,
     "V$PQ_SESSTAT": _pq_sesstat,
     "V$SYSSTAT": _sysstat,
     "V$SYSTEM_EVENT": _system_event,
@@ -454,12 +480,9 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "ALL_IND_STATISTICS": _ind_statistics,
     "ALL_USERS": _all_users,
     "USER_USERS": _user_users,
-    "USER_TS_QUOTAS": _quotas,
-    "USER_TABLESPACES": _tablespaces,
-    "DBA_TABLESPACES": _tablespaces,
+    **{view: partial(_of_rooms, view) for view in _ROOMS},
     "USER_SEGMENTS": lambda state, session: _without_owner(_segments(state, session)),
     "DBA_SEGMENTS": lambda state, _: _segments(state, None),
-    "DBA_FREE_SPACE": lambda _, __: [{"TABLESPACE_NAME": "USERS", "BYTES": 40 * 2**30}],
     "DBA_DATA_FILES": lambda _, __: [
         {"TABLESPACE_NAME": "USERS", "BYTES": 2**30, "AUTOEXTENSIBLE": "YES", "MAXBYTES": 2**35}
     ],

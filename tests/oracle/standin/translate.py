@@ -160,6 +160,12 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
                 f"TO_MICROSECONDS(CAST(({days}) * 86400000000 AS BIGINT))", read="duckdb"
             ),
         )
+    if isinstance(node, exp.Add) and _is_date_literal(node.this):
+        day, days = (each.sql("duckdb") for each in (node.this, node.expression))
+        moved = f"TO_MICROSECONDS(CAST(({days}) * 86400000000 AS BIGINT))"
+        return sqlglot.parse_one(f"CAST({day} AS TIMESTAMP) + {moved}", read="duckdb")
+    if isinstance(node, exp.StrToDate):
+        return exp.cast(exp.StrToTime(this=node.this, format=node.args["format"]), "TIMESTAMP")
     if isinstance(node, exp.Cast) and node.is_type("date") and not isinstance(node.this, exp.Literal):
         return exp.cast(node.this, "TIMESTAMP")  # a date of Oracle has a time of day
     if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_LOB":

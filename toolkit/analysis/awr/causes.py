@@ -27,6 +27,8 @@ from toolkit.model.interval import Interval
 _NOTHING = 1e-6
 _LEAST_SHARE = 0.02
 """Of the DB time of the busier interval: what is less is no cause worth a line."""
+_NAMED_SHARE = 0.25
+"""Of the change: from here on what has a name stands before the rest that has none, however large."""
 _LOAD_CHANGE, _SAME = 0.1, 0.05
 _ALONE = 0.7
 """The share of additional executions from which they are one statement's."""
@@ -73,10 +75,37 @@ def causes(before: Interval, after: Interval) -> list[Cause]:
     a, b = (_db_time_rate(side) for side in (before, after))
     least = max((a or 0.0) * factor, b or 0.0) * _LEAST_SHARE
     every = (*_load(before, after, factor), *_rises(before, after, factor), *falls)
-    found = [one for one in every if abs(one.weight) >= max(least, _NOTHING)]
+    found = [one for one in _once(every) if abs(one.weight) >= max(least, _NOTHING)]
     whole = whole_change(before, after)
     grew = sum(one.weight for one in found) >= 0 if whole is None else whole >= 0
-    return sorted(found, key=lambda one: ((one.impact > 0) != grew, -abs(one.weight)))
+    last = _rest_is_last(found, abs(whole or 0.0), grew=grew)
+    return sorted(
+        found, key=lambda one: ((one.impact > 0) != grew, last and one.key == families.REST, -abs(one.weight))
+    )
+
+
+def _rest_is_last(found: Sequence[Cause], whole: float, *, grew: bool) -> bool:
+    """Whether what has a name explains enough of a change to stand before what is left, which has none."""
+    named = sum(abs(one.weight) for one in found if (one.impact > 0) == grew and one.key != families.REST)
+    return named >= _NAMED_SHARE * whole
+
+
+def _once(every: Sequence[Cause]) -> list[Cause]:
+    """Return the causes with each event named once: that its waits are more and longer is one change."""
+    kept: list[Cause] = []
+    for one in sorted(every, key=lambda each: -abs(each.weight)):
+        place = next((i for i, other in enumerate(kept) if _same_event(other, one)), None)
+        if place is None:
+            kept.append(one)
+        else:
+            kept[place] = replace(kept[place], impact=kept[place].impact + one.impact)
+    return kept
+
+
+def _same_event(one: Cause, other: Cause) -> bool:
+    same = one.kind == other.kind and one.key == other.key
+    held = other.kind == "event" and one.kind in ("reads", "event") and other.key in one.events
+    return (same or held) and (one.impact > 0) == (other.impact > 0) and other.kind != "statement"
 
 
 def whole_change(before: Interval, after: Interval) -> float | None:

@@ -93,6 +93,7 @@ def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
     found = [*_identity(before.origin, after.origin), *_times(before.origin, after.origin), *_loads(before, after)]
     found.extend(_indexes(before, after))
     found.extend(_parameters(before, after))
+    found.extend(_plans(before, after))
     for name, side in (("before", before), ("after", after)):
         if side.changed_parameters:
             names = ", ".join(f"`{one}`" for one in list(side.changed_parameters)[:5])
@@ -204,14 +205,37 @@ def _indexes(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
 
 
 def _parameters(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
-    names = list(changed_parameters(before, after))
-    if names:
-        shown = ", ".join(f"`{name}`" for name in names[:6])
-        more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-        verb = "changed" if before.origin.dbid == after.origin.dbid else "differ" if names[1:] else "differs"
-        yield IntervalDifference(
-            "parameters", f"{len(names)} parameter{'s' if len(names) > 1 else ''} {verb}: {shown}{more}"
+    changed = changed_parameters(before, after)
+    if changed:
+        shown = ", ".join(
+            f"`{name}` {_value(old)} -> {_value(new)}" for name, (old, new) in [*changed.items()][:6]
         )
+        more = f" and {len(changed) - 6} more" if len(changed) > 6 else ""
+        verb = (
+            "changed" if before.origin.dbid == after.origin.dbid else "differ" if len(changed) > 1 else "differs"
+        )
+        yield IntervalDifference(
+            "parameters", f"{len(changed)} parameter{'s' if len(changed) > 1 else ''} {verb}: {shown}{more}"
+        )
+
+
+_LONGEST_VALUE = 40
+
+
+def _value(value: str | None) -> str:
+    if value is None:
+        return "(not listed)"
+    return value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}..."
+
+
+def _plans(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
+    """Name the statements that ran with other plans, where both sides know them."""
+    both = [(key, before.statements.rows[key].plan, one.plan) for key, one in after.statements.rows.items()
+            if key in before.statements.rows]  # fmt: skip
+    changed = [f"`{key}` {old} -> {new}" for key, old, new in both if old and new and old != new]
+    if changed:
+        more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+        yield IntervalDifference("plans", f"other plans than before: {', '.join(changed[:5])}{more}")
 
 
 def changed_parameters(before: Interval, after: Interval) -> dict[str, tuple[str | None, str | None]]:

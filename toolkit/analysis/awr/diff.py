@@ -15,6 +15,7 @@ from toolkit.analysis.awr.comparable import (
     wrong_order,
 )
 from toolkit.analysis.awr.cut_names import whole_names
+from toolkit.analysis.awr.details import DetailChange, detail_changes
 from toolkit.model.interval import LOAD, InputOutput, Interval, Listing, Wait
 
 PER_TRANSACTION = 10
@@ -111,6 +112,7 @@ class IntervalDiff:
     segments: Mapping[str, tuple[Change, ...]]
     counters: tuple[Change, ...]
     parameters: Mapping[str, tuple[str | None, str | None]]
+    details: Mapping[str, tuple[DetailChange, ...]] = field(default_factory=dict)
     instances: tuple[IntervalDiff, ...] = field(default=())
     unmatched_instances: tuple[str, ...] = field(default=())
 
@@ -161,6 +163,7 @@ def _diff(a: Interval, b: Interval, *, swapped: bool = False) -> IntervalDiff:
         segments=_segments(a, b),
         counters=_mapped(a, b, lambda side: side.counters),
         parameters=changed_parameters(a, b),
+        details=detail_changes(a, b),
         instances=tuple(_diff(one, other) for one, other in pairs),
         unmatched_instances=tuple(
             str(one.origin.instance) for one in (*a.instances, *b.instances) if one.origin.instance not in both

@@ -105,7 +105,8 @@ _WORK = re.compile(
 _RISEN, _MUCH, _FLAT = 1.3, 1.5, 1.25
 _LONGER = 1.5
 _PARSED = 0.3
-_BUSY = 85.0
+BUSY = 85.0
+"""Percent of the host's CPU from which sessions queue for it."""
 _BUSIER = 10.0
 
 
@@ -241,8 +242,8 @@ def _library(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
 
 def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Say that the host has no free CPU: the time that is neither CPU nor wait is spent in its queue."""
-    busy = Change("host_cpu", *(Amount(side.host_cpu.get("busy_pct"), None, 1.0) for side in ground.sides))
-    if busy.after.rate is None or busy.after.rate < _BUSY or busy.after.rate < (busy.before.rate or 0.0) + _BUSIER:
+    busy = _busy(ground)
+    if busy.after.rate is None or busy.after.rate < BUSY or busy.after.rate < (busy.before.rate or 0.0) + _BUSIER:
         return _NONE
     cpus = Change("cpus", *(Amount(side.origin.cpus, None, 1.0) for side in ground.sides))
     queue = _queue(ground)
@@ -255,6 +256,10 @@ def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     )
 
 
+REST = "time neither on CPU nor waiting"
+"""What is left of DB time: no cause has a name there, but where the host has no free CPU (`_saturated`)."""
+
+
 def _queue(ground: IntervalPair) -> RisePart | None:
     """Return the rise of DB time that is neither CPU nor any wait that is listed."""
     rest = Change("unaccounted", *map(_unaccounted, ground.sides))
@@ -262,8 +267,13 @@ def _queue(ground: IntervalPair) -> RisePart | None:
     if a is None or b is None or b <= 0:
         return None
     impact = b - ground.factor * max(a, 0.0)
-    name = "time neither on CPU nor waiting"
-    return RisePart("queue", name, impact, "count", (rest,), (), work=True) if impact > 0 else None
+    name = REST
+    evidence = _named((rest, _busy(ground)))
+    return RisePart("queue", name, impact, "count", evidence, (), work=True) if impact > 0 else None
+
+
+def _busy(ground: IntervalPair) -> Change:
+    return Change("host_cpu", *(Amount(side.host_cpu.get("busy_pct"), None, 1.0) for side in ground.sides))
 
 
 def _unaccounted(side: Interval) -> Amount:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from toolkit.analysis.awr import listings
+from toolkit.analysis.awr.details import advice_of, details_of
 from toolkit.analysis.awr.listings import Record, moment, number, numbers, record, records, size, text
 from toolkit.model.interval import Interval, Origin
 
@@ -54,6 +55,8 @@ def interval_of(report: Record) -> Interval:
     )
     return replace(
         first,
+        details=details_of(report),
+        advice=advice_of(report),
         functions=listings.functions(report, origin.elapsed_seconds),
         file_types=listings.file_types(report, origin.elapsed_seconds),
         instances=tuple(_instance(report, one) for one in records(report.get("instances"))),
@@ -184,8 +187,11 @@ def _instance(report: Record, one: Record) -> Interval:
     """Return an instance of a cluster report, with what the whole says of all of them."""
     whole = {
         key: report.get(key)
-        for key in ("file", "kind", "format", "db_name", "dbid", "rac", "begin_snap_id", "end_snap_id", "tables")
-    }
+        for key in (
+            "file", "kind", "format", "db_name", "dbid", "rac", "begin_snap_id", "end_snap_id", "io_by_function",
+            "io_by_file_type",
+        )
+    }  # fmt: skip
     host = record(one.get("host_cpu"))
     inner = interval_of({**whole, **one, "instances": [], "scope": "instance", "cpus": host.get("cpus")})
     name = inner.origin.instance or f"instance {one.get('inst_num')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 
@@ -13,10 +13,6 @@ from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wai
 Record = Mapping[str, object]
 _SIZE = re.compile(r"\s*([\d,]*\.?\d+)\s*([KMGTP]?)B?\s*", re.IGNORECASE)
 _BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
-_LATENCY = re.compile(r"\s*([\d,]*\.?\d+)\s*(ns|us|ms|s)?\s*", re.IGNORECASE)
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-_COUNTS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
-_COUNT = re.compile(r"\s*(-?[\d,]*\.?\d+)\s*([KMGBT]?)\s*", re.IGNORECASE)
 
 
 def number(value: object) -> float | None:
@@ -52,33 +48,10 @@ def numbers(value: object) -> dict[str, float]:
     return {str(key): found for key, one in record(value).items() if (found := number(one)) is not None}
 
 
-def cells(value: object) -> list[str]:
-    """Return the cells of a row."""
-    return [str(one) for one in value] if isinstance(value, list | tuple) else []
-
-
-def table_rows(table: Record) -> list[list[str]]:
-    """Return the rows of a table."""
-    rows = table.get("rows")
-    return [cells(row) for row in rows] if isinstance(rows, list | tuple) else []
-
-
 def size(cell: str, unit: str = "") -> float | None:
     """Return bytes: `99.6G`, `19,904M`; a bare number counts in `unit`."""
     match = _SIZE.fullmatch(cell)
     return None if match is None else _float(match[1]) * _BYTES[(match[2] or unit).upper()]
-
-
-def latency(cell: str, unit: str = "ms") -> float | None:
-    """Return seconds of `1.04ms` or `620us`; a bare number counts in `unit`."""
-    match = _LATENCY.fullmatch(cell)
-    return None if match is None else _float(match[1]) * _SECONDS[(match[2] or unit).lower()]
-
-
-def amount(cell: str) -> float | None:
-    """Return a count as printed: `5.5M`, `1,234`."""
-    match = _COUNT.fullmatch(cell)
-    return None if match is None else _float(match[1]) * _COUNTS[match[2].upper()]
 
 
 def _float(digits: str) -> float:
@@ -88,94 +61,55 @@ def _float(digits: str) -> float:
 _WHOLE = "*"
 """What the report of a cluster prints for the number of all instances together."""
 _TOTALS = ("TOTAL:", "Total")
-_MIB = 2**20
 
 
 def functions(report: Record, elapsed: float | None) -> Listing[InputOutput]:
     """Return what each function read and wrote."""
-    return _io(report, "functionname", elapsed)
+    return _io(report, "io_by_function", "function", elapsed)
 
 
 def file_types(report: Record, elapsed: float | None) -> Listing[InputOutput]:
     """Return what was read and written by type of file."""
-    return _io(report, "filetypename", elapsed)
+    return _io(report, "io_by_file_type", "file_type", elapsed)
 
 
-def _io(report: Record, heading: str, elapsed: float | None) -> Listing[InputOutput]:
-    for table in records(report.get("tables")):
-        columns = cells(table.get("columns"))
-        heads = [re.sub(r"[^a-z]", "", name.lower()) for name in columns]
-        if heads[:2] == ["i", heading] and (made := _of_cluster(report, table_rows(table), heads, elapsed)):
-            return _listing(made)
-        named = heads[:1] == [heading] or (heads[:1] == ["function"] and heading == "functionname")
-        if not named or len(heads) < 7 or not heads[1].startswith(("readsdata", "readdatavolume")):
-            continue
-        average = re.search(r"\((us|ms|s)\)", columns[8]) if len(columns) > 8 else None
-        counted = len(heads) > 7 and heads[7].startswith("waits")
-        unit = average[1] if average else "ms"
-        return _listing([_row(row, elapsed, unit, counted) for row in table_rows(table)])
-    return Listing()
+def _io(report: Record, section: str, name: str, elapsed: float | None) -> Listing[InputOutput]:
+    made = [_input_output(row, name, elapsed) for row in of_scope(report, records(report.get(section)))]
+    return Listing({one.name: one for one in made if one.name and one.name not in _TOTALS}, whole=bool(made))
 
 
-def _listing(made: Sequence[InputOutput]) -> Listing[InputOutput]:
-    return Listing({one.name: one for one in made if one.name and one.name not in _TOTALS}, whole=True)
+def of_scope(report: Record, rows: Sequence[Record]) -> list[Record]:
+    """Return the rows of the whole cluster, or of one of its instances, where those of all stand in one table."""
+    instance = number(report.get("inst_num")) if report.get("scope") == "instance" else None
+    wanted = _WHOLE if instance is None else str(int(instance))
+    return [row for row in rows if str(row.get("inst_num", wanted)).strip() == wanted]
 
 
-def _row(row: list[str], elapsed: float | None, unit: str, counted: bool) -> InputOutput:
-    filled = [*row, *[""] * (9 - len(row))]
+def _input_output(row: Record, name: str, elapsed: float | None) -> InputOutput:
+    milliseconds = number(row.get("avg_wait_ms", row.get("small_read_ms")))
     return InputOutput(
-        filled[0].strip(),
-        read_bytes=size(filled[1], "M"),
-        write_bytes=size(filled[4], "M"),
-        read_requests=_times(amount, filled[2], elapsed),
-        write_requests=_times(amount, filled[5], elapsed),
-        waits=amount(filled[7]) if counted else None,
-        latency_seconds=latency(filled[8], unit) if counted else latency(filled[7], unit),
+        str(row.get(name) or "").strip(),
+        read_bytes=_first(number(row.get("read_bytes")), _times(row.get("read_bytes_per_s"), elapsed)),
+        write_bytes=_first(number(row.get("write_bytes")), _times(row.get("write_bytes_per_s"), elapsed)),
+        read_requests=_times(row.get("read_requests_per_s"), elapsed),
+        write_requests=_times(row.get("write_requests_per_s"), elapsed),
+        waits=number(row.get("waits")),
+        latency_seconds=None if milliseconds is None else milliseconds / 1000,
     )
 
 
-def _times(read: Callable[[str], float | None], cell: str, elapsed: float | None) -> float | None:
-    rate = read(cell)
-    return rate * elapsed if rate is not None and elapsed else None
+def _first(*values: float | None) -> float | None:
+    return next((one for one in values if one is not None), None)
 
 
-def _of_cluster(
-    report: Record, rows: list[list[str]], heads: Sequence[str], elapsed: float | None
-) -> list[InputOutput]:
-    """Return the rows of the whole cluster, or of one of its instances, which stand in one table."""
-    instance = number(report.get("inst_num")) if report.get("scope") == "instance" else None
-    wanted = _WHOLE if instance is None else str(int(instance))
-    places = {name: heads.index(head) for name, head in _CLUSTER.items() if head in heads}
-    if not {"read", "write"} <= places.keys():
-        return []
-    found = []
-    for row in rows:
-        if len(row) < len(heads) or row[0].strip() != wanted:
-            continue
-        cell = {name: row[place] for name, place in places.items()}
-        read, write = (_times(amount, cell[name], elapsed) for name in ("read", "write"))
-        found.append(
-            InputOutput(
-                row[1].strip(),
-                read_bytes=None if read is None else read * _MIB,
-                write_bytes=None if write is None else write * _MIB,
-                read_requests=_times(amount, cell.get("reads", ""), elapsed),
-                write_requests=_times(amount, cell.get("writes", ""), elapsed),
-                waits=amount(cell.get("waits", "")),
-                latency_seconds=latency(cell.get("average", cell.get("small", "")), "ms"),
-            )
-        )
-    return found
-
-
-_CLUSTER = {
-    "reads": "requestsreadss", "writes": "requestswritess", "read": "mbreadmbs", "write": "mbwritembs",
-    "waits": "waitscount", "average": "avgtime", "small": "servicetimesmallread",
-}  # fmt: skip
-"""The columns of the report of a cluster, letters only: `Requests Reads/s`, `MB Read MB/s` ..."""
+def _times(rate: object, elapsed: float | None) -> float | None:
+    value = number(rate)
+    return value * elapsed if value is not None and elapsed else None
 
 
 _CPU = "DB CPU"
+_SERVER_CPU = "background cpu time"
+"""What the report of a cluster lists among the events of the server's own processes, and is no wait."""
 _IDLE = re.compile(
     r"SQL\*Net (message|vector data) from (client|dblink)|rdbms ipc message|[ps]mon timer|.* idle( wait)?"
     r"|PX Deq:? ?(Execution Msg|Execute Reply|Credit.*|Table Q Normal|Parse Reply|Join ACK|Signal ACK.*)?"
@@ -191,9 +125,8 @@ _LISTS = {
     "sql_by_executions": "executions", "sql_by_parse_calls": "parse_calls", "sql_by_user_io": "",
     "sql_by_cluster_wait": "",
 }  # fmt: skip
-_ROUNDED, _EXACT = 0.5, 20
-"""Seconds: what a printed `0` can be; below the second, number and average of waits tell a whole number better."""
-_DIGITS = re.compile(r"\d+")
+_ROUNDED = 0.5
+"""Seconds: what a printed `0` can be."""
 
 
 def waits(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
@@ -261,7 +194,8 @@ def background(report: Record) -> Listing[Wait]:
 
 
 def _servers(report: Record) -> dict[str, Wait]:
-    return {one.name: one for one in (_wait(row, "event") for row in records(report.get("background_events")))}
+    rows = (_wait(row, "event") for row in records(report.get("background_events")))
+    return {one.name: one for one in rows if one.name != _SERVER_CPU}
 
 
 def _shortest(found: Mapping[str, Wait]) -> float | None:
@@ -280,17 +214,29 @@ def classes(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
 
 
 def _wait(row: Record, name: str) -> Wait:
+    """Return a row of waits, whose average is worked out from time and number unless the printed one is nearer.
+
+    Oracle 11g prints whole milliseconds, `1` for 0.5 as for 1.4; a short time is printed in whole seconds.
+    """
     milliseconds, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
-    if seconds is not None and seconds < _EXACT and seconds.is_integer() and waits and milliseconds:
-        seconds = waits * milliseconds / 1000
-    return Wait(
-        str(row.get(name) or ""),
-        seconds,
-        waits,
-        text(row.get("wait_class")),
-        # a printed zero is less than half a millisecond, not nothing: time by waits is nearer
-        milliseconds / 1000 if milliseconds else None,
-    )
+    average = milliseconds / 1000 if milliseconds else None
+    if average and milliseconds and seconds and waits:
+        printed, counted = _uncertain(milliseconds), _uncertain(waits, count=True)
+        if printed + counted < _uncertain(seconds):
+            seconds = waits * average
+        elif _uncertain(seconds) + counted < printed:
+            average = None
+    elif average and waits and seconds is not None:
+        seconds = waits * average
+    return Wait(str(row.get(name) or ""), seconds, waits, text(row.get("wait_class")), average)
+
+
+def _uncertain(value: float, *, count: bool = False) -> float:
+    """Return the share of a printed value that rounding may have hidden; `57K` is a thousand times rougher."""
+    whole, _, decimals = f"{value:.9f}".rstrip("0").partition(".")
+    zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))
+    step = 10.0 ** (zeros if zeros > 1 and abs(value) >= 1000 else -len(decimals))
+    return 0.0 if count and step <= 1 else 0.5 * step / abs(value)
 
 
 def _idle(row: Record, rows: list[Record]) -> bool:
@@ -308,7 +254,7 @@ def statements(report: Record) -> Listing[Statement]:
     """Return every statement of any of the lists, with all that any of them says of it."""
     found: dict[str, Statement] = {}
     floors: dict[str, float] = {}
-    texts, plans = record(report.get("sql_text")), _plans(report)
+    texts = record(report.get("sql_text"))
     for name, measure in _LISTS.items():
         rows = records(report.get(name))
         for row in rows:
@@ -317,9 +263,6 @@ def statements(report: Record) -> Listing[Statement]:
         shortest = _last(number(row.get(measure)) for row in rows) if measure else None
         if shortest is not None:
             floors[measure] = shortest
-    for key, plan in plans.items():
-        if key in found:
-            found[key] = replace(found[key], plan=plan)
     return Listing(found, floors=floors)
 
 
@@ -331,7 +274,17 @@ def _statement(key: str, row: Record, texts: Record) -> Statement:
     executions, elapsed, cpu, gets, reads, parses = (number(row.get(name)) for name in _MEASURES)
     whole = text(texts.get(key)) or text(row.get("text"))
     return Statement(
-        key, executions, elapsed, cpu, gets, reads, None, parses, None, text(row.get("module")), whole
+        key,
+        executions,
+        elapsed,
+        cpu,
+        gets,
+        reads,
+        None,
+        parses,
+        text(row.get("plan_hash")),
+        text(row.get("module")),
+        whole,
     )
 
 
@@ -342,23 +295,6 @@ def _joined(known: Statement | None, more: Statement) -> Statement:
         one.name: getattr(more, one.name) for one in fields(Statement) if getattr(known, one.name) in (None, "")
     }
     return replace(known, **missing)
-
-
-def _plans(report: Record) -> dict[str, str]:
-    """Return the plan hash of statements that active session history saw; several plans joined."""
-    found: dict[str, set[str]] = {}
-    for table in records(report.get("tables")):
-        columns = [re.sub(r"[^a-z]", "", str(name).lower()) for name in cells(table.get("columns"))]
-        if "sqlid" not in columns or not {"planhash", "planhashvalue"} & set(columns):
-            continue
-        key, plan = (
-            columns.index("sqlid"),
-            next(i for i, name in enumerate(columns) if name.startswith("planhash")),
-        )
-        for row in table_rows(table):
-            if len(row) > max(key, plan) and row[key] and _DIGITS.fullmatch(row[plan]) and int(row[plan]):
-                found.setdefault(row[key], set()).add(row[plan])
-    return {key: ", ".join(sorted(plans)) for key, plans in found.items()}
 
 
 def segments(report: Record) -> dict[str, Listing[Segment]]:

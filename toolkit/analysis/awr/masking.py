@@ -9,7 +9,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
+from toolkit.analysis.awr.details import DETAILS
 from toolkit.model.interval import Interval, Listing, Origin, Segment, Statement
+from toolkit.readers.awr.details import WORDS_OF_ORACLE
 
 _DIGITS = 10
 _NAMED = re.compile(r"`([^`]+)`")
@@ -126,7 +128,7 @@ _STAYS = frozenset({
     "kind", "format", "scope", "role", "edition", "version", "platform", "startup_time", "begin_snap_time",
     "end_snap_time", "sql_id", "old_hash_value", "event", "wait_class", "name", "type", "obj_type", "plan_hash",
     "plan_hash_value",
-})  # fmt: skip
+}) | WORDS_OF_ORACLE  # fmt: skip
 _PLAIN = re.compile(
     r"[-+]?[\d.,]+\s*[KMGTP]?B?|true|false|none|all|auto|manual|enable[d]?|disable[d]?|typical|basic|exact|force|similar"
     r"|on|off|yes|no|setall|asynch|directio|default|defer|immediate|once|text|binary|os|db|xml|extended|dedicated|shared"
@@ -213,6 +215,9 @@ def _warning(text: str, names: Pseudonyms) -> str:
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
 
 
+_PRIVATE = {one.section: one.private for one in DETAILS if one.private}
+
+
 def mask_interval(interval: Interval, names: Pseudonyms) -> Interval:
     """Return an interval without names."""
     statements = interval.statements
@@ -231,6 +236,10 @@ def mask_interval(interval: Interval, names: Pseudonyms) -> Interval:
         segments=segments,
         parameters=parameters,
         changed_parameters=changed,
+        details={
+            name: {names.name(key, _PRIVATE[name]): row for key, row in rows.items()} if name in _PRIVATE else rows
+            for name, rows in interval.details.items()
+        },
         indexes={},
         instances=tuple(mask_interval(one, names) for one in interval.instances),
         warnings=tuple(_warning(one, names) for one in interval.warnings),

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 
 from toolkit import __version__, resources
 from toolkit.app.approvals import Approvals
-from toolkit.app.approving.making import Subject, TargetWork, identity_of
+from toolkit.app.approving.making import Subject, TargetWork, full_values, identity_of
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
-from toolkit.design.approval import differences, load_approval, read_approval, with_unseen
+from toolkit.design.approval import differences, load_approval, read_approval, with_consents
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Approval, Approved, AuditKind
@@ -39,6 +41,7 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
         ToolkitError: TK-0313 saying what changed, TK-0314 when the audit log is not whole, TK-0201 when no target
             can be reached.
     """
+    refuse_foreign_code()
     path = subject.approval_path
     approval = load_approval(path)
     if approval is None:
@@ -47,6 +50,7 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
             code="TK-0313",
             hint=f"look at it, then `dbatk plan approve {subject.file}`",
         )
+    _check_valid(approval, subject)
     _check_signed(approval, subject)
     _check_logged(approval, subject, store)
     now, unresolved = _now(subject, approval)
@@ -63,6 +67,31 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
     if unresolved and len(unresolved) == len(subject.works):
         raise next(iter(unresolved.values()))
     return ApprovalCheck(approval, unresolved)
+
+
+def refuse_foreign_code() -> None:
+    """Refuse to be a program that is not all dbatk and what was installed with it.
+
+    Raises:
+        ToolkitError: TK-0313.
+    """
+    found = next(resources.foreign(), None)
+    if found is not None:
+        raise ToolkitError(
+            f"code that nobody approved could run: {found}",
+            code="TK-0313",
+            hint="unset PYTHONPATH and PYTHONHOME, and run the command `dbatk`",
+        )
+
+
+def _check_valid(approval: Approval, subject: Subject) -> None:
+    last = approval.approved.valid_until
+    if datetime.now(UTC).date().isoformat() > last:
+        raise ToolkitError(
+            f"the approval of `{subject.name}` expired: it was valid until {last}",
+            code="TK-0313",
+            hint=f"review it and approve it again: `dbatk plan approve {subject.file}`",
+        )
 
 
 def _check_signed(approval: Approval, subject: Subject) -> None:
@@ -87,17 +116,48 @@ def _check_logged(approval: Approval, subject: Subject, store: Store) -> None:
     verdict = verify_since_sealed(store.audit)
     if not verdict.whole:
         at, sentence = verdict.faults[0]
-        where = f"line {at} of the audit log `{store.audit.path}`" if at else f"the audit log `{store.audit.path}`"
+        where = f"{f'line {at} of ' if at else ''}the audit log `{store.audit.shown}`"
         raise ToolkitError(f"{where} was altered: {sentence}", code="TK-0314")
-    if approval.signature is not None and approval_key() is not None:
+    signed = approval.signature is not None and approval_key() is not None
+    if _is_in_force(approval, subject, store, signed=signed) or signed:
         return
-    for line in store.audit.events():
-        if (line.event.kind, line.event.hash) == (AuditKind.APPROVE, approval.hash):
-            return
     raise ToolkitError(
         f"`{subject.approval_path}` was not written with this store: its audit log has no such approval",
         code="TK-0313",
         hint=f"approve it with this store, `dbatk plan approve {subject.file}`, or sign approvals with a key",
+    )
+
+
+def _is_in_force(approval: Approval, subject: Subject, store: Store, *, signed: bool) -> bool:
+    """Tell whether the log knows an approval; refuse one that was revoked, or for which a newer one was written.
+
+    Where the same plan was approved in several folders each has its own approval.
+    """
+    here, newer = str(subject.approval_path.absolute()), set()
+    for line in store.audit.events(AuditKind.APPROVE, AuditKind.REVOKE):
+        event = line.event
+        place = event.details[1] if event.kind is AuditKind.APPROVE and len(event.details) > 1 else ""
+        if event.hash != approval.hash:
+            # one that was signed elsewhere may be newer than what this log knows
+            if event.plan == subject.name and place and not (signed and line.at[:19] <= approval.at[:19]):
+                newer.add(place)
+            continue
+        if event.kind is AuditKind.REVOKE:
+            who = f"{line.actor.login or line.actor.user} on {line.at[:10]}"
+            raise _out_of_force(subject, f"was revoked by {who}" + (f": {event.reason}" if event.reason else ""))
+        if newer & {here, place}:
+            raise _out_of_force(subject, f"of {approval.at[:19]} was superseded by a newer one")
+        return True
+    if newer & {here}:
+        raise _out_of_force(subject, f"of {approval.at[:19]} was superseded by a newer one")
+    return False
+
+
+def _out_of_force(subject: Subject, why: str) -> ToolkitError:
+    return ToolkitError(
+        f"the approval of `{subject.name}` {why}",
+        code="TK-0313",
+        hint=f"review it and approve it again: `dbatk plan approve {subject.file}`",
     )
 
 
@@ -108,20 +168,27 @@ def _now(subject: Subject, approval: Approval) -> tuple[Approved, dict[str, Tool
     used = {path: files[path] for path in approval.approved.files if path in files}
     others = {path: value for path, value in files.items() if path not in used}
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="identity") as pool:
-        asked = dict(zip((work.target for work in subject.works), pool.map(_identity, subject.works), strict=True))
+        asked = dict(
+            zip(
+                (work.target for work in subject.works),
+                pool.map(partial(_identity, subject), subject.works),
+                strict=True,
+            )
+        )
     unresolved = {target: parts for target, parts in asked.items() if isinstance(parts, ToolkitError)}
     identities = {
         target: approval.approved.databases.get(target, {}) if isinstance(parts, ToolkitError) else parts
         for target, parts in asked.items()
     }
     version, program = __version__, resources.program_hash()
-    now = Approved(subject.name, subject.kind, subject.values, identities, version, program, used, others)
+    values = full_values(subject, identities)
+    now = Approved(subject.name, subject.kind, values, identities, version, program, used, others)
     return now, unresolved
 
 
-def _identity(work: TargetWork) -> Mapping[str, str] | ToolkitError:
+def _identity(subject: Subject, work: TargetWork) -> Mapping[str, str] | ToolkitError:
     try:
-        return identity_of(work.resolved.target)[0]
+        return identity_of(work.resolved.target, subject.values)[0]
     except ToolkitError as error:
         return error
 
@@ -137,12 +204,13 @@ def admitted(approvals: Approvals, plan_target: PlanTarget) -> Iterator[None]:
     if approvals.approval_text is None:
         yield
         return
+    refuse_foreign_code()
     approval = read_approval(parse_document(approvals.approval_text, "the approval"))
     then, files = approval.approved, resources.hashes(plan_target.resolved.target.engine)
     here = replace(
         then,
-        values=with_unseen(then.values, approvals.unseen_ok),
-        databases={plan_target.name: identity_of(plan_target.resolved.target)[0]},
+        values=with_consents(then.values, approvals.consents()),
+        databases={plan_target.name: identity_of(plan_target.resolved.target, then.values)[0]},
         version=__version__,
         program=resources.program_hash(),
         files={**then.files, **{path: value for path, value in files.items() if path in then.files}},

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
 from toolkit import __version__, resources
+from toolkit.app.approving.naming import meanings, queries_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.planning import read_planning
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
 from toolkit.config.paths import replace_file
-from toolkit.design.approval import approval_path, dump_approval, experiment_values, plan_values, with_unseen
+from toolkit.design.approval import (
+    approval_path,
+    dump_approval,
+    experiment_values,
+    plan_values,
+    with_consents,
+    with_full_names,
+)
+from toolkit.design.guards import guards_of as run_guards
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
@@ -26,23 +35,30 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.words import EngineName, Role
+from toolkit.model.words import Role
 from toolkit.rendering import sql_file
-from toolkit.runner import PlanningContext
+from toolkit.runner import PlanningContext, spec_of
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
 _HEADER_BYTES = 4096
 """The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 _MODE = 0o644
+_SCHEMA = "current_schema"
+_DAYS = 90
+"""How long an approval is valid unless it says otherwise."""
 _AROUND = (
     "sql/absence.sql", "sql/analyzed.sql", "sql/attributes.sql", "sql/claim.sql", "sql/clock.sql",
     "sql/definition_index.sql", "sql/definition_table.sql", "sql/elsewhere_absence.sql",
     "sql/elsewhere_identity.sql", "sql/elsewhere_unfinished.sql", "sql/identity.sql", "sql/identity_index.sql",
-    "sql/identity_table.sql", "sql/instant.sql", "sql/other_instances.sql", "sql/scheduler_statistics.sql",
+    "sql/identity_table.sql", "sql/instant.sql", "sql/name_triggers.sql", "sql/other_instances.sql",
+    "sql/elsewhere_renamed.sql", "sql/renamed.sql", "sql/scheduler_statistics.sql",
     "sql/scheduler_windows.sql", "sql/sessions_everywhere.sql", "sql/sessions_of.sql",
-    "sql/table_statistics.sql", "sql/transaction_waits.sql", "sql/unfinished.sql", "templates/count_rows.sql.j2",
-    "templates/count_source.sql.j2", "templates/reading_begin.sql.j2", "templates/rollback.sql.j2",
+    "sql/table_statistics.sql", "sql/transaction.sql", "sql/transaction_end.sql", "sql/transaction_kept.sql",
+    "sql/transaction_told.sql",
+    "sql/transaction_waits.sql", "sql/unfinished.sql", "templates/count_rows.sql.j2",
+    "templates/count_source.sql.j2", "templates/delete_loaded.sql.j2", "templates/reading_begin.sql.j2",
+    "templates/rollback.sql.j2", "templates/source_changed.sql.j2", "templates/transaction_end.sql.j2",
     "templates/undo_by_hand.sql.j2",
 )  # fmt: skip
 """What a run uses around whatever it does: to identify its objects, to undo, to count; a test holds it."""
@@ -75,9 +91,9 @@ class Subject:
 
 
 def subject_of_plan(
-    file: Path, plan: MaintenancePlan, targets: Sequence[PlanTarget], *, unseen_ok: bool = False
+    file: Path, plan: MaintenancePlan, targets: Sequence[PlanTarget], consents: Mapping[str, Value] | None = None
 ) -> Subject:
-    """Return a plan as it is approved: with what its targets resolve from elsewhere, and with `--unseen-ok`."""
+    """Return a plan as it is approved: with what its targets take from elsewhere, and what options consent to."""
     values = plan_values(plan)
     for plan_target in targets:
         for job in plan_target.jobs:
@@ -88,7 +104,7 @@ def subject_of_plan(
         )
         for plan_target in targets
     )
-    return Subject(file, plan.name, "plan", with_unseen(values, unseen_ok), works)
+    return Subject(file, plan.name, "plan", with_consents(values, consents or {}), works)
 
 
 def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
@@ -103,29 +119,56 @@ def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
 
 
 def subject_of_experiment(
-    file: Path, experiment: Experiment, resolved: ResolvedTarget, *, unseen_ok: bool = False
+    file: Path, experiment: Experiment, resolved: ResolvedTarget, consents: Mapping[str, Value] | None = None
 ) -> Subject:
-    """Return an experiment as it is approved, with `--unseen-ok`."""
+    """Return an experiment as it is approved, with what options consent to."""
     name = experiment.name or file.stem
     work = TargetWork(experiment.target, resolved, {name: experiment})
-    return Subject(file, name, "experiment", with_unseen(experiment_values(experiment), unseen_ok), (work,))
+    values = with_consents(experiment_values(experiment), consents or {})
+    return Subject(file, name, "experiment", values, (work,))
+
+
+def full_values(subject: Subject, databases: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
+    """Return the values of a subject with its names as the databases resolve those without a schema."""
+    objects = {work.target: dict(_short_names(work)) for work in subject.works}
+    schemas = {target: parts[_SCHEMA] for target, parts in databases.items() if _SCHEMA in parts}
+    return with_full_names(subject.values, objects, schemas)
+
+
+def _short_names(work: TargetWork) -> Iterator[tuple[str, str]]:
+    dialect = dialect_of(work.resolved.target.engine)
+    for step, experiment in work.experiments.items():
+        spec = spec_of(experiment)
+        for option in ("table", "source", "index"):
+            names = [dialect.parse_name(text) for text in spec.names(option)]
+            short = [name.name for name in names if name.schema is None]
+            if len(names) == len(short) == 1:
+                yield f"{step} {option}", short[0]
+            yield from ((f"{step} {option}.{name}", name) for name in short if len(names) > 1)
 
 
 # -- what identifies a database -------------------------------------------------------------------------------
-def identity_of(target: Target) -> tuple[Mapping[str, str], tuple[str, ...]]:
+def identity_of(
+    target: Target, values: Mapping[str, Value] | None = None
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Return the parts of a database's identity, and what of it could not be read.
+
+    Args:
+        target: the database.
+        values: of a plan or experiment: what the names in its SQL lead to there is a part, too.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, TK-0203 when it says nothing of itself.
     """
     declared = engine_declared(target.engine)
-    parts = declared.identity
+    parts = (*declared.identity, *declared.session)
     dialect = dialect_of(target.engine)
     files = dict.fromkeys(file for _, file, _ in parts)
     sessions = Sessions(target, "dbatk approve", read_only=True)
     try:
         queries = [Query(file, file, optional=file != "server") for file in files]
-        facts = read_facts(sessions.get(Role.CONTROL), dialect, queries)
+        asking = queries_of(declared.names_in_texts, values or {}, dialect)
+        facts = read_facts(sessions.get(Role.CONTROL), dialect, [*queries, *asking])
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -133,9 +176,18 @@ def identity_of(target: Target) -> tuple[Mapping[str, str], tuple[str, ...]]:
         # the header is read past DuckDB: closing that file would give up the lock it holds for this process
         target.close()
     found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
+    found |= meanings(facts, asking)
     if declared.embedded:
-        found |= _header(found.get("file", ""))
-    return found, tuple(_unread(facts, parts))
+        file = found.get("file", "")
+        found |= _header(file)
+        if "id" in found:
+            found["file"] = str(Path(file).resolve())  # a copy of the folder is another place
+    if _SCHEMA in found:
+        target.keep_schema(found[_SCHEMA])
+    unread = [
+        "what the names in its SQL lead to could not be read" for each in asking if each.key in facts.refused
+    ]
+    return found, (*_unread(facts, parts), *unread[:1])
 
 
 def _has(facts: Facts, file: str, column: str) -> bool:
@@ -162,7 +214,14 @@ def _header(path: str) -> Mapping[str, str]:
 
 
 # -- making an approval ---------------------------------------------------------------------------------------
-def approve(subject: Subject, store: Store, *, by: str | None = None, reason: str | None = None) -> Approval:
+def approve(
+    subject: Subject,
+    store: Store,
+    *,
+    by: str | None = None,
+    reason: str | None = None,
+    valid_until: date | None = None,
+) -> Approval:
     """Approve a plan or experiment: write the approval beside it, and into the audit log.
 
     Args:
@@ -170,12 +229,19 @@ def approve(subject: Subject, store: Store, *, by: str | None = None, reason: st
         store: whose audit log is written.
         by: who approves; the user of this host if not given.
         reason: why, or the number of a change.
+        valid_until: the last day (UTC); 90 days from now if not given.
 
     Raises:
-        ToolkitError: TK-0201 when a target cannot be reached, TK-0314 when it cannot be logged, TK-0405 when the
-            file cannot be written.
+        ToolkitError: TK-0102 for a day that is over, TK-0201 when a target cannot be reached, TK-0314 when it
+            cannot be logged, TK-0405 when the file cannot be written.
     """
-    approved, notes = _approved(subject)
+    today = datetime.now(UTC).date()
+    last = valid_until or today + timedelta(_DAYS)
+    if last < today:
+        raise ToolkitError(
+            f"`{last}` is in the past", code="TK-0102", hint="give the last day on which it may run"
+        )
+    approved, notes = _approved(subject, last)
     who = actor()
     approval = Approval(
         approved,
@@ -197,11 +263,30 @@ def approve(subject: Subject, store: Store, *, by: str | None = None, reason: st
             hash=approval.hash,
             outcome="approved",
             reason=reason,
-            details=(f"by {approval.by}", str(subject.approval_path), *_told(approved.databases)),
+            details=(
+                f"by {approval.by}",
+                str(subject.approval_path.absolute()),
+                f"valid until {last}",
+                *_told(approved.databases),
+            ),
         )
     )
     replace_file(subject.approval_path, dump_approval(approval), mode=_MODE)
     return approval
+
+
+def revoke(approval: Approval, store: Store, *, reason: str | None = None) -> None:
+    """Revoke an approval: the audit log of this store says so, and it runs nothing more with it.
+
+    Raises:
+        ToolkitError: TK-0314 when it cannot be logged.
+    """
+    details = (f"approved by {approval.by} on {approval.at[:10]}",)
+    event = AuditEvent(
+        AuditKind.REVOKE, plan=approval.approved.name, hash=approval.hash, outcome="revoked", reason=reason,
+        details=details,
+    )  # fmt: skip
+    store.audit.write(event)
 
 
 def _told(databases: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
@@ -209,24 +294,25 @@ def _told(databases: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
         yield f"{target}: " + ", ".join(f"{name} {value}" for name, value in parts.items())
 
 
-def _approved(subject: Subject) -> tuple[Approved, tuple[str, ...]]:
+def _approved(subject: Subject, last: date) -> tuple[Approved, tuple[str, ...]]:
     databases: dict[str, Mapping[str, str]] = {}
     notes: list[str] = []
     with resources.noting() as used:
         for work in subject.works:
             try:
-                databases[work.target], unread = identity_of(work.resolved.target)
+                databases[work.target], unread = identity_of(work.resolved.target, subject.values)
                 notes += [f"{work.target}: {sentence}" for sentence in unread]
                 notes += _rehearsed(work)
-                _note_around(work.resolved.target.engine, subject.values)
+                _note_around(work, subject.values)
             finally:
                 work.resolved.target.close()
     engines = {work.resolved.target.engine for work in subject.works}
     hashes = {path: value for engine in sorted(engines) for path, value in resources.hashes(engine).items()}
     files = {path: hashes[path] for path in sorted(used) if path in hashes}
     others = {path: value for path, value in hashes.items() if path not in files}
+    values, program = full_values(subject, databases), resources.program_hash()
     approved = Approved(
-        subject.name, subject.kind, subject.values, databases, __version__, resources.program_hash(), files, others
+        subject.name, subject.kind, values, databases, __version__, program, files, others, last.isoformat()
     )
     return approved, tuple(notes)
 
@@ -263,10 +349,13 @@ def _scripted(name: str, planning: PlanningContext) -> Iterator[str]:
             yield f"step `{name}`: {error.sentence}; so all scripts of {engine} are treated as used by it"
 
 
-def _note_around(engine: EngineName, values: Mapping[str, Value]) -> None:
+def _note_around(work: TargetWork, values: Mapping[str, Value]) -> None:
     """Note the files that a run uses whatever its script is, and those of its guards."""
+    engine = work.resolved.target.engine
     guards = guards_of(engine).files
     limits = {key.partition(_LIMITS)[2] for key in values if _LIMITS in key}
+    own = (run_guards(experiment.guards) for experiment in work.experiments.values() if experiment.guards)
+    limits |= {guard.value for each in own for guard in each.limits}
     asked = [file for guard, files in guards.items() if guard.value in limits for file in files]
     if limits:
         asked.append("guard_places")

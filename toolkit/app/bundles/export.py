@@ -12,12 +12,14 @@ from pathlib import Path
 from string import Template
 
 from toolkit import __version__, resources
-from toolkit.app.approvals import Approvals, TargetPolicy, check_cold_cache
+from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.files import write_folder
+from toolkit.app.ruling import refuse_unseen, ruled_by_address, ruled_now
 from toolkit.app.runs import licensing
 from toolkit.app.runs.planning import check_plan, read_planning, with_declared
 from toolkit.app.runs.repair import database_of
+from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
 from toolkit.design.order import cells_of
@@ -84,14 +86,15 @@ def export_bundle(
         not_production: whether the user says that the target is not production.
 
     Raises:
-        ToolkitError: TK-0304 for what a script cannot do or the database cannot have, TK-0303 for what would need
-            a licence nobody declared, TK-0301 for a cache emptied where it may be production, TK-0105 for a text
-            that SQL*Plus would not take, TK-0406 when the folder is not empty, TK-0405 when it cannot be written.
+        ToolkitError: TK-0304 for what a script cannot do or the database cannot have, and for a degree above the
+            profile's; TK-0303 for what would need a licence nobody declared, TK-0301 for a cache emptied where it
+            may be production, TK-0105 for a text that SQL*Plus would not take, TK-0406 when the folder is not
+            empty, TK-0405 when it cannot be written.
     """
     _refuse_unscripted(experiment, known.facts)
     dialect = dialect_of(known.facts.engine)
     policy = policy or TargetPolicy()
-    check_cold_cache(experiment, policy, Approvals(not_production=not_production))
+    check_experiment(experiment, policy, Approvals(not_production=not_production))
     known = replace(known, facts=with_declared(known.facts, policy))
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
     trials = _trials(PlanningContext(experiment, dialect, known.facts), run)
@@ -105,6 +108,7 @@ def export_bundle(
         files = bundle_files(
             dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),
             readme=_readme(experiment, known, address, folder, run, trials, licences, notes), born=known.born,
+            options=experiment.options,
         )  # fmt: skip
     for path, text in files.items():
         if path.endswith((".sql", ".rman")):
@@ -117,6 +121,28 @@ def export_bundle(
 def address_of(text: str) -> Address:
     """Return the address of a profile or URL, which holds no secret."""
     return parse_url(text) if "://" in text else find_profile(text).address
+
+
+def limits_of(resolved: ResolvedTarget, *, connected: bool) -> TargetPolicy:
+    """Return the limits of all profiles of a target's database; a bundle runs where no approval is looked at.
+
+    Raises:
+        ToolkitError: TK-0313 where only approved work may run, or where that is not known.
+    """
+    policy, target = resolved.policy, resolved.target
+    if connected:
+        policy = ruled_now(policy, target)
+    else:
+        policy = ruled_by_address(policy, parse_url(target.display))
+        refuse_unseen(target, policy)
+    if policy.approved_only:
+        raise ToolkitError(
+            f"only approved work may run on `{policy.by.get('approved_only', policy.profile_name)}`, and a bundle "
+            "runs where no approval is checked",
+            code="TK-0313",
+            hint="`dbatk run FILE --approved-only` runs what was approved",
+        )
+    return policy
 
 
 # -- facts ------------------------------------------------------------------------------------------------------

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from toolkit.app.approvals import Approvals, check_approved
 from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.bundles.reading import PROVENANCE, Folder, Recorder, open_folder
+from toolkit.app.targets import policy_of
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.bundle import APART
 from toolkit.model.bill import ARTIFACT as BILL
-from toolkit.model.bundle import MANIFEST, Manifest
+from toolkit.model.bundle import MANIFEST, Manifest, script_name
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, facts_from_text
 from toolkit.model.operations import degree_level
@@ -25,21 +27,25 @@ from toolkit.model.records import Artifact, RunHead, TrialRecord
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Outcome, RunState
 from toolkit.operations.registry import operation
-from toolkit.readers.attempts import read_attempt
+from toolkit.readers.attempts import Line, read_attempt
 from toolkit.runner import environment_of, trials_of
 from toolkit.runner.trial import unsupported
 from toolkit.store import Store
 from toolkit.store.codec import experiment_from_json
 
+_CALLED_FROM = "ORA-06512"
+"""Only names the line of a block."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What was taken of a bundle: how many trials are new, and how many are still to be run."""
+    """What was taken of a bundle: how many trials are new, how many are still to be run, and what was left."""
 
     run: str
     added: int
     missing: int
     warnings: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def ingest_bundle(path: Path, store: Store) -> Ingested:
@@ -61,6 +67,7 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
         )
     manifest = folder.manifest
     experiment = experiment_from_json(manifest.experiment)
+    _refuse_unapproved(experiment)
     facts = replace(facts_from_text(manifest.facts), assumed=manifest.assumed)
     _refuse_another(folder, store)
     recorder = _recorder(folder, experiment, facts)
@@ -75,11 +82,25 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     _keep(folder, facts, store)
     for record in new:
         store.end_trial(manifest.run, record)
-    warnings = (*_doubts(folder, manifest, facts), *recorder.warnings)
+    left = tuple(dict.fromkeys(_left(folder)))
+    warnings = (*_doubts(folder, manifest, facts), *recorder.warnings, *left)
     for sentence in warnings:
         store.warn(manifest.run, sentence)
     missing = _end(store, manifest.run, experiment)
-    return Ingested(manifest.run, len(new), missing, tuple(dict.fromkeys(warnings)))
+    return Ingested(manifest.run, len(new), missing, tuple(dict.fromkeys(warnings)), left)
+
+
+def _refuse_unapproved(experiment: Experiment) -> None:
+    """Refuse what ran without dbatk where only approved work may run: no bundle is approved.
+
+    Raises:
+        ToolkitError: TK-0313.
+    """
+    try:
+        policy = policy_of(experiment.target)
+    except ToolkitError:
+        return  # a target that this host does not know
+    check_approved(policy, Approvals())
 
 
 # -- trials -----------------------------------------------------------------------------------------------------
@@ -216,6 +237,20 @@ def _doubts(folder: Folder, manifest: Manifest, facts: Facts) -> Iterable[str]:
     ran = dialect_of(facts.engine).release(found[0])
     if (ran.number[:1], ran.edition) != (facts.release.number[:1], facts.release.edition):
         yield f"the scripts were made for `{facts.release}` but ran on `{ran}`"
+
+
+def _left(folder: Folder) -> Iterable[str]:
+    """Say which statement that puts back was refused: after a trial, after a broken attempt, and at the end."""
+    around: list[tuple[str, Iterable[Sequence[Line]]]] = []
+    for trial, attempts in folder.attempts.items():
+        for each in attempts:
+            spool = f"{script_name(trial)}-a{each.attempt}-clean"
+            around += [(f"after trial {trial}", each.spools), (f"after trial {trial}", folder.around(spool))]
+    for where, spools in (*around, ("at the end", folder.around("cleanup"))):
+        read = read_attempt(spools)
+        for stage, failure in read.failures if read.lost is None else ():  # else it is put back by another spool
+            if stage in {"conclude", "cleanup"} and failure.code != _CALLED_FROM:
+                yield f"{where} something was left as it is: {failure}"
 
 
 def _end(store: Store, run: str, experiment: Experiment) -> int:

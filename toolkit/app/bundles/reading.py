@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -115,8 +116,10 @@ def _refuse_links(path: Path) -> None:
     """Refuse a folder whose files are elsewhere: what a run keeps of them may be no business of its readers."""
     for folder, folders, files in os.walk(path):
         for name in (*folders, *files):
-            if (Path(folder) / name).is_symlink():
-                raise not_a_bundle(f"`{(Path(folder) / name).relative_to(path)}` of the bundle is a symbolic link")
+            mode = (Path(folder) / name).lstat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                what = "a symbolic link" if stat.S_ISLNK(mode) else "a pipe or a device: it is no file"
+                raise not_a_bundle(f"`{(Path(folder) / name).relative_to(path)}` of the bundle is {what}")
 
 
 def _refuse_altered(path: Path, manifest: Manifest) -> None:
@@ -150,13 +153,22 @@ def _refuse_foreign(
 
 def _client(path: Path) -> str:
     file = path / SPOOLS / "client.txt"
-    text = _bytes(file).decode("utf-8", "replace") if file.is_file() else ""
+    text = text_of(file) if file.is_file() else ""
     match = _CLIENT.search(text)
     return match[0].strip() if match is not None else "SQL*Plus"
 
 
 def _spool(path: Path) -> tuple[Line, ...]:
-    return read_spool(_bytes(path).decode("utf-8", "replace"))
+    return read_spool(text_of(path))
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file of a bundle.
+
+    Raises:
+        ToolkitError: TK-0406 when it cannot be read, or is elsewhere.
+    """
+    return _bytes(path).decode("utf-8", "replace")
 
 
 def _bytes(path: Path) -> bytes:

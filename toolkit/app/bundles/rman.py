@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 
 from toolkit import resources
+from toolkit.app.bundles.reading import text_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.work import Work
@@ -93,7 +94,7 @@ def record_of(
     planned: PlannedTrial, log: Path, experiment: Experiment, run: str, dialect: Dialect, facts: Facts
 ) -> TrialRecord:
     """Return what a trial's log tells."""
-    lines = [OutputLine(0.0, text) for text in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [OutputLine(0.0, text) for text in text_of(log).splitlines()]
     begun, ended = _times(log.with_suffix(".times"))
     work = _work(planned, experiment, run, dialect, facts)
     [call] = dialect.work.timed(work, facts)
@@ -127,7 +128,7 @@ def _work(planned: PlannedTrial, experiment: Experiment, run: str, dialect: Dial
 
 def _times(path: Path) -> tuple[datetime, datetime]:
     """Return when the driver began and ended a trial; some systems tell whole seconds only."""
-    words = path.read_text(encoding="utf-8", errors="replace").split()
+    words = text_of(path).split()
     try:
         begun, ended = (datetime.fromtimestamp(float(word), UTC) for word in words[:2])
     except (ValueError, OverflowError):
@@ -143,7 +144,7 @@ def _placed(rows: Mapping[str, Sequence[Row]], log: Path) -> Iterator[Row]:
     """Give pieces their place on the clock by the stamps of the log, for nobody saw its lines come."""
     from toolkit.readers.rman.log import read_log
 
-    pieces = {each.handle: each for each in read_log(log.read_text(errors="replace").splitlines()).pieces}
+    pieces = {each.handle: each for each in read_log(text_of(log).splitlines()).pieces}
     starts = [at for each in pieces.values() if (at := _stamp(each.start)) is not None]
     for row in rows.get(rman_log.PIECES, ()):
         piece = pieces.get(None if row.get("handle") is None else str(row["handle"]))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,12 +14,13 @@ from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.awr.masking import Pseudonyms, mask_interval
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.app.intervals.names import Range, between_of, is_between, is_range, range_of
-from toolkit.app.intervals.show import read_file, spread
+from toolkit.app.intervals.show import files_of, read_all, read_one, spread
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval
 
 if TYPE_CHECKING:
     from toolkit.app.targets import ResolvedTarget
+    from toolkit.readers.awr.report import Reading
     from toolkit.store import Store
 
 _LABEL = "label:"
@@ -164,9 +164,6 @@ def _labelled(store: Store, label: str) -> tuple[list[Interval], list[str]]:
     return intervals, gaps
 
 
-_MOST_FILES = 20_000
-
-
 def compare_sources(
     before: str, after: str, *, reach: Reach, force: bool = False, store: str | None = None,
     names: Pseudonyms | None = None,
@@ -231,25 +228,33 @@ class _Read:
     interval: Interval | None
     faults: Sequence[str] = ()
     hint: str = ""
+    aside: bool = False
 
 
 def _read(file: Path) -> _Read:
-    from toolkit.readers.awr.report import read_report
-
-    try:
-        report = read_report(read_file(file), str(file))
-    except ToolkitError as error:
-        return _Read(str(file), None, [error.message], error.hint)
-    interval = interval_of(report.document())
-    return _Read(str(file), interval, [f"`{file}`: {fault}" for fault in report.faults])
+    return _interval(read_one(file))
 
 
-def _brief(file: Path) -> _Read:
-    """Read what a series needs, so that a thousand reports fit into memory."""
-    one = _read(file)
-    if one.interval is None:
-        return one
-    return replace(one, interval=replace(one.interval, counters={}, segments={}, parameters={}))
+def _interval(one: Reading, wanted: Container[str] | None = None) -> _Read:
+    if one.report is None:
+        assert one.fault is not None
+        return _Read(one.name, None, [one.fault.message], one.fault.hint, one.aside)
+    interval = interval_of(one.report.document() if wanted is None else one.report.document(wanted))
+    return _Read(one.name, interval, [f"`{one.name}`: {fault}" for fault in one.report.faults])
+
+
+_OF_A_SERIES = frozenset({"io_by_function", "io_by_file_type", "ash_sql_by_event", "ash_sql_by_row_source"})
+"""The details of a report that a series is made of: input and output, and the plans of statements."""
+
+
+def _brief(file: Path) -> list[_Read]:
+    """Read what a series needs of the reports of a file, so that a thousand fit into memory."""
+    return [
+        one if one.interval is None else replace(
+            one, interval=replace(one.interval, counters={}, segments={}, parameters={}, details={}, advice={})
+        )
+        for one in (_interval(each, _OF_A_SERIES) for each in read_all(file))
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +288,7 @@ def read_trends(
     """
     series = {name: found for name in files if (found := series_source(name, store, reach)) is not None}
     named = [Path(name) for name in files if name not in series and not Path(name).is_dir()]
-    held = [file for name in files if Path(name).is_dir() for file in _held(Path(name))]
+    held = [file for name in files if Path(name).is_dir() for file in files_of(name)]
     if not named and not held and not series:
         raise ToolkitError("no files to read", code="TK-0113", hint="name reports, or a folder with reports")
     intervals: list[Interval] = []
@@ -291,9 +296,12 @@ def read_trends(
     partial: list[Interval] = []
     faults: list[str] = []
     skipped: list[str] = []
-    wanted = set(map(str, named))
-    for one in spread(_brief, list(dict.fromkeys([*named, *held]))):
-        if one.interval is None and one.file not in wanted:
+    wanted = set(named)
+    read = list(dict.fromkeys([*named, *held]))
+    for file, one in (
+        (file, one) for file, found in zip(read, spread(_brief, read), strict=True) for one in found
+    ):
+        if one.interval is None and (file not in wanted or one.aside):
             skipped += one.faults
         else:
             faults += one.faults
@@ -308,15 +316,3 @@ def read_trends(
     if names is not None:
         faults, skipped = (["a file is not a report, or is incomplete"] * bool(one) for one in (faults, skipped))
     return Trends(trends([*intervals, *partial], sql), faults, skipped)
-
-
-def _held(folder: Path) -> list[Path]:
-    found: list[Path] = []
-    for at, folders, names in os.walk(folder):
-        folders.sort()
-        found += [Path(at, name) for name in sorted(names) if not name.startswith(".")]
-        if len(found) > _MOST_FILES:
-            raise ToolkitError(
-                f"`{folder}` holds more than {_MOST_FILES:,} files", code="TK-0113", hint="name a smaller folder"
-            )
-    return found

@@ -11,6 +11,8 @@ from toolkit.errors import ToolkitError
 _MARK = ".."
 _RANGE = re.compile(r"(?P<target>.+):(?P<first>\d{1,10})-(?P<last>\d{1,10})", re.ASCII | re.DOTALL)
 _NUMBERS = re.compile(r"(\d{1,10})-(\d{1,10})", re.ASCII)
+_NUMBERED = re.compile(r"(.+)#\d{1,6}", re.ASCII | re.DOTALL)
+"""One report of a file with several: `FILE#2`."""
 _REPORT_SUFFIXES = frozenset({".html", ".htm", ".txt", ".text", ".lst", ".log"})
 
 
@@ -26,6 +28,9 @@ class Range:
 def names_interval(text: str) -> bool:
     """Tell an interval (a file, `T:101-104`, `A..B`) from the name of a run or of one snapshot."""
     file = Path(text)
+    numbered = _NUMBERED.fullmatch(text)
+    if numbered is not None and Path(numbered[1]).is_file():
+        return True
     return file.is_file() or file.suffix.lower() in _REPORT_SUFFIXES or is_range(text) or is_between(text)
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from toolkit.analysis.repository_interval import cluster_interval, interval_of_rows
 from toolkit.app.intervals.names import Range
+from toolkit.app.ruling import ruled
 from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.snapshots.providers import snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
@@ -25,6 +26,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.interval import Interval
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
+from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.snapshots.brackets import Repositories
 
@@ -114,9 +116,10 @@ def opened(resolved: ResolvedTarget, wanted: str) -> Iterator[OpenRepository]:
             code="TK-0304",
             hint="take some: `dbatk snapshot take LABEL`, and compare `LABEL1..LABEL2`",
         )
-    dialect, declared = dialect_of(target.engine), resolved.policy.licences
+    dialect = dialect_of(target.engine)
     sessions = Sessions(target, "dbatk awr", read_only=True)
     try:
+        declared = ruled(resolved.policy, target, sessions.get(Role.CONTROL), changes=False).licences
         facts = with_licences(read_base_facts(dialect, sessions), declared)
         snapshot_source = snapshot_source_of(wanted, dialect, facts, sessions, declared, reading=True)
         if snapshot_source.repository is None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
+from toolkit.units import counted
 
 if TYPE_CHECKING:
     from toolkit.analysis.awr.masking import Pseudonyms
+    from toolkit.readers.awr.report import Reading
 
 T = TypeVar("T")
 _LARGEST_FILE = 4_000_000_000
@@ -21,22 +25,26 @@ _WORTH_A_PROCESS = 6_000_000
 """Bytes of reports that are read quicker by one process than a second one begins."""
 _MOST_PROCESSES = 8
 _TREE = json.JSONEncoder(allow_nan=False, check_circular=False)
+_NUMBERED = re.compile(r"(.+)#([1-9]\d{0,5})", re.ASCII | re.DOTALL)
+_MOST_FILES = 20_000
 _NEAR = 50
 """Files that are read in the order of their size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What became of one file.
+    """What became of one report of a file.
 
     `text` is its document as JSON, empty where the file is no report; `faults` are the sentences for which the
-    file counts as bad input: no report at all, cut off, or contradicting itself.
+    file counts as bad input: no report at all, cut off, or contradicting itself. `aside` is True for what a
+    folder, an archive or a mail holds besides reports: that is skipped.
     """
 
     file: str
     text: str
     faults: Sequence[str] = field(default=())
     hint: str = ""
+    aside: bool = False
 
     def document(self) -> dict[str, object]:
         """Return the document of the report."""
@@ -44,16 +52,45 @@ class Shown:
         return document
 
 
-def show_reports(files: Sequence[Path]) -> Iterator[Shown]:
+def show_reports(names: Sequence[str]) -> Iterator[Shown]:
     """Read reports, in the order given.
 
+    Args:
+        names: Files, folders that hold them, and `FILE#2` for one report of a file with several.
+
     Yields:
-        One result per file; a file that cannot be read gives its sentence and does not stop the others.
+        A result per report; what cannot be read gives its sentence and does not stop the others.
+
+    Raises:
+        ToolkitError: TK-0113 for a folder with too many files.
     """
-    yield from spread(_show, files)
+    held = {file: Path(name).is_dir() for name in names for file in files_of(name)}
+    files = list(held) if any(held.values()) else [Path(name) for name in names]
+    for file, found in zip(files, spread(_show, files), strict=True):
+        for one in found:
+            yield replace(one, aside=one.aside or (held.get(file, False) and not one.text))
 
 
-def masked_reports(files: Sequence[Path], names: Pseudonyms) -> Iterator[Shown]:
+def files_of(name: str) -> list[Path]:
+    """Return the files a name stands for: itself, or those in a folder and below it, sorted.
+
+    Raises:
+        ToolkitError: TK-0113 for a folder with too many files.
+    """
+    folder, found = Path(name), []
+    if not folder.is_dir():
+        return [folder]
+    for at, folders, names in os.walk(folder):
+        folders.sort()
+        found += [Path(at, each) for each in sorted(names) if not each.startswith(".")]
+        if len(found) > _MOST_FILES:
+            raise ToolkitError(
+                f"`{folder}` holds more than {_MOST_FILES:,} files", code="TK-0113", hint="name a smaller folder"
+            )
+    return found
+
+
+def masked_reports(files: Sequence[str], names: Pseudonyms) -> Iterator[Shown]:
     """Read reports without their names; what is wrong with a file still tells which one it is."""
     from toolkit.analysis.awr.masking import mask_report
 
@@ -102,15 +139,53 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _show(file: Path) -> Shown:
-    from toolkit.readers.awr.report import read_report
-
+def _show(file: Path) -> list[Shown]:
+    """Read a file without looking for cycles, which what a report is made of does not have."""
+    gc.disable()
     try:
-        report = read_report(read_file(file), str(file))
+        return list(map(_shown, read_all(file)))
+    finally:
+        gc.enable()
+
+
+def _shown(one: Reading) -> Shown:
+    if one.report is None:
+        assert one.fault is not None
+        return Shown(one.name, "", [one.fault.message], one.fault.hint, one.aside)
+    text = _TREE.encode(one.report.document())
+    return Shown(one.name, text, [f"`{one.name}`: {fault}" for fault in one.report.faults])
+
+
+def read_all(file: Path) -> list[Reading]:
+    """Read the reports of a file, or the one of `FILE#2`; a file that is none gives its fault."""
+    from toolkit.readers.awr.report import Reading, read_reports
+
+    place, number = (file, 0) if file.exists() else _numbered(file)
+    try:
+        found = read_reports(read_file(place), str(place))
     except ToolkitError as error:
-        return Shown(str(file), "", [error.message], error.hint)
-    text = _TREE.encode(report.document())
-    return Shown(str(file), text, [f"`{file}`: {fault}" for fault in report.faults])
+        return [Reading(str(file), None, error)]
+    if not number:
+        return found
+    if number > len(found):
+        fault = ToolkitError(
+            f"`{place}` holds {counted(len(found), 'text')}", code="TK-0113", hint="check the number behind `#`"
+        )
+        return [Reading(str(file), None, fault)]
+    return [found[number - 1]]
+
+
+def read_one(file: Path) -> Reading:
+    """Read the one report of a file; a file of several gives the fault that says how to name one."""
+    from toolkit.readers.awr.report import one_of
+
+    return one_of(read_all(file), str(file))
+
+
+def _numbered(file: Path) -> tuple[Path, int]:
+    """Return file and number of `FILE#2`, 0 for any other name."""
+    match = _NUMBERED.fullmatch(str(file))
+    return (Path(match[1]), int(match[2])) if match is not None and Path(match[1]).is_file() else (file, 0)
 
 
 def read_file(file: Path) -> bytes:
@@ -123,7 +198,8 @@ def read_file(file: Path) -> bytes:
             f"`{file}` is larger than 4 GB, so it is no report", code="TK-0113", hint="check the path"
         )
     try:
-        return file.read_bytes()
+        with open_file(file) as opened:
+            return opened.read()
     except OSError as error:
         reason = error.strerror or str(error)
         raise ToolkitError(

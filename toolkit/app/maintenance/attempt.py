@@ -13,7 +13,7 @@ from toolkit.app.maintenance.loaded import Reader, Verification, as_before
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
 from toolkit.app.results import ended_well, find_run, latest_trials
-from toolkit.app.runs.doubt import THERE, load_in_doubt, taken_as_done
+from toolkit.app.runs.doubt import COMMITTED, THERE, load_in_doubt, loaded_in_part, taken_as_done
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
@@ -22,7 +22,7 @@ from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.plan import OnFailure, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
-from toolkit.model.words import EntryState, Outcome, RunState
+from toolkit.model.words import Effect, EntryState, Outcome, RunState
 from toolkit.runner import OUT_OF_REACH, Stop
 from toolkit.runner.judging import END_UNKNOWN
 from toolkit.store import Store
@@ -93,7 +93,7 @@ class StepAttempt:
         while True:
             tries += 1
             with as_before(job, self.plan_target) as before:
-                ended = self._answered(run) or self._once(job, run, stop)
+                ended = self._answered(run) or self._settled(job, run, stop)
                 verification = self._verify(job, monotonic() - begun, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
@@ -135,11 +135,12 @@ class StepAttempt:
         """Return the run that an earlier run began and did not end, if this step would do the same.
 
         A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
+        So is one of which parts are committed: a new run would load them again.
         """
         last = next((step for step in earlier if step.run is not None), None)
         if last is None or last.run is None or not self._is_known(last.run):
             return None
-        if load_in_doubt(last.run, self.store):
+        if load_in_doubt(last.run, self.store) or loaded_in_part(last.run, self.store):
             return last.run
         head = self.store.load_head(last.run)
         cut_off = last.state in _CUT_OFF or head.state in _BROKEN or bool(self.store.unended_trials(last.run))
@@ -157,7 +158,7 @@ class StepAttempt:
             return False
         if self.store.load_head(run).state is not RunState.DONE:
             return True
-        return load_in_doubt(run, self.store) or self._is_done_after_all(run)
+        return load_in_doubt(run, self.store) or loaded_in_part(run, self.store) or self._is_done_after_all(run)
 
     def _is_done_after_all(self, run: str) -> bool:
         return lost_after_all(run, self.store) or taken_as_done(run, self.store)
@@ -176,6 +177,15 @@ class StepAttempt:
         """Return the end of a load whose rows are there, as a person answered; None when it is to be done."""
         done = run is not None and taken_as_done(run, self.store)
         return AttemptResult(StepState.DONE, run, THERE) if done else None
+
+    def _settled(self, job: TargetStep, run: str | None, stop: Stop) -> AttemptResult:
+        """Do a step; a load that lost its connection is gone on with at once, if the database can be asked."""
+        asked = run is not None and load_in_doubt(run, self.store)
+        ended = self._once(job, run, stop)
+        if asked or stop.requested or ended.run is None or not load_in_doubt(ended.run, self.store):
+            return ended
+        again = self._once(job, ended.run, stop)
+        return ended if again.state is StepState.FAILED and again.passing else again
 
     def _once(self, job: TargetStep, run: str | None, stop: Stop) -> AttemptResult:
         before = {head.run for head in self.store.children_of(self.plan_run, self.plan_target.name)}
@@ -202,7 +212,8 @@ class StepAttempt:
             return AttemptResult(StepState.FAILED, run or self._begun(job, before), unexpected(error).sentence)
         record = find_run(self.store, run)
         if ended_well(record):
-            return AttemptResult(StepState.DONE, run)
+            told = any(trial.reason == COMMITTED for trial in record.trials)
+            return AttemptResult(StepState.DONE, run, COMMITTED if told else None)
         if stop.held_back:
             return AttemptResult(StepState.STOPPED, run, _held_back(stop))
         reason = "; ".join(_reasons(record)) or f"the run ended {record.head.state}"
@@ -234,6 +245,7 @@ class StepAttempt:
                 run=run,
                 store=self.store,
                 events=self.events,
+                policy=self.plan_target.resolved.policy,
                 under=self.plan_run,
             )
         except ToolkitError as error:
@@ -282,7 +294,9 @@ def _what_was_undone(report: CleanReport, run: str, store: Store) -> str:
 def _staying(run: str, store: Store) -> list[str]:
     """Name what a run made that stays."""
     entries = (
-        each for each in store.journal(run).entries() if each.state is EntryState.ABANDONED and each.identity
+        each
+        for each in store.journal(run).entries()
+        if each.state is EntryState.ABANDONED and each.identity and each.effect == Effect.CREATES
     )
     names = dict.fromkeys(
         f"{each.object_kind} `{f'{each.schema}.' if each.schema else ''}{each.name}`" for each in entries

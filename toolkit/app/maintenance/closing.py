@@ -11,73 +11,22 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from toolkit.app.dead_plan_runs import KILLED
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
-from toolkit.model.records import Holder
+from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
-KILLED = "its process was killed, or its host went down"
 _NOT_VERIFIED = "its process died after the work ended, before the check"
 _BY_HAND = "its run was resumed by hand"
 _BAD = frozenset({StepState.FAILED, StepState.STOPPED})
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 TIMEOUT_SECONDS = 60.0
 _LOOK_SECONDS = 0.5
-FAR_SECONDS = 300.0
-"""How long the heartbeat of a process that cannot be seen from here stays out before it is said to have died."""
 
 T = TypeVar("T")
-
-
-def lease_of_plan_run(plan_run: str) -> str:
-    """Return the name of the lease that a plan run holds from before its begin until its end is stored."""
-    return f"plan run {plan_run}"
-
-
-def end_dead_runs(store: Store, plan: str | None = None) -> list[PlanRunRecord]:
-    """Say of plan runs whose process is gone, or sent no heartbeat for 300 s, that they died; return each once.
-
-    A process that was only cut off from the store stores its own end later, and that counts.
-    """
-    found = []
-    for plan_run in store.running_plan_runs(plan):
-        holder = store.holder_of(lease_of_plan_run(plan_run)) or store.holder_for(plan_run)
-        if holder is not None and (holder.alive or _may_live(holder)):
-            continue
-        record = store.load_plan_run(plan_run)
-        heard = _last_heard(record, holder)
-        if not store.end_dead_plan_run(
-            plan_run, heard, f"{KILLED}; last heard of at {heard:%Y-%m-%d %H:%M:%S} UTC"
-        ):
-            continue
-        for step in record.steps:
-            if step.state in _OPEN:
-                store.note_step(plan_run, killed(store, plan_run, step, heard, KILLED))
-        if holder is not None and holder.in_sight:
-            store.release(holder.lease)
-        found.append(store.load_plan_run(plan_run))
-    return found
-
-
-def silent_runs(store: Store, plan: str | None = None) -> list[Holder]:
-    """Return who holds the plan runs whose heartbeat stays out, but not for so long that they count as dead."""
-    running = store.running_plan_runs(plan)
-    holders = (store.holder_of(lease_of_plan_run(one)) or store.holder_for(one) for one in running)
-    return [one for one in holders if one is not None and not one.alive and _may_live(one)]
-
-
-def _may_live(holder: Holder) -> bool:
-    return not holder.in_sight and holder.silent_seconds < FAR_SECONDS
-
-
-def _last_heard(record: PlanRunRecord, holder: Holder | None) -> datetime:
-    if holder is not None:
-        return holder.lease.heartbeat_at
-    known = [each for step in record.steps for each in (step.began_at, step.ended_at) if each is not None]
-    return max(known, default=record.began_at)
 
 
 def close_killed_runs(store: Store, plan: str, plan_run: str, target: str, now: datetime) -> None:

@@ -59,7 +59,7 @@ def cluster_at(address: str, plan: MaintenancePlan, store: Store, targets: Seque
     shared = _shareable(plan, store)
     client = _connect(where, address)
     try:
-        found = Cluster(client, address, shared)
+        found = Cluster(client, address, shared, store.origin)
         found.check(targets)
         yield found
     finally:
@@ -118,8 +118,8 @@ def _connect(where: str, address: str) -> Client:
 class Cluster:
     """Carries out a plan run on the workers of a scheduler."""
 
-    def __init__(self, client: Client, address: str, store: str) -> None:
-        self._client, self._address, self._store = client, address, store
+    def __init__(self, client: Client, address: str, store: str, origin: str) -> None:
+        self._client, self._address, self._store, self._origin = client, address, store, origin
 
     def check(self, targets: Sequence[str]) -> None:
         """Refuse a cluster without workers, and one with a worker that cannot do the work.
@@ -128,7 +128,7 @@ class Cluster:
             ToolkitError: TK-0210, TK-0201.
         """
         try:
-            found = self._client.run(look, list(targets), self._store, on_error="return")
+            found = self._client.run(look, list(targets), self._store, self._origin, on_error="return")
         except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
             raise ToolkitError(
                 f"the workers at `{self._address}` did not respond: {type(error).__name__}", code="TK-0201"

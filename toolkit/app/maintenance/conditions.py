@@ -8,6 +8,7 @@ from datetime import datetime
 from toolkit.app.maintenance.asking import limited
 from toolkit.app.maintenance.choice import Size
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.runs.licensing import check_query
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -105,12 +106,13 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
     """Return the one number that a query returns, read in a session that cannot write.
 
     Raises:
-        ToolkitError: TK-0203, TK-0201.
+        ToolkitError: TK-0203, TK-0201; TK-0303 for what would need a licence nobody declared.
     """
     target = plan_target.resolved.target
     session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
     try:
         with limited(session, CONDITION_SECONDS):
+            check_query(query, target, session)
             rows = session.execute(query).rows
     except DatabaseError as error:
         raise refused(dialect_of(target.engine), error, "the query of its condition") from None

@@ -146,7 +146,7 @@ def look_at_load(
     now = _reader(plan_target)
     try:
         planning = PlanningContext(job.experiment, now.dialect, facts_from_text(recorded))
-        (piece,) = planning.pieces(planning.cells[0])
+        piece = planning.pieces(planning.cells[0])[0]  # of a load in parts, all have the source and the table
         return _Counts(job, piece.work, expected.rows, expected.how, before, now, stop).looked()
     finally:
         now.session.close()

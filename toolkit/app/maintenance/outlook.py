@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from toolkit.app.maintenance.choice import Choice, ExpectedDuration, NextStep, choose, expected
@@ -13,15 +15,17 @@ from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.guards import GuardRow, guard_rows
 from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.runs.repair import database_of, read_server
+from toolkit.app.runs.retention import retention_of, sentences_of
 from toolkit.design.window import spell_window
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import open_session
+from toolkit.executors.reaching import Reach, reach
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.window import TimeSpan
-from toolkit.model.words import Role
+from toolkit.runner.monitor import within
 from toolkit.store import Store
-from toolkit.targets.base import SessionTag
 from toolkit.units import seconds
 
 FORMAT = 1
@@ -29,6 +33,8 @@ Histories = Mapping[str, Sequence[StepRecord]]
 _TARGETS_IN_MEMORY = 50
 """Targets whose histories are held in memory together."""
 _ASKED_AT_ONCE = 16
+_ANSWER_SECONDS = 120.0
+"""How long a target has for an answer: somebody may be typing its password."""
 _CLOCK = timedelta(minutes=1)
 """Clocks of two hosts of one plan may differ so much."""
 _SHOWN = 3
@@ -73,13 +79,34 @@ def outlook_of(plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Stor
 
 
 def full_outlook(
-    plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store
+    plan: MaintenancePlan,
+    targets: Sequence[PlanTarget],
+    store: Store,
+    refused: Mapping[str, ToolkitError] = MappingProxyType({}),
 ) -> tuple[Outlook, list[GuardRow]]:
-    """Return the outlook of this moment with what the targets themselves answer, and what their guards read."""
+    """Return the outlook of this moment with what the targets themselves answer, and what their guards read.
+
+    Args:
+        plan: as written.
+        targets: where it runs.
+        store: where its runs are.
+        refused: why nothing may be done on a target without somebody who can be asked.
+    """
     now = datetime.now(UTC)
     outlook = outlook_of(plan, targets, store, now)
-    sentences = (*_unreachable(targets), *scheduler_sentences(plan, targets, now))
-    return replace(outlook, sentences=outlook.sentences + sentences), guard_rows(targets)
+    unreached = _unreached(targets)
+    answering = [plan_target for plan_target in targets if plan_target.name not in unreached]
+    sentences = (
+        *unreached.values(),
+        *scheduler_sentences(plan, answering, now),
+        *_removed(answering, store),
+    )
+    hints = tuple(f"{name} would be refused: {error.hint}" for name, error in refused.items())
+    rows = tuple(
+        replace(row, verdict=f"no: {refused[row.target].sentence}") if row.target in refused else row
+        for row in outlook.rows
+    )
+    return replace(outlook, rows=rows, sentences=outlook.sentences + hints + sentences), guard_rows(targets)
 
 
 def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> list[str]:
@@ -148,21 +175,46 @@ def outlook_document(outlook: Outlook, guards: Sequence[GuardRow] = ()) -> dict[
     }
 
 
+# -- which backups would go -----------------------------------------------------------------------------------
+def _removed(targets: Sequence[PlanTarget], store: Store) -> Iterator[str]:
+    """Say which older backups the steps would remove, or why that is not known, on targets that answer."""
+    for plan_target in targets:
+        jobs = [job for job in plan_target.jobs if job.experiment.options.get("keep_for") is not None]
+        if not jobs:
+            continue
+        target = plan_target.resolved.target
+        unknown = f"{plan_target.name}: which older backups would be removed is unknown: "
+        try:
+            dialect = dialect_of(target.engine)
+            facts = within(_ANSWER_SECONDS, partial(read_server, target, dialect))
+        except TimeoutError:
+            yield unknown + f"no response within {seconds(_ANSWER_SECONDS)}"
+            continue
+        except (ToolkitError, DatabaseError) as error:
+            yield unknown + error.sentence
+            continue
+        for job in jobs:
+            retention = retention_of(job.experiment, database_of(facts, target), dialect, store, coming=True)
+            for sentence in sentences_of(retention):
+                yield f"{job.step.name} on {plan_target.name}: {sentence}"
+
+
 # -- who does not answer --------------------------------------------------------------------------------------
-def _unreachable(targets: Sequence[PlanTarget]) -> tuple[str, ...]:
-    """Return a sentence for each target that does not answer now, several asked at a time."""
+def _unreached(targets: Sequence[PlanTarget]) -> dict[str, str]:
+    """Return a sentence, by name, for each target that opens no session now; several are asked at a time."""
     if not targets:
-        return ()
+        return {}
     with ThreadPoolExecutor(min(_ASKED_AT_ONCE, len(targets)), thread_name_prefix="reach") as pool:
-        return tuple(sentence for sentence in pool.map(_unreachable_sentence, targets) if sentence is not None)
+        asked = zip(targets, pool.map(_unreachable_sentence, targets), strict=True)
+        return {plan_target.name: sentence for plan_target, sentence in asked if sentence is not None}
 
 
 def _unreachable_sentence(plan_target: PlanTarget) -> str | None:
-    try:
-        open_session(plan_target.resolved.target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True).close()
-    except (ToolkitError, DatabaseError) as error:
-        return f"{plan_target.name} does not answer now: {error.sentence}"
-    return None
+    found = reach(plan_target.resolved.target, _ANSWER_SECONDS)
+    if found.refused is None:
+        return None
+    verbs = {Reach.ANSWERS: "refuses sessions", Reach.NOT_ASKED: "could not be asked"}
+    return f"{plan_target.name} {verbs.get(found.reach, 'does not answer')} now: {found.refused}"
 
 
 # -- what has changed since the last run --------------------------------------------------------------------

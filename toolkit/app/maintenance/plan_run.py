@@ -11,11 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Protocol
 
-from toolkit.app.approvals import Approvals
+from toolkit.app.approvals import Approvals, exposed
 from toolkit.app.auditing import notes_of
+from toolkit.app.dead_plan_runs import lease_of_plan_run
 from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.beginning import Now, PlanRun, outside_its_window, plan_hash, record_of
-from toolkit.app.maintenance.closing import close_open, lease_of_plan_run, retrying
+from toolkit.app.maintenance.closing import close_open, retrying
 from toolkit.app.maintenance.outlook import remarks
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.app.maintenance.target_run import TargetRun
@@ -142,7 +143,8 @@ def run_plan(
         return outside_its_window(plan, targets, store, record)
     tagged = TaggedEvents(events, {"plan_run": run_id})
     plan_run = PlanRun(plan, run_id, store, approvals, tagged, stop or Stop(), span, now)
-    for sentence in remarks(plan, store, began):
+    stakes = [one for each in targets for one in exposed(each.resolved.target, each.resolved.policy, approvals)]
+    for sentence in (*remarks(plan, store, began), *stakes, *filter(None, [store.exposure])):
         plan_run.events.emit(Event("warning", sentence))
     # Held until the end is stored: whoever finds it dead may say that the plan run died.
     with holding_lease(store, lease_of_plan_run(run_id), run_id, plan_run.stop):

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
-from toolkit.app.approvals import Approvals, check_experiment
+from toolkit.app.approvals import Approvals, check_approved, check_experiment
 from toolkit.app.results import find_run
+from toolkit.app.ruling import ruled_now
+from toolkit.app.runs import licensing
 from toolkit.app.targets import Prompt, ResolvedTarget, find_target, fitted
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.design.plan_step import experiment_of
-from toolkit.errors import ToolkitError
+from toolkit.errors import UNREACHED, ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import ConditionKind, MaintenancePlan, PlanStep
 from toolkit.model.values import Level
 from toolkit.store import Store
+
+_AT_ONCE = 16
+_PASSING = UNREACHED | {"TK-0302"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,56 @@ def plan_targets_of(
     for name in dict.fromkeys((*everywhere, *(name for names in own.values() for name in sorted(names)))):
         steps = [step for step in plan.steps if name in own.get(step.name, common)]
         found.append(_plan_target(plan, name, steps, profiles, store, approvals, prompt))
+    _refuse_one_twice(found)
     return tuple(found)
+
+
+def _refuse_one_twice(found: Iterable[PlanTarget]) -> None:
+    """Refuse a plan that names one database twice: two works of it would wait for each other's locks.
+
+    Raises:
+        ToolkitError: TK-0107, naming the two.
+    """
+    known: dict[str, str] = {}
+    for each in found:
+        first = known.setdefault(each.resolved.target.lease_key, each.name)
+        if first != each.name:
+            raise ToolkitError(
+                f"the targets `{first}` and `{each.name}` of the plan are the same database",
+                code="TK-0107",
+                hint="name one of them, or write a plan for each",
+            )
+
+
+def obeying_profiles(targets: Iterable[PlanTarget], approvals: Approvals) -> tuple[PlanTarget, ...]:
+    """Return targets with the limits of all profiles of their databases; one that these forbid is refused alone.
+
+    Where a target cannot be reached now, each step that begins there is held against them.
+    """
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="limits") as pool:
+        return tuple(pool.map(lambda each: _obeying(each, approvals), targets))
+
+
+def _obeying(plan_target: PlanTarget, approvals: Approvals) -> PlanTarget:
+    resolved = plan_target.resolved
+    try:
+        policy = ruled_now(resolved.policy, resolved.target)
+        for job in plan_target.jobs:
+            check_experiment(job.experiment, policy, approvals)
+    except ToolkitError as error:
+        return plan_target if error.code in _PASSING else replace(plan_target, refused=error)
+    finally:
+        resolved.target.close()
+    return replace(plan_target, resolved=replace(resolved, policy=policy))
+
+
+def approved_or_refused(plan_target: PlanTarget, approvals: Approvals) -> PlanTarget:
+    """Return a target, refused where only approved work may run and nobody approved this."""
+    try:
+        check_approved(plan_target.resolved.policy, approvals)
+    except ToolkitError as error:
+        return replace(plan_target, refused=error)
+    return plan_target
 
 
 def plan_target_at(
@@ -89,6 +144,7 @@ def _plan_target(
     prompt: Prompt | None = None,
 ) -> PlanTarget:
     resolved = find_target(target, prompt=prompt, profiles=profiles)
+    licensing.allow(resolved.target, unseen=approvals.unseen_ok)
     return PlanTarget(
         target, resolved, tuple(_job(plan, step, target, resolved, store, approvals) for step in steps)
     )

@@ -16,7 +16,7 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.bill import bill_among
 from toolkit.model.plan import PlanRunRecord, StepRecord
-from toolkit.model.words import EntryState
+from toolkit.model.words import Effect, EntryState
 from toolkit.store import Store
 
 _LAST = "last"
@@ -62,7 +62,8 @@ def _story(store: Store, run: str) -> StepStory:
         f"{entry.effect} {entry.object_kind} `{f'{entry.schema}.' if entry.schema else ''}{entry.name}`"
         for entry in entries
         # what was made and stays is let go of: it is nobody's to undo any more
-        if entry.state is EntryState.MADE or (entry.state is EntryState.ABANDONED and entry.identity)
+        if entry.effect != Effect.COMMITS
+        and (entry.state is EntryState.MADE or (entry.state is EntryState.ABANDONED and entry.identity))
     )
     bill = bill_among(record.artifacts)
     return StepStory(tuple(changed), tuple(bill.sentences()) if bill else (), record.warnings)

@@ -22,7 +22,7 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.working import Working
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
-from toolkit.executors import refused
+from toolkit.executors import may_still_end, refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
 from toolkit.model.plan import AtDeadline, OnFailure, PlanNote, StepRecord, StepState
@@ -213,13 +213,8 @@ class TargetRun:
                     self._note(record)
 
     def _is_reachable(self) -> bool:
-        """Tell whether the database answers at all."""
-        target = self.plan_target.resolved.target
-        try:
-            within(SIZE_SECONDS, lambda: target.connect(Role.MONITOR, SessionTag(self._plan_run.id)).close())
-        except (ToolkitError, DatabaseError, TimeoutError):
-            return False
-        return True
+        """Tell whether the database may still end what it was told to."""
+        return may_still_end(self.plan_target.resolved.target)
 
     def _end_waiting(self, state: StepState, reason: str) -> None:
         for record in tuple(self._records.values()):

@@ -7,11 +7,12 @@ from typing import assert_never
 from toolkit.app.maintenance.conditions import invalid_indexes, old_statistics
 from toolkit.app.maintenance.loaded import Reader, Verification, look_at_load
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.errors import ToolkitError
+from toolkit.errors import UNREACHED, ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.operations import VerifiedBy, declaration
 from toolkit.model.words import Outcome
 from toolkit.runner import Stop
+from toolkit.runner.leftovers import HAD_VERIFIED
 from toolkit.store import Store
 from toolkit.units import number
 
@@ -20,7 +21,6 @@ _CLOCK_SECONDS = 2.0
 """A server tells times by the second, and its clock reads on while it is asked."""
 _AGAIN_SECONDS = (1.0, 3.0, 10.0, 20.0)
 NOT_APPROVED = "TK-0313"
-_SILENT = frozenset({"TK-0201", "TK-0202"})
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
 """Values of `gather` with which statistics of some tables only are renewed."""
 _OF_PARTS = frozenset({"partition", "granularity"})
@@ -62,7 +62,7 @@ def look_at(
         except ToolkitError as error:
             if error.code == NOT_APPROVED:
                 raise
-            if error.code not in _SILENT:
+            if error.code not in UNREACHED:
                 return Verification(unverified=(f"could not verify whether it was done: {error.sentence}",))
             if seconds is None or stop.wait(seconds):
                 return Verification(unverified=(f"the database did not respond afterwards: {error.sentence}",))
@@ -124,6 +124,10 @@ def _of_backup(run: str, store: Store) -> Verification:
     if corrupt is not None and corrupt.value:
         return Verification(f"corrupt blocks were found in {number(corrupt.value)} data file(s)")
     looked = Verification(verified=("its program ended without an error",))
+    items = store.items_of(run, good[-1].trial) if good else ()
+    before = next((item.reason for item in items if (item.reason or "").endswith(HAD_VERIFIED)), None)
+    if whole is None and before is not None:
+        return looked + Verification(verified=(before,))
     if whole is None:
         return looked + Verification(unverified=("the backup was not read back",))
     if not whole.value:

@@ -22,7 +22,7 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.approving.checking import admitted
 from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.beginning import PlanRun
-from toolkit.app.maintenance.plan_targets import plan_target_at
+from toolkit.app.maintenance.plan_targets import approved_or_refused, obeying_profiles, plan_target_at
 from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.config.profiles import load_profiles, profile_of
 from toolkit.design.plan_file import read_plan
@@ -35,6 +35,7 @@ from toolkit.store import HEARTBEAT_SECONDS, Store, open_store
 
 _BUSY_SECONDS = 0.5
 _STORE_VARIABLE = "DBATK_STORE"
+_OWN_STORE = f"set {_STORE_VARIABLE} there to the store of the plan, or unset it"
 
 
 # -- orders ---------------------------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ class TargetOrder:
     store: str
     window_begin: str | None
     window_end: str | None
-    allowed: dict[str, str | bool]
+    allowed: dict[str, str | bool | tuple[str, ...]]
 
     def to_text(self) -> str:
         """Return it as JSON."""
@@ -74,7 +75,10 @@ class TargetOrder:
     def from_text(cls, text: str) -> TargetOrder:
         """Read what `to_text` wrote."""
         data = json.loads(text)
-        return cls(**{**data, "steps": tuple(data["steps"])})
+        allowed = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data["allowed"].items()
+        }
+        return cls(**{**data, "steps": tuple(data["steps"]), "allowed": allowed})
 
     @property
     def span(self) -> TimeSpan | None:
@@ -113,10 +117,10 @@ class OrderResult:
         return ToolkitError(message, code=code, hint=hint)
 
 
-def allowed_by(approvals: Approvals) -> dict[str, str | bool]:
+def allowed_by(approvals: Approvals) -> dict[str, str | bool | tuple[str, ...]]:
     """Return what a user approved as plain values; nobody can be asked on another host."""
     allowed = {each.name: getattr(approvals, each.name) for each in fields(approvals)}
-    return {name: value for name, value in allowed.items() if isinstance(value, str | bool)}
+    return {name: value for name, value in allowed.items() if isinstance(value, str | bool | tuple)}
 
 
 # -- the worker -----------------------------------------------------------------------------------------------
@@ -129,8 +133,14 @@ class WorkerCheck:
     faults: tuple[str, ...] = ()
 
 
-def look(targets: Sequence[str], store: str) -> WorkerCheck:
-    """Tell what this worker is, which of the targets it does not know, and whether it reaches the store."""
+def look(targets: Sequence[str], store: str, origin: str) -> WorkerCheck:
+    """Tell what this worker is, which of the targets it does not know, and whether it reaches the plan's store.
+
+    Args:
+        targets: names of profiles, or URLs.
+        store: the address of the plan's store.
+        origin: what tells that store from others.
+    """
     faults: list[str] = []
     try:
         profiles = load_profiles()
@@ -140,7 +150,9 @@ def look(targets: Sequence[str], store: str) -> WorkerCheck:
     except ToolkitError as error:
         faults.append(error.sentence)
     try:
-        open_store(address_here(store)).close()
+        with open_store(address_here(store)) as opened:
+            if opened.origin != origin:
+                faults.append(f"its store `{opened.place}` is not the plan's store; {_OWN_STORE}")
     except ToolkitError as error:
         faults.append(error.sentence)
     return WorkerCheck(socket.gethostname(), __version__, tuple(faults))
@@ -176,9 +188,12 @@ def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
             raise ToolkitError(
                 f"the store `{store.place}` of the worker on `{socket.gethostname()}` is not the plan's store",
                 code="TK-0210",
-                hint=f"set {_STORE_VARIABLE} there to the store of the plan, or unset it",
+                hint=_OWN_STORE,
             )
         plan_target = plan_target_at(plan, order.target, order.steps, store, order.approvals)
+        (plan_target,) = obeying_profiles([plan_target], order.approvals)
+        if plan_target.refused is None:
+            plan_target = approved_or_refused(plan_target, order.approvals)
         tagged = TaggedEvents(events, {"plan_run": order.plan_run})
         plan_run = PlanRun(
             plan, order.plan_run, store, order.approvals, tagged, Stop(), order.span, _clock_of(store)

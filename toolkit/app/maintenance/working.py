@@ -16,6 +16,7 @@ from toolkit.runner import Stop
 from toolkit.units import seconds
 
 _TICK_SECONDS = 0.5
+_TAKEN_OVER = "TK-0302"
 SILENT_SECONDS = 60.0
 """How long a step that was told to stop is waited for before its database is asked whether it still answers."""
 
@@ -70,10 +71,13 @@ class Working:
         self._ended.put(done)
 
     def stop(self, because: ToolkitError, step: str | None = None) -> None:
-        """Ask one step to end, or all of them, unless they were asked before; safe from any thread."""
+        """Ask one step to end, or all of them, unless they were asked before; safe from any thread.
+
+        Once the target's lease is another's, that one may be at work on these very runs: nothing is undone then.
+        """
         for name, each in tuple(self._at_work.items()):
             if step in (None, name) and not each.stop.requested:
-                each.stop.request(because)
+                each.stop.request(because, disowned=because.code == _TAKEN_OVER)
 
     @contextmanager
     def stopped_in_time(self, over: Callable[[], tuple[str, ToolkitError | None] | None]) -> Iterator[None]:

@@ -1,24 +1,35 @@
-"""A load that was cut off: whether its rows are there nobody knows until a person has counted and answers."""
+"""A load that was cut off: the database tells whether its rows are there; where it cannot, a person answers.
+
+What the database is asked is in the journal since before the COMMIT was sent (`toolkit.runner.commits`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolkit.app.results import ended_well, find_run
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
+from toolkit.model.facts import facts_from_text
+from toolkit.model.protocols import Event, Events
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.words import CountedRows, Outcome, RunState
-from toolkit.runner import trials_of
+from toolkit.runner import PlanningContext, RunContext, parts, trials_of
+from toolkit.runner.commits import Ended, EndedItem, commits_of, done_items, how_ended, item_of
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.store import Store
+from toolkit.units import counted
 
 THERE = "a person confirmed that its rows are there; its time is unknown"
+COMMITTED = "the database confirmed that its transaction was committed; its time is unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class LoadInDoubt:
-    """What is asked of a person before a run goes on, and the answer, if there is one."""
+    """What is asked of the database, or else of a person, before a run goes on; a person's answer, if any."""
 
     run: str
     store: Store
@@ -43,24 +54,78 @@ class LoadInDoubt:
             hint="it is for an interrupted load; omit it",
         )
 
-    def settle(self, attempt: int, sessions_ended: int) -> bool:
-        """Tell whether nothing is left to be done: a person answered that the rows are there, which is recorded.
+    def settle(self, attempt: int, sessions_ended: int, sessions: Sessions, events: Events) -> bool:
+        """Tell whether nothing is left to be done: the rows are there, which is recorded.
 
         A client that was killed, or lost its connection, cannot tell a COMMIT that arrived from one that did not:
-        the user's table is not loaded again unasked. What was counted while a session of the run was still at
-        work answers nothing.
+        the database is asked. Where it cannot tell, the user's table is not loaded again unasked. What a person
+        counted while a session of the run was still at work answers nothing.
+
+        Args:
+            attempt: the number of the one that begins.
+            sessions_ended: how many sessions of the run were still at work, and were ended.
+            sessions: of the run.
+            events: receives what the database told.
 
         Raises:
+            DatabaseError: the connection was lost.
             ToolkitError: TK-0209 naming the table.
         """
         if not load_in_doubt(self.run, self.store):
             return False
+        told = self._ask(sessions)
+        if told and not any(each.ended is Ended.UNKNOWN for each in told):
+            return self._take(told, attempt, events)
+        self._note(self._committed(told), attempt)  # is known, whatever is answered of the others
         if self.rows is None or sessions_ended:
             raise self._unknown(sessions_ended)
+        if self.rows is CountedRows.THERE and len(told) > 1:
+            there = [each for each in told if each.ended is Ended.UNKNOWN]
+            self._note(
+                [ItemRecord(each.label, Outcome.OK, rows=each.rows, reason=THERE) for each in there], attempt
+            )
+            return False
         if self.rows is CountedRows.MISSING:
             return False
-        self._record_done(attempt)
+        item = ItemRecord(self._table, Outcome.OK, reason=THERE, error_code=END_UNKNOWN)
+        self._record_done(attempt, (item,), THERE)
         return True
+
+    def _ask(self, sessions: Sessions) -> Sequence[EndedItem]:
+        """Return how every item that is not known to be done ended; nothing where the journal has none."""
+        dialect = dialect_of(self.store.load_head(self.run).engine)
+        trials = _unended(self.run, self.store)
+        return [each for trial in trials for each in how_ended(self.run, trial, sessions, dialect, self.store)]
+
+    @staticmethod
+    def _committed(told: Sequence[EndedItem]) -> list[ItemRecord]:
+        return [
+            ItemRecord(each.label, Outcome.OK, rows=each.rows, reason=COMMITTED)
+            for each in told
+            if each.ended is Ended.COMMITTED
+        ]
+
+    def _note(self, items: Sequence[ItemRecord], attempt: int) -> None:
+        for trial in _unended(self.run, self.store) if items else ():
+            self.store.add_items(self.run, trial, attempt - 1, items)
+
+    def _take(self, told: Sequence[EndedItem], attempt: int, events: Events) -> bool:
+        """Record what was committed; tell whether that is all."""
+        there = self._committed(told)
+        missing = len(told) - len(there)
+        of = f"of the interrupted load of `{self._table}`"
+        committed = f"{counted(len(there), 'transaction')} {of} committed" if there else ""
+        aborted = (
+            f"{counted(missing, 'transaction')} {of} not committed: its rows are loaded now" if missing else ""
+        )
+        events.emit(Event("warning", "; ".join(each for each in (committed, aborted) if each)))
+        if missing == 0:
+            (trial,) = _unended(self.run, self.store)
+            items = (*done_items(self.run, trial, self.store).values(), *there)
+            self._record_done(attempt, items, COMMITTED)
+        else:
+            self._note(there, attempt)
+        return missing == 0
 
     def _unknown(self, sessions_ended: int) -> ToolkitError:
         table = self._table
@@ -76,14 +141,16 @@ class LoadInDoubt:
             "`--rows missing` loads them again",
         )
 
-    def _record_done(self, attempt: int) -> None:
-        """Record the load as done without a time; its item keeps the code of the doubt beside the answer."""
+    def _record_done(self, attempt: int, items: tuple[ItemRecord, ...], reason: str) -> None:
+        """Record the load as done without a time; a person's answer stands beside the code of the doubt."""
         now = datetime.now(UTC)
-        item = ItemRecord(self._table, Outcome.OK, reason=THERE, error_code=END_UNKNOWN)
+        known = [item.rows for item in items if item.rows is not None]
+        rows = sum(known) if len(known) == len(items) else None
         for each in trials_of(self.store.load_head(self.run).experiment):
             done = TrialRecord(
-                each.number, attempt, each.cell, each.repeat, Outcome.OK, now, now, reason=THERE, items=(item,)
-            )
+                each.number, attempt, each.cell, each.repeat, Outcome.OK, now, now, reason=reason, rows=rows,
+                items=items,
+            )  # fmt: skip
             self.store.end_trial(self.run, done)
         self.store.end_run(self.run, RunState.DONE, now)
 
@@ -93,15 +160,26 @@ class LoadInDoubt:
 
 
 def load_in_doubt(run: str, store: Store) -> bool:
-    """Tell whether nobody knows if a run's rows are in the user's table: it was cut off while it loaded."""
+    """Tell whether a run was cut off while it loaded: it is not known here if its rows are in the user's table."""
+    return bool(_unended(run, store))
+
+
+def _unended(run: str, store: Store) -> tuple[int, ...]:
+    """Return the trials of a load that were cut off before all of their items were done."""
     if not may_load_twice(store.load_head(run).experiment):
-        return False
+        return ()
     record = store.load_run(run, samples=False)
     marks = [mark.trial for mark in store.unended_trials(run)]
     last = record.trials[-1] if record.trials else None
     if last is not None and last.error_code == END_UNKNOWN:
         marks.append(last.trial)
-    return any(all(item.outcome is not Outcome.OK for item in store.items_of(run, trial)) for trial in marks)
+    return tuple(trial for trial in dict.fromkeys(marks) if not _is_done(run, trial, store))
+
+
+def _is_done(run: str, trial: int, store: Store) -> bool:
+    done = done_items(run, trial, store)
+    labels = {item_of(entry) for entry in commits_of(store.journal(run).entries(), trial)}
+    return bool(done) and labels <= done.keys()
 
 
 def taken_as_done(run: str, store: Store) -> bool:
@@ -110,3 +188,42 @@ def taken_as_done(run: str, store: Store) -> bool:
     items = (item for trial in record.trials for item in trial.items)
     answered = any(item.outcome is Outcome.OK and item.error_code == END_UNKNOWN for item in items)
     return answered and ended_well(record)
+
+
+# -- a load in parts ----------------------------------------------------------------------------------------------
+def loaded_in_part(run: str, store: Store) -> bool:
+    """Tell whether parts of a load are committed and others are not: then only to go on with it is right."""
+    head = store.load_head(run)
+    return bool(parts.loaded_in_part(run, head.experiment, dialect_of(head.engine), store))
+
+
+def going_on_with_parts(planning: PlanningContext, run: str, sessions: Sessions, store: Store) -> PlanningContext:
+    """Return what a load in parts goes on with: divided as it was begun.
+
+    Raises:
+        ToolkitError: TK-0211 when the source was changed since parts of it were loaded.
+    """
+    how = planning.dialect.work.of(planning.experiment.operation).parts
+    recorded = store.load_facts(run)
+    if how is None or recorded is None:
+        return planning
+    begun = replace(planning, facts=how.as_begun(planning.facts, facts_from_text(recorded)))
+    source = begun.pieces(begun.cells[0])[0].work.source
+    if source is not None:
+        parts.refuse_changed_source(run, begun.experiment, source, sessions, begun.dialect, store)
+    return begun
+
+
+def refuse_loaded_in_part(context: RunContext) -> None:
+    """Refuse to keep the best configuration of a load once more, where an earlier attempt committed parts of it.
+
+    Raises:
+        ToolkitError: TK-0211; the hint is the statement that takes them back.
+    """
+    taken_back = parts.taking_back(context.run, context.experiment, context.dialect, context.store)
+    if taken_back is not None:
+        raise ToolkitError(
+            f"`{context.experiment.options.get('table')}` holds parts that keeping the best configuration loaded",
+            code="TK-0211",
+            hint=f"take them back, and load it by a job: {taken_back}",
+        )

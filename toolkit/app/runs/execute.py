@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from functools import partial
 
 from toolkit import __version__
-from toolkit.analysis.advice import advice
 from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
 from toolkit.app.auditing import run_noted
+from toolkit.app.ruling import ruled, ruled_now
 from toolkit.app.runs import backup_client, licensing
-from toolkit.app.runs.doubt import LoadInDoubt
-from toolkit.app.runs.planning import check_plan, check_within, collect_facts, read_planning
-from toolkit.app.runs.preview import keep_explanation, warn_of_drift
-from toolkit.app.runs.redo import check_redo, watching_room
+from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
+from toolkit.app.runs.keeping import keep_best
+from toolkit.app.runs.planning import check_plan, check_within, read_planning
+from toolkit.app.runs.preview import keep_explanation, warn_of_drift, warn_of_exposure
 from toolkit.app.runs.repair import (
     database_of,
     ended_in_any_case,
@@ -29,9 +29,11 @@ from toolkit.app.runs.repair import (
     repair,
     undo_script,
 )
-from toolkit.app.runs.space import check_space
+from toolkit.app.runs.retention import remove_old
+from toolkit.app.runs.space import NONE_DONE, check_space, items_done, watching_room
 from toolkit.app.runs.undoable import refuse_open, refuse_unseen
 from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
+from toolkit.app.targets import allow_folders
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import SnapshotSource
@@ -42,8 +44,7 @@ from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
 from toolkit.model.records import RunHead, TrialRecord, new_run_id
-from toolkit.model.values import Factor
-from toolkit.model.words import CountedRows, Keep, Mode, Outcome, RunState
+from toolkit.model.words import CountedRows, Keep, Role, RunState
 from toolkit.runner import (
     Changes,
     PlanningContext,
@@ -56,50 +57,15 @@ from toolkit.runner import (
     worth_repeating,
 )
 from toolkit.runner.leftovers import say_what_needs_a_backup
-from toolkit.runner.trial import run_trial
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
-
-def keep_best(context: RunContext) -> None:
-    """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
-
-    A resume that finds it done does not do it twice.
-
-    Raises:
-        ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails; TK-0130 when it is
-            stopped.
-    """
-    stored = context.store.load_run(context.run)
-    if any(_kept(trial) for trial in stored.trials if trial.trial > stored.head.trials_planned):
-        return
-    cell = advice(stored).best
-    if cell is None:
-        context.warn("no configuration succeeded, so there is no best one to keep")
-        return
-    factors = tuple(Factor(name, (level,)) for name, level in cell.items())
-    job = replace(context.experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
-    own = replace(context, planning=collect_facts(job, context.dialect, context.sessions))
-    planner = own.planner()
-    own.operation.check(planner)
-    number = 1 + max(trial.trial for trial in stored.trials)
-    planned = PlannedTrial(number, cell, 0)
-    context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
-    pieces = own.operation.pieces(planner, cell)
-    record = run_trial(own, planned, context.attempt, pieces, own.operation.plan(planner, cell)).record
-    context.store.end_trial(context.run, record)
-    context.sessions.close()
-    if record.outcome is Outcome.INTERRUPTED:
-        raise ToolkitError(
-            f"run {context.run} was interrupted while keeping the best configuration", code="TK-0130"
-        )
-    if record.outcome is not Outcome.OK:
-        raise ToolkitError(f"the best configuration ({cell}) could not be kept: {record.reason}", code="TK-0203")
-    context.events.emit(Event("kept", f"kept the best configuration ({cell}) as `{pieces[0].label}`"))
+Guarding = Callable[[str, Experiment, Stop], AbstractContextManager[Callable[[], None]]]
+"""Watches the guards of a run while it lasts; gives what each trial waits for before it begins."""
 
 
-def _kept(trial: TrialRecord) -> bool:
-    return trial.outcome is Outcome.OK or any(item.outcome is Outcome.OK for item in trial.items)
+def _unguarded(*_: object) -> AbstractContextManager[Callable[[], None]]:
+    return nullcontext(lambda: None)
 
 
 def start(
@@ -112,6 +78,7 @@ def start(
     policy: TargetPolicy | None = None,
     stop: Stop | None = None,
     under: str | None = None,
+    guarding: Guarding = _unguarded,
 ) -> str:
     """Run an experiment and return the run's id; outcomes of trials are in the store, not exceptions.
 
@@ -124,6 +91,7 @@ def start(
         policy: what the target's profile says; nothing for a URL.
         stop: asked between and during trials; signals set it when this is the main thread.
         under: the execution of a plan that this run is part of; it holds the target's lease.
+        guarding: watches the guards of the run.
 
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
@@ -132,17 +100,22 @@ def start(
     launch = _launch(run, target, store, approvals, events, policy, stop, under)
     launch.check_experiment(experiment)
     with launch.session():
+        launch = launch.ruled(experiment)
         planning = launch.read_planning(experiment)
         launch.check_production(planning.facts)
         _check(planning, launch)
-        check_redo(planning, planning.trials)
         _check_scripts(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = _head(planning, launch)
         store.create_run(head)
-        with ended_in_any_case(store, run, launch.stop), launch.lease():
+        with (
+            ended_in_any_case(store, run, launch.stop),
+            launch.lease(),
+            guarding(run, experiment, launch.stop) as before_trial,
+        ):
             launch.claim()
             context = launch.context(planning, launch.changes(head), snapshot_source)
+            context.before_trial = before_trial
             keep_explanation(context, launch.policy)
             keep_snapshot_source(store, run, snapshot_source, launch.events)
             with (
@@ -180,14 +153,25 @@ class _Launch:
         finally:
             self.sessions.close()
 
+    def ruled(self, experiment: Experiment) -> _Launch:
+        """Return it with the limits of all profiles of this database; refuse what they forbid."""
+        return self.limited(ruled(self.policy, self.target, self.sessions.get(Role.CONTROL)), experiment)
+
+    def limited(self, policy: TargetPolicy, experiment: Experiment) -> _Launch:
+        """Return it with these limits; refuse what they forbid."""
+        launch = replace(self, policy=policy)
+        launch.check_experiment(experiment)
+        return launch
+
     def check_experiment(self, experiment: Experiment) -> None:
         check_approved(self.policy, self.approvals)
         check_experiment(experiment, self.policy, self.approvals)
+        allow_folders(experiment, self.target)
 
     def check_production(self, facts: Facts) -> None:
-        names = {self.policy.profile_name, str(facts.value("server", "database_name", "") or "")}
-        known = frozenset(name for name in names if name)
-        check_production(self.target.engine, self.policy, self.approvals, known)
+        name = str(facts.value("server", "database_name", "") or "")
+        names = self.policy.names | ({name} if name else set())
+        check_production(self.target.engine, self.policy, self.approvals, names)
 
     def lease(self) -> AbstractContextManager[None]:
         """Hold the target; a plan that this run is part of holds it already."""
@@ -222,13 +206,14 @@ class _Launch:
         changes: Changes,
         snapshot_source: SnapshotSource | None,
         attempt: int = 1,
+        made: frozenset[str] = NONE_DONE,
     ) -> RunContext:
-        """Put together what every trial works with: the only place that does."""
+        """Put together what every trial works with: the only place that does; `made` are items of a job."""
         self.sessions.programs.asked_to_end = lambda: self.stop.requested
         providers = providers_of(
             planning, self.target, self.sessions, self.run, events=self.events, snapshot_source=snapshot_source
         )
-        return RunContext(
+        context = RunContext(
             self.run,
             planning,
             self.target,
@@ -239,8 +224,10 @@ class _Launch:
             self.stop,
             self.events,
             attempt,
-            short_of_room=watching_room(planning, self.target, self.sessions, attempt),
+            short_of_room=watching_room(planning, self.target, self.sessions, made),
         )
+        context.when_done = partial(remove_old, context)
+        return context
 
 
 def _launch(
@@ -248,7 +235,9 @@ def _launch(
     policy: TargetPolicy | None, stop: Stop | None, under: str | None,
 ) -> _Launch:  # fmt: skip
     licensing.allow(target, unseen=approvals.unseen_ok)
-    stop = stop or Stop()
+    stop, events = stop or Stop(), TaggedEvents(events, {"run": run})
+    if under is None:
+        warn_of_exposure(target, store, policy, approvals, events)
     return _Launch(
         run,
         target,
@@ -256,16 +245,28 @@ def _launch(
         store,
         approvals,
         replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok),
-        TaggedEvents(events, {"run": run}),
+        events,
         stop,
         under,
     )
 
 
-def _check(planning: PlanningContext, launch: _Launch) -> None:
-    """Refuse what cannot work before anything is written."""
+def _check(
+    planning: PlanningContext,
+    launch: _Launch,
+    left: Sequence[PlannedTrial] | None = None,
+    made: frozenset[str] = NONE_DONE,
+) -> None:
+    """Refuse what cannot work before anything is written.
+
+    Args:
+        planning: the run.
+        launch: its beginning or resumption.
+        left: the trials to run; all if not given.
+        made: labels of a job's items that are done.
+    """
     check_plan(planning)
-    check_space(planning.experiment, planning.facts, launch.target)
+    check_space(planning, planning.trials if left is None else left, launch.target, made)
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning.scripts, launch.dialect, launch.sessions, planning.facts)
     backup_client.check(planning, launch.sessions, launch.target)
@@ -332,6 +333,7 @@ def resume(
     under: str | None = None,
     rows: CountedRows | None = None,
     retry_failed: bool = False,
+    guarding: Guarding = _unguarded,
 ) -> str:
     """Run exactly the trials (of a job: the items) that are missing.
 
@@ -356,28 +358,34 @@ def resume(
     with launch.session(), launch.lease(), ExitStack() as noted:
         server = read_server(target, launch.dialect)
         refuse_other_database(head, target, database_of(server, target))
+        # in a session of its own: those with the name of the run are about to be ended
+        launch = launch.limited(ruled_now(launch.policy, target), head.experiment)
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
-        ended = end_orphaned_sessions(target, launch.dialect, run, launch.sessions.timeouts)
+        ended = end_orphaned_sessions(target, launch.dialect, run, store.journal(run), launch.sessions.timeouts)
         launch.claim()
         attempt = next_attempt(record, store)
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
         changes = launch.changes(head)
         made = repair(run, changes, store, launch.events)
-        if doubt.settle(attempt, ended):
+        if doubt.settle(attempt, ended, launch.sessions, launch.events):
             return run
-        return _go_on(launch, head.experiment, changes, attempt, made=made, retry_failed=retry_failed)
+        wait = noted.enter_context(guarding(run, head.experiment, launch.stop))
+        return _go_on(launch, head.experiment, changes, attempt, wait, made=made, retry_failed=retry_failed)
 
 
 def _go_on(
-    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, *, made: bool, retry_failed: bool
-) -> str:
+    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, before_trial: Callable[[], None], *,
+    made: bool, retry_failed: bool,
+) -> str:  # fmt: skip
     """Begin the next attempt; `made` tells that the object of a job is there already."""
     run, store, policy = launch.run, launch.store, launch.policy
-    planning = launch.read_planning(experiment)
+    planning = going_on_with_parts(launch.read_planning(experiment), run, launch.sessions, store)
     licensing.keep(store, run, _check_scripts(planning, launch))
     snapshot_source = snapshot_source_of_run(planning, launch.sessions)
-    context = launch.context(planning, changes, snapshot_source, attempt)
+    items = items_done(experiment, store.load_run(run).trials)
+    context = launch.context(planning, changes, snapshot_source, attempt, items)
+    context.before_trial = before_trial
     if store.load_facts(run) is None:
         keep_explanation(context, policy)
         keep_snapshot_source(store, run, snapshot_source, launch.events)
@@ -387,8 +395,6 @@ def _go_on(
     again = partial(worth_repeating, launch.dialect, every=retry_failed)
     left = missing(planning.trials, done, experiment.mode, again)
     if not made and left:
-        _check(planning, launch)
-        if experiment.mode is Mode.MEASUREMENT:
-            check_redo(planning, left)
+        _check(planning, launch, left, items)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
         return _sweep(context, planning.trials, done, again)

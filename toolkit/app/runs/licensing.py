@@ -26,6 +26,7 @@ from toolkit.model.records import Artifact
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role, StepKind
 from toolkit.rendering import sql_file
+from toolkit.runner.judging import may_load_twice
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -95,8 +96,11 @@ def _parallel_loads(texts: Iterable[str]) -> LicenceFindings:
 
 def _unreadable(experiment: Experiment, facts: Facts) -> LicenceFindings:
     """Say so where the catalogue refused to tell what names are."""
-    why = facts.refused.get(NAMES)
-    if why is None or not any(True for _ in user_texts(experiment)):
+    return _unread(facts.refused.get(NAMES) if any(True for _ in user_texts(experiment)) else None)
+
+
+def _unread(why: str | None) -> LicenceFindings:
+    if why is None:
         return LicenceFindings()
     first = (why.strip().splitlines() or [""])[0]
     return LicenceFindings(unseen=(f"synonyms and views behind the names could not be read: {first}",))
@@ -134,13 +138,46 @@ def _option_wished(experiment: Experiment) -> bool:
 
 def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
     found = _looked(user_texts(experiment))
+    table = experiment.options.get("table")
+    if isinstance(table, str) and may_load_twice(experiment):
+        found = replace(found, written=(*found.written, *licences.look(table).names))
+    rows, refused = _led_to(found, control)
+    if refused is not None:
+        return replace(facts, refused={**facts.refused, NAMES: refused})
+    return replace(facts, answers={**facts.answers, NAMES: rows})
+
+
+def _led_to(found: LicenceFindings, control: Connection) -> tuple[tuple[Row, ...], str | None]:
+    """Return what names lead to, or why the catalogue does not tell."""
     try:
-        rows = resolution.follow(found.names, _Names(control))
+        return resolution.follow(found.names, _Names(control), found.written), None
     except DatabaseError as error:
         if error.lost:
             raise
-        return replace(facts, refused={**facts.refused, NAMES: error.message})
-    return replace(facts, answers={**facts.answers, NAMES: rows})
+        return (), error.message
+
+
+def check_query(query: str, target: Target, control: Connection) -> None:
+    """Look at one query of the user's that no run sends, and at what its names lead to; Oracle only.
+
+    Raises:
+        ToolkitError: TK-0303 for what the target does not allow.
+        DatabaseError: the session was lost.
+    """
+    guard = _guard(target)
+    if guard is None:
+        return
+    rows, refused = _led_to(licences.look(query), control)
+    guard.own |= resolution.own_names(rows)
+    found = licences.look(query, guard.own) + resolution.findings(rows) + _unread(refused)
+
+    def ask(text: str) -> Row | None:
+        try:
+            return next(iter(control.execute(text).rows), None)
+        except DatabaseError:
+            return None
+
+    guard.hold(found, ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +197,15 @@ class _Names:
         file = "name_view_text" if view else "name_source"
         return self.control.execute(sql_file("oracle", file), {"owner": owner, "name": name}).rows
 
+    def triggers_of(self, owner: str, name: str) -> tuple[Row, ...]:
+        return self.control.execute(sql_file("oracle", "name_triggers"), {"owner": owner, "name": name}).rows
+
 
 # -- the bill ---------------------------------------------------------------------------------------------------
 def _context(facts: Facts, policy: TargetPolicy) -> context.LicenceContext:
     lapsed = frozenset(policy.declarations) - policy.licences
-    return replace(context.context_of(facts, policy.licences), lapsed=lapsed, unseen_ok=policy.unseen_ok)
+    known = context.context_of(facts, policy.licences)
+    return replace(known, lapsed=lapsed, unseen_ok=policy.unseen_ok, ruled_by=policy.by)
 
 
 def bill_of(found: LicenceFindings, on: context.LicenceContext, declarations: Mapping[str, Licence]) -> Bill:
@@ -245,12 +286,19 @@ def allow(target: Target, *, unseen: bool) -> None:
         guard.unseen_ok = unseen
 
 
+def narrow(target: Target, policy: TargetPolicy) -> None:
+    """Tell the guard of a target what is declared, where another profile of the database declares less."""
+    guard = _guard(target)
+    if guard is not None and guard.declared != policy.licences:
+        guard.declared, guard.ruled_by, guard.context = policy.licences, policy.by, None
+
+
 def teach(target: Target, facts: Facts, policy: TargetPolicy) -> None:
     """Give the guard of a target what was read, so that it need not ask within a trial."""
     guard = _guard(target)
     if guard is None:
         return
-    guard.own = resolution.own_names(facts.rows(NAMES))
+    guard.own |= resolution.own_names(facts.rows(NAMES))
     if "cloud_service" in {*facts.answers, *facts.refused}:
         guard.context = _context(facts, policy)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolkit.app.approvals import TargetPolicy, on_live
+from toolkit.app.approvals import Approvals, TargetPolicy, exposed, on_live
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
-from toolkit.app.runs.redo import is_doubtful, redo_notes
+from toolkit.app.runs.repair import database_of
+from toolkit.app.runs.retention import retention_of, sentences_of
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
 from toolkit.dialects.base import Dialect
@@ -20,7 +21,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
-from toolkit.model.protocols import DatabaseError, Event
+from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import Artifact
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import Effect, EngineName, Keep, Mode
@@ -28,6 +29,7 @@ from toolkit.operations.place import reads_of
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, RunContext, environment_of
 from toolkit.snapshots.brackets import LONG_SECONDS
+from toolkit.store import Store
 from toolkit.targets.base import Target
 from toolkit.units import byte_size, counted
 
@@ -151,7 +153,7 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     notes = (
         *_notes(planning.facts, planning.trials),
         *degree_notes(planning),
-        *redo_notes(planning),
+        *(sentence for sentence, _ in space.space_notes(planning, target)),
         *remarks_of(planning),
     )
     return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
@@ -175,6 +177,7 @@ def script(
     assume: str | None = None,
     facts_text: str | None = None,
     policy: TargetPolicy | None = None,
+    store: Store | None = None,
 ) -> tuple[str, Bill | None]:
     """Return the whole script of an experiment, and its licence bill of materials where the engine has one.
 
@@ -185,6 +188,7 @@ def script(
         assume: release and edition to assume instead of connecting.
         facts_text: facts to take instead of reading them.
         policy: what the target's profile says, its licences above all.
+        store: knows the backups that a job would remove; None leaves them out.
 
     Raises:
         ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
@@ -206,7 +210,7 @@ def script(
         planning = PlanningContext(experiment, dialect, with_declared(facts, policy))
         snapshot_source = snapshot_source_by_facts(planning)
     check_plan(planning)
-    return script_of(planning, snapshot_source, policy, target)
+    return script_of(planning, snapshot_source, policy, target, store=store)
 
 
 def script_of(
@@ -214,6 +218,9 @@ def script_of(
     snapshot_source: SnapshotSource | None,
     policy: TargetPolicy,
     target: Target | None = None,
+    *,
+    host: Target | None = None,
+    store: Store | None = None,
 ) -> tuple[str, Bill | None]:
     """Return the whole script of what was planned, and its licence bill of materials.
 
@@ -222,6 +229,8 @@ def script_of(
         snapshot_source: named in the head where there was a choice.
         policy: what the target's profile says.
         target: asked what the works would process; None leaves that out.
+        host: whose disks are asked what is free, where it is this host; `target` if not given.
+        store: knows the backups that a job would remove; None leaves them out.
 
     Raises:
         ToolkitError: TK-0303 when it would need a licence nobody declared.
@@ -235,12 +244,20 @@ def script_of(
         *degree_notes(planning),
         *_about_snapshots(chosen),
         *([ahead] if ahead is not None else ()),
-        *redo_notes(planning),
+        *(sentence for sentence, _ in space.space_notes(planning, target or host)),
         *remarks_of(planning),
         *preview_of(planning, target),
+        *_removed_later(planning, target, store),
         *(bill.sentences() if bill is not None else ()),
     ]
     return print_script(planning.dialect.engine, lines, scripts), bill
+
+
+def _removed_later(planning: PlanningContext, target: Target | None, store: Store | None) -> tuple[str, ...]:
+    if store is None or target is None:
+        return ()
+    database = database_of(planning.facts, target)
+    return sentences_of(retention_of(planning.experiment, database, planning.dialect, store, coming=True))
 
 
 def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:
@@ -307,7 +324,7 @@ def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
     whole = space.whole_bytes(context.experiment, context.facts)
     local = host_is_ours(context.target)
     store.set_environment(run, environment_of(context.facts, host_is_ours=local) | whole)
-    shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy)
+    shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy, host=context.target)
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
     store.save_facts(run, facts_to_text(context.facts))
@@ -328,8 +345,8 @@ def _announce(context: RunContext) -> None:
         events.emit(Event("estimate", ahead))
     for sentence in degree_notes(planning):
         events.emit(Event("warning", sentence))
-    for sentence in redo_notes(planning):
-        if is_doubtful(planning):
+    for sentence, doubtful in space.space_notes(planning, context.target):
+        if doubtful:
             context.warn(sentence)
         else:
             events.emit(Event("estimate", sentence))
@@ -342,6 +359,15 @@ def _announce(context: RunContext) -> None:
 # -- between two attempts -----------------------------------------------------------------------------------------
 _TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
 _TIDAL = ("doctor_", "space_", "stats_")
+
+
+def warn_of_exposure(
+    target: Target, store: Store, policy: TargetPolicy | None, approvals: Approvals, events: Events
+) -> None:
+    """Say what is at stake on the way to a target and to the results store."""
+    stakes = exposed(target, policy or TargetPolicy(), approvals)
+    for sentence in (*stakes, *filter(None, [store.exposure])):
+        events.emit(Event("warning", sentence))
 
 
 def warn_of_drift(context: RunContext) -> None:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from toolkit.app.approvals import TargetPolicy
 from toolkit.app.auditing import Notes
 from toolkit.app.bundles.reading import PROVENANCE
+from toolkit.app.ruling import ruled_now
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
-from toolkit.errors import ToolkitError
+from toolkit.errors import ExitCode, ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
@@ -26,26 +28,33 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores
+from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 from toolkit.targets.base import Target
 
 
 def prove_after_crash(
     head: RunHead, store: Store, dialect: Dialect, sessions: Sessions, changes: Changes, events: Events
-) -> None:
-    """Compare the statistics with those recorded at the run's beginning, before anything is put back."""
+) -> tuple[str, ...]:
+    """Compare the statistics with those recorded at the run's beginning, before anything is put back.
+
+    Returns:
+        What moved or could not be compared, how it is restored, and where the former statistics are kept.
+    """
     experiment = head.experiment
     recorded = store.load_facts(head.run)
     unfinished = bool(store.journal(head.run).open_entries())
     if not declaration(experiment.operation).publishes_statistics or experiment.mode is not Mode.MEASUREMENT:
-        return
+        return ()
     if recorded is None or not unfinished:
-        return
+        return ()
     facts = facts_from_text(recorded)
     planning = PlanningContext(experiment, dialect, facts)
     found = prove(planning.planner(run_key(head.run), 0), planning.cells[0], facts, sessions, changes)
-    if found is not None:
-        publish(store, head.run, found, events)
+    if found is None:
+        return ()
+    publish(store, head.run, found, events)
+    return () if found.good else found.warnings
 
 
 # -- the undo script ----------------------------------------------------------------------------------------------
@@ -69,9 +78,10 @@ def ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
     """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         if store.load_head(run).state is RunState.RUNNING and not stop.disowned:
-            store.end_run(run, RunState.FAILED, datetime.now(UTC))
+            refused_it = isinstance(error, ToolkitError) and error.exit_code is ExitCode.REFUSED
+            store.end_run(run, RunState.REFUSED if refused_it else RunState.FAILED, datetime.now(UTC))
         raise
 
 
@@ -95,7 +105,7 @@ class CleanReport:
 
 def clean(
     target: Target, *, run: str | None, store: Store, events: Events, allow_commands: bool = False,
-    under: str | None = None,
+    policy: TargetPolicy | None = None, under: str | None = None,
 ) -> CleanReport:  # fmt: skip
     """Undo what crashed runs left on this target.
 
@@ -105,22 +115,27 @@ def clean(
         store: where the journal is.
         events: receives what happens.
         allow_commands: whether a setting of this host may be put back by the command its factor named.
+        policy: what the target's profile says; nothing for a URL.
         under: the execution of a plan that asks; what it holds itself is not in its way.
 
     Raises:
-        ToolkitError: TK-0107 when the run worked on another database, TK-0302 when it is alive, TK-0308 when its
-            sessions cannot be ended.
+        ToolkitError: TK-0107 when the run worked on another database, TK-0313 for commands that nobody approved,
+            TK-0302 when it is alive, or a run of
+            another store works on the database, TK-0308 when its sessions cannot be ended.
     """
     dialect = dialect_of(target.engine)
     done: list[str] = []
     left: list[str] = []
     backup: list[str] = []
     notes = Notes(store, events)
+    policy = ruled_now(policy or TargetPolicy(), target)
     for head in _heads(target, dialect, run, store):
         if under is None:
             store.refuse_live_run(head.run)
+        if allow_commands and policy.approved_only:
+            _refuse_commands(head, policy, store)
         with notes.around(_cleaning(head, under), AuditKind.CLEAN_END) as ending:
-            undone, needs = _clean_one(head, target, store, events, allow_commands)
+            undone, needs = _clean_one(head, target, store, events, allow_commands, under)
             ending.details += (*undone.done, *(f"left: {sentence}" for sentence in undone.left))
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
@@ -130,6 +145,19 @@ def clean(
         events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} undone, {len(undone.left)} left"))
     others = _others(target, dialect, store) if run is None and under is None else Others()
     return CleanReport(tuple(done), tuple(left), tuple(backup), others)
+
+
+def _refuse_commands(head: RunHead, policy: TargetPolicy, store: Store) -> None:
+    """Refuse to undo by commands of this host what was not approved to run there."""
+    for line in store.audit.events(AuditKind.RUN_BEGIN):
+        if line.event.run == head.run and any(one.startswith("approved as ") for one in line.event.details):
+            return
+    raise ToolkitError(
+        f"`--allow-commands`: run {head.run} was not approved, and only approved work may run on "
+        f"`{policy.by.get('approved_only', policy.profile_name)}`",
+        code="TK-0313",
+        hint="omit it: what a command would undo is listed with the command",
+    )
 
 
 def _others(target: Target, dialect: Dialect, store: Store) -> Others:
@@ -149,21 +177,24 @@ def _others(target: Target, dialect: Dialect, store: Store) -> Others:
 
 
 def _clean_one(
-    head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool
+    head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool, under: str | None
 ) -> tuple[Undone, tuple[str, ...]]:
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, f"{head.run}-clean")
     sessions.wait_for_locks(head.experiment.options)
     try:
-        end_orphaned_sessions(target, dialect, head.run)
+        end_orphaned_sessions(target, dialect, head.run, store.journal(head.run))
+        sessions.claim(lambda run: under is not None and any(run == one.run for one in store.children_of(under)))
         script = undo_script(head, store, dialect, events)
         journal = store.journal(head.run)
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
-        prove_after_crash(head, store, dialect, sessions, changes, events)
+        moved = prove_after_crash(head, store, dialect, sessions, changes, events)
+        partly = tuple(partly_loaded(head.run, head.experiment, sessions, dialect, store, removing=True))
         note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
+        undone = replace(undone, left=(*undone.left, *partly, *moved))
         return undone, _need_backup(sessions, dialect, journal.entries())
     except DatabaseError as error:
         raise refused(dialect, error) from None
@@ -199,9 +230,14 @@ def _heads(target: Target, dialect: Dialect, run: str | None, store: Store) -> l
         head = store.load_head(run)
         refuse_other_database(head, target, here)
         return [head]
-    left = dict.fromkeys(entry.run for entry in store.open_entries_all())
-    heads = [store.load_head(each) for each in left]
-    return [head for head in heads if _worked_on(head, target, here)]
+    left = frozenset(entry.run for entry in store.open_entries_all())
+    heads = [head for head in store.list_runs() if _worked_on(head, target, here)]
+    # parts that stay have no open entries once it is known that they are committed
+    return [
+        head
+        for head in reversed(heads)
+        if head.run in left or may_be_loaded_in_part(head.run, head.experiment, dialect, store)
+    ]
 
 
 def read_server(target: Target, dialect: Dialect) -> Facts:
@@ -281,8 +317,11 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     undone = changes.undo_all()
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))
-    if undone.left:
-        raise ToolkitError("; ".join(undone.left), code="TK-0307", hint="resolve it by hand, then resume again")
+    in_the_way = [sentence for sentence in undone.left if sentence not in undone.beside]
+    if in_the_way:
+        raise ToolkitError("; ".join(in_the_way), code="TK-0307", hint="resolve it by hand, then resume again")
+    for sentence in undone.left:
+        _warn(run, store, events)(sentence)
     return made
 
 

@@ -1,240 +1,381 @@
-"""Whether what a run makes fits: looked at before the first trial, and for a disk between trials too."""
+"""Whether what a run makes fits where it goes: asked place by place before it, of a disk between trials too."""
 
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 
-from toolkit.dialects import sizes
+from toolkit.app.snapshots.providers import host_is_ours
 from toolkit.dialects.answers import Room
-from toolkit.dialects.backups import backups_of, too_small
-from toolkit.dialects.base import Dialect
-from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
 from toolkit.model.engines import engine
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
-from toolkit.model.operations import SpaceEstimate, declaration
-from toolkit.model.values import Level, Scalar
-from toolkit.model.words import Mode
+from toolkit.model.operations import declaration
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import TrialRecord
+from toolkit.model.steps import Place, PlaceKind, Stages, Step, Takes, Until
+from toolkit.model.values import Cell, Scalar
+from toolkit.model.words import Keep, Mode, Outcome
+from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
 from toolkit.targets.base import Target
 from toolkit.units import byte_size
 
 SPARE = 1.2
 """What must be free before a trial for each byte of its estimate."""
-_OF_INDEXES = frozenset({SpaceEstimate.INDEX_BUILD, SpaceEstimate.INDEX_REBUILD})
+_AMPLE = 10
+"""Times the least room: with so much an estimate that is not known is no warning."""
+_FRESH_SECONDS = 60.0
+"""For so long what was read for planning is taken for what is free."""
 
 
-def needed_bytes(experiment: Experiment, facts: Facts) -> float | None:
-    """Estimate the bytes that exist at once, or None when no size is known."""
-    declared = declaration(experiment.operation)
-    if declared.space is SpaceEstimate.NONE:
-        return None
-    if declared.space is SpaceEstimate.BACKUP:
-        return needed_for_backup(experiment, facts)
-    if declared.space in _OF_INDEXES:
-        return needed_for_indexes(experiment, facts, _sessions(experiment))
-    known = [
-        float(size) * _share(experiment, key)
-        for key, answer in facts.answers.items()
-        for row in answer
-        if isinstance(size := row.get("byte_count"), int | float) and _is_size(key)
-    ]
-    if not known:
-        return None
-    times = _sessions(experiment) if declared.makes_rows else 1
-    return sum(known) * declared.space_factor * times
+# -- what is taken ------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Bytes of one place; `unknown` says why there may be more, empty where all are known; `what` they are."""
+
+    bytes: float = 0.0
+    unknown: str = ""
+    what: str = ""
+
+    def __add__(self, other: Taken) -> Taken:
+        return Taken(self.bytes + other.bytes, self.unknown or other.unknown, self.what or other.what)
+
+    def __or__(self, other: Taken) -> Taken:
+        """Return the greater of two that do not exist at once."""
+        return Taken(max(self.bytes, other.bytes), self.unknown or other.unknown, self.what or other.what)
 
 
-def _share(experiment: Experiment, key: str) -> float:
-    """Return how much of a table read or filled is there again: a sample, or nothing of an empty target."""
-    if not declaration(experiment.operation).makes_rows:
-        return 1.0
-    if key == "target":
-        return 1.0 if "filled" in _levels(experiment, "into") else 0.0
-    percent = experiment.options.get("sample", 100)
-    return float(percent) / 100 if isinstance(percent, int | float) else 1.0
+Tally = Mapping[Place, Taken]
 
 
-def _sessions(experiment: Experiment) -> int:
-    return max((int(level) for level in _levels(experiment, "concurrency")), default=1)
+NONE_DONE: frozenset[str] = frozenset()
 
 
-def _levels(experiment: Experiment, name: str) -> tuple[Level, ...]:
-    return next((factor.levels for factor in experiment.factors if factor.name == name), ())
+def taken_by_run(
+    planning: PlanningContext, trials: Sequence[PlannedTrial], done: frozenset[str] = NONE_DONE
+) -> Tally:
+    """Estimate what a run takes of each place at its fullest.
+
+    Copies made once stay beside every trial, what a trial makes until it ends (with `--keep all` until the end of
+    the run), sorted keys and second segments as long as their step; the job of `--keep best` comes after all that.
+    Logs that the server keeps add up over everything.
+
+    Args:
+        planning: the run.
+        trials: those to be run.
+        done: labels of the items that need not be done again.
+    """
+    stages = _stages(planning, done)
+    if not stages:
+        return {}
+    setup = next(iter(stages.values())).setup
+    held = _sum(taken for step in setup for taken in step.takes if taken.until is Until.OBJECT)
+    trial = _most(taken_by_trial(each) for each in stages.values())
+    if planning.experiment.keep is Keep.ALL:
+        stay = [_staying(stages[one.cell]) for one in trials if one.cell in stages]
+        trial = _plus(_together(stay), _most(map(_passing, stages.values())))
+    kept = [one.stages for one in planning.kept if one.stages is not None]
+    at_once = _most(
+        [_plus(held, _most([*(_while(step.takes) for step in setup), trial])), *map(taken_by_trial, kept)]
+    )
+    logs = {cell: _logged(each, planning) for cell, each in stages.items()}
+    added = [_logs_of(setup, planning), *(logs[one.cell] for one in trials if one.cell in logs)]
+    best = [_plus(_logs_of(each.setup, planning), _logged(each, planning)) for each in kept]
+    return _together([at_once, *added, _most(best)])
 
 
-def needed_temporary_bytes(experiment: Experiment, facts: Facts) -> float:
-    """Estimate the bytes of keys that are sorted at once: an index holds about a third of its table."""
-    declared = declaration(experiment.operation)
-    if declared.space in _OF_INDEXES:
-        return sorted_bytes(experiment, facts, _sessions(experiment))
-    keys = len(facts.rows("table_indexes")) if not experiment.options.get("bare") else 0
-    if not declared.sorts_keys or not keys:
-        return 0.0
-    size = facts.value("source", "byte_count")
-    return float(size) * sizes.KEY_SHARE * keys if isinstance(size, int | float) else 0.0
+def items_done(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset[str]:
+    """Return the labels of a job's items that ended ok: what they took is taken already."""
+    items = (item for trial in trials for item in trial.items if experiment.mode is Mode.JOB)
+    return frozenset(item.label for item in items if item.outcome is Outcome.OK)
 
 
-def _is_size(key: str) -> bool:
-    return key in {"source", "target", "indexes"} or key.startswith(("tables:", "indexes:"))
+def _stages(planning: PlanningContext, done: frozenset[str] = NONE_DONE) -> Mapping[Cell, Stages]:
+    """Return the stages of each cell that can be had, without items that are done."""
+    pairs = zip(planning.cells, planning.scripts, strict=True)
+    return {cell: _left(one.stages, done) for cell, one in pairs if one.stages is not None}
 
 
-def room_of(experiment: Experiment, facts: Facts, target: Target) -> Room:
-    """Return the room where objects go: as the server says, or of the disk of an embedded file.
+def _left(stages: Stages, done: frozenset[str]) -> Stages:
+    if not done:
+        return stages
+    items = tuple(item for item in stages.timed.items if item.label not in done)
+    return replace(stages, timed=replace(stages.timed, items=items))
+
+
+def _logged(stages: Stages, planning: PlanningContext) -> Tally:
+    """Return what a trial writes into logs that the server keeps."""
+    timed = (step for item in stages.timed.items for step in item.steps)
+    return _logs_of((*stages.prepare, *timed), planning)
+
+
+def _logs_of(steps: Iterable[Step], planning: PlanningContext) -> Tally:
+    written = (planning.dialect.logged(step, planning.facts) for step in steps)
+    return _sum(taken for taken in written if taken is not None)
+
+
+def taken_by_trial(stages: Stages) -> Tally:
+    """Estimate what a trial takes at its fullest, without what was made once for all."""
+    return _plus(_staying(stages), _passing(stages))
+
+
+def _staying(stages: Stages) -> Tally:
+    prepared = (taken for step in stages.prepare for taken in step.takes)
+    made = (taken for item in stages.timed.items for taken in item.takes)
+    return _sum(taken for taken in (*prepared, *made) if taken.until is Until.OBJECT)
+
+
+def _passing(stages: Stages) -> Tally:
+    """Return what passes with its step: of the items those that take most, as many as are worked on at once."""
+    each = [_while(item.takes) for item in stages.timed.items]
+    places = {place for tally in each for place in tally}
+    at_once = {}
+    for place in places:
+        taken = sorted((tally.get(place, Taken()) for tally in each), key=lambda one: -one.bytes)
+        unknown = next((one.unknown for one in taken if one.unknown), "")
+        at_once[place] = Taken(sum(one.bytes for one in taken[: stages.timed.workers]), unknown)
+    return _most([at_once, *(_while(step.takes) for step in stages.prepare)])
+
+
+def _while(takes: Iterable[Takes]) -> Tally:
+    return _sum(taken for taken in takes if taken.until is Until.STEP)
+
+
+def _sum(takes: Iterable[Takes]) -> Tally:
+    return _together({taken.place: Taken(taken.bytes or 0.0, _unknown(taken), taken.what)} for taken in takes)
+
+
+def _unknown(taken: Takes) -> str:
+    return taken.unknown or ("" if taken.bytes is not None else "its size is not known")
+
+
+def _together(tallies: Iterable[Tally]) -> Tally:
+    found: Tally = {}
+    for tally in tallies:
+        found = _plus(found, tally)
+    return found
+
+
+def _plus(one: Tally, other: Tally) -> Tally:
+    return {place: one.get(place, Taken()) + other.get(place, Taken()) for place in {**one, **other}}
+
+
+def _most(tallies: Iterable[Tally]) -> Tally:
+    found: dict[Place, Taken] = {}
+    for tally in tallies:
+        for place, taken in tally.items():
+            found[place] = found.get(place, Taken()) | taken
+    return found
+
+
+# -- what is free -------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What is taken of places that share their free space, and how much that is."""
+
+    places: tuple[Place, ...]
+    taken: Taken
+    room: Room
+
+    @property
+    def short(self) -> bool:
+        return self.room.free_bytes is not None and self.taken.bytes > self.room.free_bytes
+
+    @property
+    def where(self) -> str:
+        shared = " (on one disk)" if len(self.places) > 1 else ""
+        return " and ".join(map(str, self.places)) + shared
+
+    @property
+    def need(self) -> str:
+        of = f" of {self.taken.what}" if self.taken.what else ""
+        return f"{'at least' if self.taken.unknown else 'about'} {byte_size(self.taken.bytes)}{of}"
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may be too little although nothing is known to be, or a grant would tell more."""
+        free, needed = self.room.free_bytes, self.taken.bytes
+        if free is None:
+            return bool(self.room.hint) or bool(self.taken.what)
+        unknown = bool(self.taken.unknown) and free < _AMPLE * self.room.least_bytes
+        return unknown or (bool(self.room.doubled_by) and 2 * needed > free)
+
+    def sentence(self, who: str) -> str:
+        """Say what is needed there and what is free, each as far as it is known."""
+        why = f" ({self.taken.unknown})" if self.taken.unknown else ""
+        nothing = bool(self.taken.unknown) and not self.taken.bytes
+        what = f" of {self.taken.what}" if self.taken.what else ""
+        need = f"{who} {self.need} {'in all' if what else 'at once'} in {self.where}{why}"
+        if nothing:
+            need = f"it is unknown how much{what} {who} in {self.where}{why}"
+        doubled = f"; {self.room.doubled_by}" if self.room.doubled_by else ""
+        free, growth = self.room.free_bytes, self.room.growth_bytes
+        if free is None:
+            hint = f"; {self.room.hint}" if self.room.hint else ""
+            again = "" if nothing else "it is unknown "
+            return f"{need}, and {again}what is free there: {self.room.unknown}{doubled}{hint}"
+        if nothing and self.room.folder:
+            return need
+        grows = f", {byte_size(growth)} of it only as files grow" if growth else ""
+        return f"{need}, where {byte_size(free)} are free{grows}{doubled}"
+
+
+def compared(tally: Tally, planning: PlanningContext, target: Target | None) -> Iterator[_Compared]:
+    """Compare what is taken with what is free, place by place; folders of one file system together."""
+    disks: dict[int, list[tuple[Place, Taken, Room]]] = {}
+    for place, taken in tally.items():
+        if not taken.bytes and not taken.unknown:
+            continue
+        room = planning.dialect.room(place, planning.facts)
+        if room.folder:
+            ours = place.kind is PlaceKind.FOLDER or (target is not None and host_is_ours(target))
+            device, room = _on_disk(room, planning.facts, ours=ours)
+            if device is not None:
+                disks.setdefault(device, []).append((place, taken, room))
+                continue
+        yield _Compared((place,), taken, room)
+    for shared in disks.values():
+        taken = sum((each for _, each, _ in shared), Taken())
+        yield _Compared(tuple(place for place, _, _ in shared), taken, shared[0][2])
+
+
+def _on_disk(room: Room, facts: Facts, *, ours: bool) -> tuple[int | None, Room]:
+    """Return the file system of a folder and what is free there now; None where it cannot be asked."""
+    if not ours:
+        title = engine(facts.engine).title
+        return None, Room(unknown=f"{title} does not tell, and its host cannot be asked from here", hint=room.hint)
+    folder = Path(room.folder)
+    try:
+        free = float(shutil.disk_usage(folder).free)
+        return folder.stat().st_dev, Room(free, folder=room.folder, hint=room.hint)
+    except OSError as error:
+        return None, Room(unknown=f"`{folder}` cannot be asked: {(error.strerror or 'unknown').lower()}")
+
+
+# -- what is said -------------------------------------------------------------------------------------------------
+def space_notes(planning: PlanningContext, target: Target | None) -> tuple[tuple[str, bool], ...]:
+    """Say before a run what it takes of each place and what is free there; and whether that is a warning."""
+    if planning.facts.assumed:
+        return ()
+    who = _who(planning.experiment)
+    found = compared(taken_by_run(planning, planning.trials), planning, target)
+    return tuple(
+        (each.sentence(who), each.doubtful) if each.room.refusal is None else (each.room.refusal.message, False)
+        for each in found
+    )
+
+
+def check_space(
+    planning: PlanningContext,
+    trials: Sequence[PlannedTrial],
+    target: Target,
+    done: frozenset[str] = NONE_DONE,
+) -> None:
+    """Refuse a run that cannot fit, with each place that is too small; what is not known is not refused.
 
     Raises:
-        ToolkitError: TK-0204, TK-0305 when nothing can be put there at all.
+        ToolkitError: TK-0305 with both sizes of each place, or as a place refuses anything (TK-0204, TK-0305).
     """
-    dialect = dialect_of(target.engine)
-    tablespace = experiment.options.get("tablespace")
-    room = dialect.room(facts, _schema(experiment, dialect), None if tablespace is None else str(tablespace))
-    return room if room.free_bytes is not None else replace(room, free_bytes=free_disk_bytes(facts, target))
+    short = []
+    for each in compared(taken_by_run(planning, trials, done), planning, target):
+        if each.room.refusal is not None:
+            raise each.room.refusal
+        if each.short:
+            short.append(each)
+    if not short:
+        return
+    raise ToolkitError(
+        f"{_who(planning.experiment)} at once {'; and '.join(map(_shortage, short))}",
+        code="TK-0305",
+        hint="; ".join(dict.fromkeys(_hint(one, planning) for one in short)),
+    )
 
 
-def _schema(experiment: Experiment, dialect: Dialect) -> str | None:
-    """Return the schema that gets the objects, as far as the user named one."""
-    text = experiment.work_schema if experiment.mode is Mode.MEASUREMENT else None
-    if text is not None:
-        return dialect.parse_name(text).name
-    table = experiment.options.get("table")
-    return None if table is None else dialect.parse_name(str(table)).schema
+def _shortage(one: _Compared) -> str:
+    full = f": {one.room.when_full}" if one.room.when_full else ""
+    return f"{one.need} in {one.where}, where only {byte_size(one.room.free_bytes or 0.0)} are free{full}"
 
 
-def free_disk_bytes(facts: Facts, target: Target) -> float | None:
-    """Return the free bytes now under an embedded database's file, or where a backup goes; None elsewhere."""
-    if "destination" in facts.answers:
-        return free_folder_bytes(facts)
-    if engine(target.engine).embedded:
-        place = str(facts.value("space", "place", ""))
-        if place and place != ":memory:" and Path(place).parent.is_dir():
-            return float(shutil.disk_usage(Path(place).parent).free)
+def _who(experiment: Experiment) -> str:
+    return "the trials need" if experiment.mode is Mode.MEASUREMENT else "the job needs"
+
+
+def _hint(short: _Compared, planning: PlanningContext) -> str:
+    if short.room.hint:
+        return short.room.hint
+    if short.places[0].kind is PlaceKind.TEMPORARY:
+        return declaration(planning.experiment.operation).temporary_hint
+    if short.places[0].kind in (PlaceKind.FOLDER, PlaceKind.RECOVERY_AREA):
+        return "free space there, or choose another folder"
+    return "free space, choose another location (--work-schema, --tablespace), or use a smaller source"
+
+
+# -- between trials -----------------------------------------------------------------------------------------------
+def watching_room(
+    planning: PlanningContext, target: Target, sessions: Sessions, done: frozenset[str] = NONE_DONE
+) -> Callable[[PlannedTrial], str | None]:
+    """Return who says before a trial what it would find no room for: in a folder, or where logs are kept.
+
+    Before the first trial the answers of planning are taken while they are fresh.
+    """
+    read_at, stages = monotonic(), _stages(planning, done)
+    first = [True]
+
+    def short(trial: PlannedTrial) -> str | None:
+        if trial.cell not in stages:
+            return None
+        fresh, first[0] = first[0] and monotonic() - read_at < _FRESH_SECONDS, False
+        mine, logs = stages[trial.cell], _logged(stages[trial.cell], planning)
+        return short_of_disk(mine, planning, target) or _short_of_logs(logs, planning, sessions, fresh=fresh)
+
+    return short
+
+
+def short_of_disk(stages: Stages, planning: PlanningContext, target: Target) -> str | None:
+    """Say that what a trial takes of a folder of this host, and a fifth more, is not free now."""
+    tally = {place: taken for place, taken in taken_by_trial(stages).items() if place.kind is PlaceKind.FOLDER}
+    for each in compared(tally, planning, target):
+        free = each.room.free_bytes
+        if free is not None and free < SPARE * each.taken.bytes:
+            left = f"only {byte_size(free)} are left on the disk of {each.where}"
+            return f"{left}; free space, then `dbatk runs resume`"
     return None
 
 
-def short_of_disk(needed: float | None, free: float | None) -> str | None:
-    """Say that what a trial needs, and a fifth more, is not free; None where it is, or one is not known."""
-    if free is None or needed is None or free >= SPARE * needed:
+def _short_of_logs(tally: Tally, planning: PlanningContext, sessions: Sessions, *, fresh: bool) -> str | None:
+    """Say that the logs of a trial would find no room now; what cannot be read says nothing."""
+    file = planning.dialect.logs_file
+    if file is None or not tally:
         return None
-    return f"only {byte_size(free)} are left on the disk that it writes to; free space, then `dbatk runs resume`"
-
-
-def check_space(experiment: Experiment, facts: Facts, target: Target) -> None:
-    """Refuse a run whose objects cannot fit; what is not known is not refused.
-
-    Raises:
-        ToolkitError: TK-0305 with both sizes.
-    """
-    declared = declaration(experiment.operation)
-    if declared.space is SpaceEstimate.BACKUP:
-        check_backup_space(experiment, facts)
-        return
-    room, needed = room_of(experiment, facts, target), needed_bytes(experiment, facts)
-    if needed is None:
-        return
-    what = "the trials need" if experiment.mode is Mode.MEASUREMENT else "the job needs"
-    if room.free_bytes is not None and needed > room.free_bytes:
-        where = f" in `{room.place}`" if room.place else ""
-        raise ToolkitError(
-            f"{what} about {byte_size(needed)} at once, but only {byte_size(room.free_bytes)} are free{where}",
-            code="TK-0305",
-            hint="free space, choose another location (--work-schema, --tablespace), or use a smaller source",
-        )
-    temporary = needed_temporary_bytes(experiment, facts)
-    if room.temporary_bytes is not None and temporary > room.temporary_bytes:
-        raise ToolkitError(
-            f"{what} about {byte_size(temporary)} of temporary space to sort its keys, but only "
-            f"{byte_size(room.temporary_bytes)} are free",
-            code="TK-0305",
-            hint=declared.temporary_hint,
-        )
-
-
-def needed_for_backup(experiment: Experiment, facts: Facts) -> float | None:
-    """Return the size of the largest backup among the cells: one exists at a time."""
-    planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
-    ways = backups_of(planning.dialect.work, experiment.operation)
-    found = (ways.needed_bytes(piece.work, facts) for piece in planning.all_pieces())
-    sizes = [size for size in found if size is not None]
-    return max(sizes, default=None)
+    facts = planning.facts
+    if not fresh:
+        try:
+            rows = sessions.run(step_of(planning.dialect, Call(file, file=True))).rows
+        except (DatabaseError, ToolkitError):
+            return None
+        facts = replace(facts, answers={**facts.answers, file: rows})
+    for place, taken in tally.items():
+        room = planning.dialect.room(place, facts)
+        least = room.least_bytes if taken.unknown else 0.0
+        if room.free_bytes is not None and room.free_bytes < max(SPARE * taken.bytes, least):
+            one = _Compared((place,), taken, room)
+            left = f"only {byte_size(room.free_bytes)} are left in {place}, and the next trial needs {one.need}"
+            return f"{left}; {room.hint.partition(',')[0]}, then `dbatk runs resume`"
+    return None
 
 
 def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:
     """Return the size of the whole database where only a part is backed up: what its rate means for all of it."""
     scope = experiment.options.get("scope", "database")
-    if declaration(experiment.operation).space is not SpaceEstimate.BACKUP or scope in ("database", "archivelog"):
+    if not declaration(experiment.operation).backs_up or scope in ("database", "archivelog"):
         return {}
     found = [row.get("byte_count") for row in facts.rows("backup_files")]
     known = sum(size for size in found if isinstance(size, int | float))
     return {"database_bytes": known} if known else {}
-
-
-def free_folder_bytes(facts: Facts) -> float | None:
-    """Return what is free now in the folder of this host that a backup goes to; None elsewhere."""
-    place = facts.value("destination", "path")
-    if place is None:
-        return None
-    try:
-        return float(shutil.disk_usage(str(place)).free)
-    except OSError:
-        return None
-
-
-def check_backup_space(experiment: Experiment, facts: Facts) -> None:
-    """Refuse a backup that cannot fit; what is not known is not refused.
-
-    Raises:
-        ToolkitError: TK-0305 with both sizes.
-    """
-    planning = PlanningContext(experiment, dialect_of(facts.engine), facts)
-    ways, needed = backups_of(planning.dialect.work, experiment.operation), needed_for_backup(experiment, facts)
-    work = planning.pieces(planning.cells[0])[0].work
-    free = ways.free_bytes(work, facts)
-    if needed is not None and free is not None and needed > free:
-        raise too_small(needed, free, str(facts.value("destination", "path", "") or work.object.name.schema or ""))
-
-
-def needed_for_indexes(experiment: Experiment, facts: Facts, sessions: int) -> float | None:
-    """Estimate the bytes of an index operation that exist at once beside what is there before it."""
-    on_copy = experiment.mode is Mode.MEASUREMENT and not experiment.options.get("on_live_objects")
-    table = facts.value("target", "byte_count") if on_copy else 0
-    if not isinstance(table, int | float):
-        return None
-    if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
-        made = _built_bytes(experiment, facts)
-        return None if made is None else float(table) + made
-    rebuilt = sizes.rebuilt_sizes(facts)
-    if not rebuilt:
-        return None
-    copies = float(table) + sum(rebuilt) if on_copy else 0.0
-    return copies + sum(rebuilt[:sessions])
-
-
-_SORTED = 1.2
-"""Temporary space for each byte of keys that do not fit in memory (1.2 to 2 is seen; the least is refused)."""
-
-
-def sorted_bytes(experiment: Experiment, facts: Facts, sessions: int) -> float:
-    """Estimate the temporary space of the keys that are sorted at once; 0 when nothing is known."""
-    if declaration(experiment.operation).space is SpaceEstimate.INDEX_BUILD:
-        return _SORTED * (_built_bytes(experiment, facts) or 0.0)
-    return _SORTED * sum(sizes.rebuilt_sizes(facts)[:sessions])
-
-
-_SUMMARIES = frozenset({"brin"})
-"""Methods whose index has an entry for many blocks, not for each row."""
-
-
-def _built_bytes(experiment: Experiment, facts: Facts) -> float | None:
-    """Estimate the bytes of an index to build: at least 0 where it does not have an entry for each row."""
-    levels = [level for one in experiment.factors if one.name == "method" for level in one.levels]
-    if experiment.options.get("where") is not None or (levels and _SUMMARIES.issuperset(map(str, levels))):
-        return 0.0
-    return sizes.built_bytes(_keys(experiment), facts)
-
-
-def _keys(experiment: Experiment) -> tuple[str, ...]:
-    texts = experiment.options.get("columns", ())
-    return tuple(str(text) for text in texts) if isinstance(texts, tuple) else (str(texts),)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 
-from toolkit.app.scheduling.making import Scheduled, SchedulerKind, host_zone, other_plan
+from toolkit.app.scheduling.making import Scheduled, SchedulerKind, changed, host_zone, other_plan
 from toolkit.errors import ToolkitError
 from toolkit.schedule import SchedulerJob
-from toolkit.schedule.cron import block, entries, with_job, without, zones_needed
+from toolkit.schedule.cron import block, entries, with_job, without, written, zones_needed
 
 _LIMIT_SECONDS = 10
 
@@ -39,6 +40,11 @@ class Crontab:
             "and would start at the wrong hour"
         )
 
+    def changes(self, job: SchedulerJob) -> tuple[str, ...]:
+        """Return what installing a job changes in its lines that are installed already; nothing for a new one."""
+        installed = self._read_if_possible()
+        return changed(written(installed, job.name), written(self._with(installed, job), job.name))
+
     def install(self, job: SchedulerJob) -> None:
         """Put a job into the crontab, in place of a former one of the plan.
 
@@ -56,7 +62,7 @@ class Crontab:
         for entry in entries(before):
             if entry.name == job.name and entry.plan != job.plan:
                 raise other_plan(job.name, entry.plan, "the crontab")
-        self._write(with_job(before, job, host_zone=self.zone))
+        self._write(self._with(before, job))
 
     def list(self) -> Iterator[Scheduled]:
         """Yield our jobs."""
@@ -76,6 +82,15 @@ class Crontab:
             return False
         self._write(after)
         return True
+
+    def _with(self, crontab: str, job: SchedulerJob) -> str:
+        return with_job(crontab, job, host_zone=self.zone)
+
+    def _read_if_possible(self) -> str:
+        """Return the crontab; where it cannot be read nothing is written either, and that is said then."""
+        with suppress(ToolkitError):
+            return self._read()
+        return ""
 
     # -- the command ----------------------------------------------------------------------------------------------
     def _read(self) -> str:

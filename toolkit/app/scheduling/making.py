@@ -8,14 +8,21 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 
+from toolkit.app.approvals import Approvals, check_experiment
+from toolkit.app.targets import policy_of
+from toolkit.app.unattended import refusals
 from toolkit.config.paths import config_folder
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.config.secrets import SecretKind
 from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import load_plan
+from toolkit.design.plan_step import experiment_of
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.operations import declaration
@@ -61,6 +68,14 @@ def other_plan(name: str, plan: str, where: str) -> ToolkitError:
     )
 
 
+def changed(before: str, after: str) -> tuple[str, ...]:
+    """Return the lines that differ, `-` before those that go and `+` before the new ones; nothing for new text."""
+    if not before:
+        return ()
+    lines = unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    return tuple(line for line in lines if not line.startswith(("---", "+++", "@@")))
+
+
 @dataclass(frozen=True, slots=True)
 class JobRequest:
     """What the user specified for a job.
@@ -96,6 +111,24 @@ class CreatedJob:
 
     job: SchedulerJob
     notes: tuple[str, ...] = ()
+    refused: tuple[ToolkitError, ...] = ()
+    """Why its targets would be refused when it runs, as far as it is known now: it is not to be installed."""
+
+    def check(self) -> None:
+        """Refuse a job that would be refused when nobody is there.
+
+        Raises:
+            ToolkitError: TK-0301 or TK-0313, with what every target lacks.
+        """
+        if not self.refused:
+            return
+        sentences = dict.fromkeys(error.sentence for error in self.refused)
+        hints = dict.fromkeys(error.hint for error in self.refused if error.hint)
+        raise ToolkitError(
+            f"`{self.job.name}` would be refused when it runs: {'; '.join(sentences)}",
+            code=self.refused[0].code,
+            hint="; ".join(hints),
+        )
 
 
 def default_kind() -> SchedulerKind:
@@ -110,7 +143,8 @@ def make_job(wish: JobRequest) -> CreatedJob:
 
     Raises:
         ToolkitError: as `load_plan`; TK-0107 when nobody says when, or a target's path is relative; TK-0102 for a
-            time, a name or a credential that is none; TK-0108 for a store whose URL would show its password.
+            time, a name or a credential that is none; TK-0108 for a store whose URL would show its password;
+            as `check_experiment` for a step that the profile of its target does not allow.
     """
     path = _absolute(str(wish.plan))
     plan = load_plan(path)
@@ -128,6 +162,10 @@ def make_job(wish: JobRequest) -> CreatedJob:
             hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` to the plan',
         )
     resolved = list(_targets(plan))
+    _check_limits(plan, resolved, wish)
+    addresses = [(name, profile.address if profile is not None else parse_url(name)) for name, profile in resolved]
+    approved_only = plan.approved_only or _APPROVED_ONLY in wish.arguments
+    refused = refusals(path, addresses, _approvals(wish), approved_only=approved_only)
     log = None if wish.log_file is None else str(_absolute(wish.log_file))
     command = (*_program(wish.program), "run", str(path), "--quiet", *wish.arguments)
     if plan.approved_only and _APPROVED_ONLY not in command:
@@ -152,7 +190,7 @@ def make_job(wish: JobRequest) -> CreatedJob:
         user=wish.user,
         sandboxed=not _serves_itself(plan, resolved),
     )
-    return CreatedJob(job, tuple(_notes(plan, job, resolved, wish)))
+    return CreatedJob(job, tuple(_notes(plan, job, resolved, wish)), tuple(refused.values()))
 
 
 def host_zone() -> str:
@@ -189,7 +227,7 @@ def _program(given: str | None) -> tuple[str, ...]:
             )
         return (given,)
     beside = Path(sys.executable).with_name("dbatk")
-    return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-m", "toolkit")
+    return (str(beside),) if os.access(beside, os.X_OK) else (sys.executable, "-P", "-m", "toolkit")
 
 
 def _places(wish: JobRequest) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
@@ -225,8 +263,6 @@ def _credential(text: str) -> tuple[str, str]:
 # -- targets --------------------------------------------------------------------------------------------------
 def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
     """Yield the targets of a plan: URLs without a profile, names with theirs; patterns as all they match."""
-    from fnmatch import fnmatchcase
-
     profiles = load_profiles()
     named = dict.fromkeys((*plan.targets, *(step.target for step in plan.steps if step.target)))
     for name in named:
@@ -236,6 +272,34 @@ def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
         for profile in profiles.values():
             if fnmatchcase(profile.name, name):
                 yield profile.name, profile
+
+
+def _check_limits(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest) -> None:
+    """Hold each step against the profiles of this host now: at night nobody would lower a degree.
+
+    Raises:
+        ToolkitError: as `check_experiment`; the sentence names step and target.
+    """
+    approvals = _approvals(wish)
+    for name, _ in resolved:
+        policy = policy_of(name)
+        for step in plan.steps:
+            if any(
+                name == text or fnmatchcase(name, text)
+                for text in ([step.target] if step.target else plan.targets)
+            ):
+                try:
+                    check_experiment(experiment_of(step, name), policy, approvals)
+                except ToolkitError as error:
+                    sentence = f"step `{step.name}` on `{name}`: {error.message}"
+                    raise ToolkitError(sentence, code=error.code, hint=error.hint) from None
+
+
+def _approvals(wish: JobRequest) -> Approvals:
+    """Return what the command line of a job allows."""
+    words = wish.arguments
+    named = tuple(word for before, word in pairwise(words) if before == "--yes-production")
+    return Approvals("--not-production" in words, named, "--allow-commands" in words)
 
 
 def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
@@ -288,14 +352,7 @@ def hidden_paths(job: SchedulerJob) -> tuple[str, ...]:
 def _notes(
     plan: MaintenancePlan, job: SchedulerJob, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest
 ) -> Iterator[str]:
-    approved = any(one in ("--not-production", "--yes-production") for one in job.command)
     for name, profile in resolved:
-        address = profile.address if profile is not None else parse_url(name)
-        unasked = not engine(address.engine).embedded and not approved
-        if unasked and (profile is None or profile.production is not False):
-            yield (
-                f"a scheduler cannot tell whether `{name}` is production: add --yes-production or --not-production"
-            )
         if profile is not None and profile.password is not None:
             kind, value = profile.password.kind, profile.password.value
             if kind is SecretKind.ENV and wish.environment_file is None:

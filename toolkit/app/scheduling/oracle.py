@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from toolkit.app.approvals import Approvals, TargetPolicy, check_production
+from toolkit.app.runs import licensing
 from toolkit.app.scheduling.making import Scheduled, SchedulerKind, other_plan
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -81,11 +82,13 @@ class OracleJobs:
                 the name, TK-0203 when the database refuses.
         """
         facts = self.check()
-        names = {policy.profile_name, str(facts.value("server", "database_name") or "")} - {None, ""}
-        check_production("oracle", policy, approvals, frozenset(str(name) for name in names))
+        name = str(facts.value("server", "database_name") or "")
+        names = policy.names | ({name} if name else set())
+        check_production("oracle", policy, approvals, names)
         for known in self.list():
             if known.name == job.name and known.plan != job.plan:
                 raise other_plan(job.name, known.plan, "the database")
+        licensing.allow(self._target, unseen=True)  # the job runs dbatk, whose statements are looked at themselves
         self._run(
             *(step_of(self._dialect, drop(name)) for name in self._names(job.name)), *_steps(job, credential)
         )

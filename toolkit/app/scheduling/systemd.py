@@ -8,8 +8,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from toolkit.app.scheduling.making import Scheduled, SchedulerKind, other_plan
+from toolkit.app.scheduling.making import Scheduled, SchedulerKind, changed, other_plan
 from toolkit.config.paths import home_based, replace_file
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.schedule import SchedulerJob
 from toolkit.schedule.systemd import KINDS, PREFIX, calendars_of, is_ours, plan_of, unit_name, units
@@ -33,6 +34,13 @@ class Units:
         """Return the units as text, each under its path."""
         return "\n".join(
             f"# {self.folder / name}\n{text}" for name, text in units(job, system=self.system).items()
+        )
+
+    def changes(self, job: SchedulerJob) -> tuple[str, ...]:
+        """Return what installing a job changes in its units that are installed already; nothing for new ones."""
+        texts = units(job, system=self.system)
+        return tuple(
+            line for name, text in texts.items() for line in changed(_read(self.folder / name) or "", text)
         )
 
     def install(self, job: SchedulerJob) -> tuple[str, ...]:
@@ -141,7 +149,8 @@ def _folder(*, system: bool) -> Path:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        with open_file(path) as file:
+            return file.read().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None
 

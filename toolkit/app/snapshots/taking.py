@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.app.auditing import Notes
+from toolkit.app.ruling import ruled
 from toolkit.app.runs.planning import read_base_facts, with_licences
 from toolkit.app.runs.repair import database_of
 from toolkit.app.snapshots.providers import REPOSITORIES, host_is_ours, snapshot_source_of
@@ -110,9 +111,10 @@ def _read(resolved: ResolvedTarget, provider: str, watch_seconds: float) -> tupl
         )
     if provider == HOST:
         return _host(resolved), ()
-    declared = resolved.policy.licences
     sessions = Sessions(target, "dbatk snapshot", read_only=True)
     try:
+        policy = ruled(resolved.policy, target, sessions.get(Role.CONTROL), changes=False)
+        declared = policy.licences
         facts = with_licences(read_base_facts(dialect, sessions), declared)
         snapshot_source = snapshot_source_of(provider, dialect, facts, sessions, declared)
         control = sessions.get(Role.CONTROL)

@@ -17,6 +17,7 @@ DECLARATION = EngineDeclaration(
         going_on=(".bail off",),
     ),
     identity=(("file", "server", "database_id"),),
+    session=(("current_schema", "server", "current_schema"),),
     embedded=True,
     dates_statistics=False,
 )

@@ -10,7 +10,7 @@ from toolkit.dialects.backups import Backups
 from toolkit.dialects.implementations import Options
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe, Query
-from toolkit.model.steps import ObjectRef, content_of
+from toolkit.model.steps import ObjectRef, Takes, content_of
 from toolkit.model.values import Row, Support
 from toolkit.model.words import Effect, Keep, Mode, Role, SupportState
 
@@ -60,16 +60,11 @@ class DuckdbBackups(Backups):
         del work
         return True
 
-    def needed_bytes(self, work: Work, facts: Facts) -> float | None:
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
         size = facts.value(_SIZE, "byte_count")
-        if not isinstance(size, int | float):
-            return None
         shrinks = format_of(work) == "parquet" or work.option("compression") not in (None, "none")
-        return float(size) * (_SHRINKS_TO if shrinks else _GROWS_TO)
-
-    def free_bytes(self, work: Work, facts: Facts) -> float | None:
-        del work
-        return backups.free_in_folder(facts)
+        times = _SHRINKS_TO if shrinks else _GROWS_TO
+        return backups.takes_of_folder(float(size) * times if isinstance(size, int | float) else None, work)
 
 
 def support(work: Work) -> Support | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from toolkit.dialects import backups
+from toolkit.dialects import backups, sizes
 from toolkit.dialects.answers import Check, Continuation, ErrorAdvice, Watching
+from toolkit.dialects.duckdb import space
 from toolkit.dialects.duckdb.objects import keyword, marked, quote
 from toolkit.dialects.duckdb.work import WORK
 from toolkit.dialects.indexes import IndexDefinition
@@ -15,7 +16,7 @@ from toolkit.dialects.rows import ALL_ROWS
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import ObjectRef, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, ObjectKind
 
@@ -40,8 +41,9 @@ ERRORS: dict[str, ErrorAdvice] = {
         ErrorAdvice("TransactionException", "a conflict with another transaction", "run it again",
                     Continuation.TRIAL),
         ErrorAdvice("InvalidInputException", "a setting or argument was rejected", "see the message"),
-        ErrorAdvice("PermissionException", "the setting is locked or not allowed",
-                    "see lock_configuration", Continuation.NOTHING),
+        ErrorAdvice("PermissionException", "SQL may reach no file, network or extension beside the database",
+                    "name the files in the target's URL: `duckdb:///x.duckdb?files=PATH` (again for each), or"
+                    " `?external=yes` for everything", Continuation.NOTHING),
         ErrorAdvice("DependencyException", "another object depends on this one", "drop the other object first"),
         ErrorAdvice("HTTPException", "a remote file could not be read", "check the address and the network"),
         ErrorAdvice("FatalException", "the database was invalidated by an earlier error",
@@ -135,6 +137,10 @@ class DuckdbDialect(Quiet):
         del facts
         return Watching(snapshots=("snapshot_duckstat",), samples=("sample",))
 
+    def space_files(self, release: Release) -> tuple[str, ...]:
+        del release
+        return (space.FILE,)
+
     # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(
         self,
@@ -146,9 +152,9 @@ class DuckdbDialect(Quiet):
         *,
         nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree, nologging
+        del degree, nologging
         values: dict[str, ContextValue] = {"table": copy.name, "source": source, "query": None, **ALL_ROWS}
-        make = Call("ctas", values, effect=Effect.CREATES, object=copy)
+        make = Call("ctas", values, effect=Effect.CREATES, object=copy, takes=_copied(source, facts))
         return marked(make, mark)
 
     def empty_copy(
@@ -174,21 +180,21 @@ class DuckdbDialect(Quiet):
         *,
         nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree, nologging
+        del degree, nologging
         values: dict[str, ContextValue] = {
             "index": QualifiedName(copy.name.name), "table": on, "unique": index.unique,
             "definition": index.definition,
         }  # fmt: skip
-        return (Call("index_like", values, effect=Effect.CREATES, object=copy),)
+        takes = space.takes(index.bytes or None, facts)
+        return (Call("index_like", values, effect=Effect.CREATES, object=copy, takes=takes),)
 
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
     ) -> tuple[Call, ...]:
-        del facts
         values: dict[str, ContextValue] = {
             "table": copy.name, "source": source, "query": None, **ALL_ROWS, "columns": columns,
         }  # fmt: skip
-        return (Call("insert", values, effect=Effect.CHANGES, object=copy),)
+        return (Call("insert", values, effect=Effect.CHANGES, object=copy, takes=_copied(source, facts)),)
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         if ref.kind is ObjectKind.BACKUP:
@@ -200,6 +206,10 @@ class DuckdbDialect(Quiet):
             return backups.look(ref)
         file = "identity_index" if ref.kind is ObjectKind.INDEX else "identity_table"
         return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
+
+
+def _copied(source: QualifiedName, facts: Facts) -> tuple[Takes, ...]:
+    return space.takes(sizes.table_bytes(source, facts), facts)
 
 
 DIALECT = DuckdbDialect()

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from toolkit.dialects import sizes
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.duckdb import backup
+from toolkit.dialects.duckdb import backup, space
 from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
 from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes, Until
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Role, SupportState
 
@@ -84,6 +86,10 @@ def _compression(work: Work) -> Support | None:
 class _Load(_InThreads):
     """A table that is made or filled."""
 
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        size, why = sizes.loaded_bytes(work, facts)
+        return space.takes(size, facts, why)
+
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         name = work.object.name
         text = ".".join(quote(part) for part in (name.schema, name.name) if part)
@@ -135,6 +141,9 @@ class _IndexBuild(_InThreads):
             return super().judge(work) or _refused("DuckDB has no invisible index; measure on the copy")
         return super().judge(work)
 
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        return space.takes(sizes.built_bytes(work.columns, facts), facts)
+
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         values: dict[str, ContextValue] = {
             "index": QualifiedName(work.object.name.name),
@@ -148,6 +157,9 @@ class _IndexBuild(_InThreads):
 
 class _IndexRebuild(_InThreads):
     """DuckDB has no REINDEX: drop and build in one transaction, so that a kill leaves the old index."""
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        return space.takes(sizes.rebuilt_bytes(work, {}), facts, until=Until.STEP)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         assert work.index is not None

@@ -2,6 +2,11 @@
 
 from toolkit.model.engines import EngineDeclaration, SqlClient, SqlReading
 
+_SESSION = (
+    "current_schema", "edition", "proxy_user", "language", "nls_territory", "nls_calendar", "nls_date_format",
+    "nls_date_language", "nls_sort",
+)  # fmt: skip
+_PARALLEL = ("parallel_degree_policy", "parallel_min_percent", "nls_comp")
 DECLARATION = EngineDeclaration(
     name="oracle",
     title="Oracle",
@@ -27,7 +32,17 @@ DECLARATION = EngineDeclaration(
         ("container", "doctor_container", "container_name"),
         ("DBID of the container", "awr_container", "con_dbid"),
         ("user", "server", "user_name"),
+        ("host", "server_place", "host_name"),
+        ("service", "server_place", "service_name"),
+        ("unique name", "server_place", "db_unique_name"),
+        ("first data file", "server_place", "first_file"),
     ),
+    same_by=("DBID", "container"),
+    session=(
+        *((name, "session_settings", name) for name in _SESSION),
+        *((name, "session_parallel", name) for name in _PARALLEL),
+    ),
+    names_in_texts="names_in_texts",
     service_names=True,
     licences=True,
     keeps_snapshots=True,
@@ -36,6 +51,7 @@ DECLARATION = EngineDeclaration(
     rman=True,
     consumer_groups=True,
     asks_password=True,
+    verifying=("ssl_server_dn_match", "ssl_server_cert_dn"),
     counters="vstat",
     order=1,
 )

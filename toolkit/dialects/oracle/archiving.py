@@ -10,12 +10,14 @@ logs), but the server deletes the oldest of them when it needs room, unless a gu
 from __future__ import annotations
 
 from toolkit.dialects import sizes
-from toolkit.dialects.answers import ArchiveRoom
+from toolkit.dialects.answers import Room
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.names import quote
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
-from toolkit.model.values import QualifiedName
+from toolkit.model.steps import Place, PlaceKind, Step, Takes, Until
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Effect, StepKind
 
 FILE = "space_archive"
 _IMAGES = 1.05
@@ -25,6 +27,13 @@ _ROWS = 1.3
 _ENTRIES = 2.0
 """Of each byte of an index that is kept up during a load."""
 _AREA = "USE_DB_RECOVERY_FILE_DEST"
+DICTIONARY = 64 * 1024.0
+"""Of a statement that changes rows of the dictionary alone: a comment, an attribute, an empty table."""
+_LEAST_FREE = 0.03
+"""Of the recovery area, where it is not known what the next trial writes: the server's own critical alert comes
+then (Backup and Recovery User's Guide, managing space in the fast recovery area)."""
+_GRANT = "GRANT SELECT on the views V_$DATABASE, V_$ARCHIVE_DEST and V_$RECOVERY_FILE_DEST of SYS"
+_MORE = "back up and delete archived logs, use --nologging if no standby follows, or read or repeat less"
 
 
 def redo_bytes(work: Work, facts: Facts, *, logged: bool) -> float | None:
@@ -41,9 +50,7 @@ def redo_bytes(work: Work, facts: Facts, *, logged: bool) -> float | None:
     if work.operation == "index-rebuild":
         known = work.part.bytes if work.part is not None else work.index.bytes if work.index is not None else 0.0
         return _images(known or None, logged=logged)
-    if work.operation in ("ctas", "insert"):
-        return _of_load(work, facts, logged=logged)
-    return 0.0
+    return _of_load(work, facts, logged=logged) if work.operation in ("ctas", "insert") else None
 
 
 def redo_of_copy(source: QualifiedName, facts: Facts, *, logged: bool = True) -> float | None:
@@ -56,34 +63,69 @@ def redo_of_index(size: float | None, *, logged: bool) -> float | None:
     return _images(size, logged=logged)
 
 
-def room(facts: Facts) -> ArchiveRoom | None:
-    """Return what is free where redo is archived; None where none is, or nothing was asked."""
+def logged(step: Step, facts: Facts) -> Takes | None:
+    """Say what a step writes of the redo that is archived; unknown where it changes an object without estimate.
+
+    What is kept about an object itself (its row in the dictionary, its comment) was estimated where it is changed.
+    """
+    where = place(facts)
+    changes = step.effect in (Effect.CREATES, Effect.CHANGES) and step.object is not None
+    if where is None or not changes or step.kind not in (StepKind.SQL, StepKind.BLOCK) or step.redo_bytes == 0:
+        return None
+    why = "" if step.redo_bytes is not None else "not everything that it writes can be estimated"
+    return Takes(step.redo_bytes, where, Until.RUN, why, "archived redo")
+
+
+def place(facts: Facts) -> Place | None:
+    """Return where redo is archived; None where none is, or nothing was asked."""
     mode = facts.value("doctor_database", "log_mode")
     asked = FILE in facts.answers or FILE in facts.refused
     if facts.assumed or not asked or mode == "NOARCHIVELOG":
         return None
-    if mode is None:
-        return ArchiveRoom(unknown="V$DATABASE cannot be read, so it is unknown whether redo is archived")
+    area = _area(facts)
+    if mode is not None and area is not None:
+        return Place(PlaceKind.RECOVERY_AREA, str(area.get("place")))
+    return Place(PlaceKind.LOGS, next(iter(_destinations(facts)), ""))
+
+
+def room(facts: Facts) -> Room:
+    """Return what is free where redo is archived."""
     flashback = str(facts.value("doctor_database", "flashback_on") or "NO")
-    also = "" if flashback == "NO" else f"FLASHBACK_ON is {flashback}"
+    doubled = "" if flashback == "NO" else f"FLASHBACK_ON is {flashback}: flashback logs take up to as much again"
+    if facts.value("doctor_database", "log_mode") is None:
+        return Room(unknown="V$DATABASE cannot be read, so it is unknown whether redo is archived", hint=_GRANT)
     if FILE in facts.refused:
-        return ArchiveRoom(unknown="V$ARCHIVE_DEST and V$RECOVERY_FILE_DEST cannot be read", flashback=also)
+        unread = "V$ARCHIVE_DEST and V$RECOVERY_FILE_DEST cannot be read"
+        return Room(unknown=unread, hint=_GRANT, doubled_by=doubled)
+    area = _area(facts)
+    if area is None:
+        return Room(unknown="the server does not tell", doubled_by=doubled)
+    free, limit = _number(area.get("free_bytes")), _number(area.get("limit_bytes"))
+    return Room(
+        None if free is None else max(free, 0.0),
+        hint=_MORE,
+        least_bytes=_LEAST_FREE * (limit or 0.0),
+        doubled_by=doubled,
+        when_full="when it is full, every session that changes data stops (ORA-00257)",
+    )
+
+
+def _area(facts: Facts) -> Row | None:
+    """Return the row of the recovery area where redo is archived there."""
     area = next((row for row in facts.rows(FILE) if row.get("place_kind") == "area"), None)
-    places = [str(row.get("place")) for row in facts.rows(FILE) if row.get("place_kind") == "destination"]
-    if area is not None and (_AREA in places or not places):
-        free, limit = _number(area.get("free_bytes")), _number(area.get("limit_bytes"))
-        return ArchiveRoom(str(area.get("place")), None if free is None else max(free, 0.0), limit, flashback=also)
-    where = places[0] if places else ""
-    return ArchiveRoom(where, unknown="the server does not tell what is free there", flashback=also)
+    places = _destinations(facts)
+    return area if _AREA in places or not places else None
+
+
+def _destinations(facts: Facts) -> list[str]:
+    return [str(row.get("place")) for row in facts.rows(FILE) if row.get("place_kind") == "destination"]
 
 
 def _of_load(work: Work, facts: Facts, *, logged: bool) -> float | None:
-    size = None if work.source is None else _number(fact_about(facts, work.source, "byte_count"))
-    if size is None:
-        return None
-    percent = _number(work.option("sample"))
-    size *= 1.0 if percent is None else percent / 100
+    size, _ = sizes.loaded_bytes(work, facts)
     direct = work.operation == "ctas" or work.option("load") != "conventional"
+    if size is None:
+        return 0.0 if direct and not logged and _of_entries(work, facts, 1.0) == 0 else None
     made = _IMAGES * size if direct else _ROWS * size
     return (made if logged else 0.0) + _of_entries(work, facts, size)
 

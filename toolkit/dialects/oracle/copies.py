@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.oracle import archiving, degrees, index_facts, partitions, redo, storage
-from toolkit.dialects.oracle.catalog import indexes_of
+from toolkit.dialects.oracle import archiving, degrees, index_facts, partitions, redo, storage, taking
+from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.objects import build_index_copy, comment
 from toolkit.dialects.oracle.work.base import table_attribute
 from toolkit.dialects.oracle.work.loads import select_list
@@ -48,7 +48,8 @@ def copy_table(
         "with_rows": True,
     }
     written = archiving.redo_of_copy(source, facts, logged=not unlogged)
-    made_so = Call("copy_table", values, effect=Effect.CREATES, object=copy, redo_bytes=written)
+    takes = taking.of_copy(source, copy.name, facts, made)
+    made_so = Call("copy_table", values, effect=Effect.CREATES, object=copy, redo_bytes=written, takes=takes)
     serial = (table_attribute(copy, "NOPARALLEL"),) if servers > 1 else ()
     return (made_so, comment(copy, mark), *serial)
 
@@ -90,7 +91,12 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], 
         "long_columns": (),
     }
     written = archiving.redo_of_copy(source, facts)
-    load = Call("insert", values, effect=Effect.CHANGES, object=copy, redo_bytes=written)
+    size = fact_about(facts, source, "byte_count")
+    takes = (
+        *taking.of_copy(source, copy.name, facts, partitions.of_table(facts)[0]),
+        *taking.of_indexes(source, copy.name, float(size) if isinstance(size, int | float) else None, facts),
+    )
+    load = Call("insert", values, effect=Effect.CHANGES, object=copy, redo_bytes=written, takes=takes)
     return load, Call("commit", effect=Effect.COMMITS, object=copy)
 
 
@@ -109,7 +115,7 @@ def _create(source: QualifiedName, copy: ObjectRef, facts: Facts, *, bare: bool)
         "parallel": "NOPARALLEL",
         "with_rows": False,
     }
-    return Call("copy_table", values, effect=Effect.CREATES, object=copy)
+    return Call("copy_table", values, effect=Effect.CREATES, object=copy, redo_bytes=archiving.DICTIONARY)
 
 
 def _identities(facts: Facts) -> tuple[str, ...]:
@@ -126,7 +132,7 @@ def _own_values(copy: ObjectRef, facts: Facts) -> Iterator[Call]:
             "expressions": tuple(str(row["expression"]).strip() for row in virtual),
             "identity_columns": _identities(facts),
         }
-        yield Call("add_columns", values, effect=Effect.CHANGES, object=copy)
+        yield Call("add_columns", values, effect=Effect.CHANGES, object=copy, redo_bytes=archiving.DICTIONARY)
 
 
 def _indexes(source: QualifiedName, copy: ObjectRef, facts: Facts) -> Iterator[tuple[str, Call]]:
@@ -175,7 +181,7 @@ def _constraint(
         "index": index,
         "deferral": f"DEFERRABLE INITIALLY {initially}" if deferrable else None,
     }
-    return Call("add_constraint", values, effect=Effect.CHANGES, object=copy)
+    return Call("add_constraint", values, effect=Effect.CHANGES, object=copy, redo_bytes=archiving.DICTIONARY)
 
 
 def _defaults(copy: ObjectRef, facts: Facts) -> Iterator[Call]:
@@ -187,4 +193,4 @@ def _defaults(copy: ObjectRef, facts: Facts) -> Iterator[Call]:
         values: dict[str, ContextValue] = {
             "table": copy.name, "columns": tuple(given), "defaults": tuple(given.values()),
         }  # fmt: skip
-        yield Call("set_defaults", values, effect=Effect.CHANGES, object=copy)
+        yield Call("set_defaults", values, effect=Effect.CHANGES, object=copy, redo_bytes=archiving.DICTIONARY)

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import ArchiveRoom, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -34,7 +34,7 @@ from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Place, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
 
@@ -49,7 +49,7 @@ class OracleDialect:
     doctor_files: tuple[str, ...] = doctor.FILES
     place_files: tuple[str, ...] = doctor.PLACE_FILES
     copy_files: tuple[str, ...] = ()
-    archive_file: str | None = archiving.FILE
+    logs_file: str | None = archiving.FILE
     scheduler_files: tuple[str, ...] = ("scheduler_windows", "scheduler_statistics")
     gathers_schemas: bool = True
     work: Implementations = WORK
@@ -103,8 +103,9 @@ class OracleDialect:
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         return load_facts.table_files(facts.release, filled=filled)
 
-    def room(self, facts: Facts, schema: str | None, tablespace: str | None) -> Room:
-        return space.room(facts, schema, tablespace)
+    def room(self, place: Place, facts: Facts) -> Room:
+        logs = archiving.room(facts) if archiving.FILE in (*facts.answers, *facts.refused) else None
+        return logs if logs is not None and place == archiving.place(facts) else space.room(place, facts)
 
     def copy_table(
         self,
@@ -140,8 +141,8 @@ class OracleDialect:
     ) -> tuple[Call, ...]:
         return copies.fill_copy(source, copy, columns, facts)
 
-    def archive_room(self, facts: Facts) -> ArchiveRoom | None:
-        return archiving.room(facts)
+    def logged(self, step: Step, facts: Facts) -> Takes | None:
+        return archiving.logged(step, facts)
 
     def index_reads(
         self, schema: str | None, name: str | None, facts: Facts, suffix: str = "", *, copied: bool = False
@@ -187,8 +188,16 @@ class OracleDialect:
     def scratch_objects(self) -> tuple[Call, ...]:
         return objects.scratch_objects()
 
-    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
-        return objects.by_hand(text, ref, identity, born)
+    def renamed(self, ref: ObjectRef, identity: Scalar) -> Call | None:
+        return objects.renamed(ref, identity)
+
+    def still_as_read(self, ref: ObjectRef, change: Attribute) -> Call | None:
+        return objects.still_as_read(ref, change)
+
+    def by_hand(
+        self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar, restores: Sequence[Attribute] = ()
+    ) -> Call | None:
+        return objects.by_hand(text, ref, identity, born, restores)
 
     def backup_reads(self, since: Scalar) -> Call | None:
         return redo.backup_reads(since)
@@ -210,6 +219,13 @@ class OracleDialect:
 
     def other_instances(self) -> Call | None:
         return Call("other_instances", file=True)
+
+    def transaction(self) -> tuple[Call, ...]:
+        return ()
+
+    def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:
+        # A block returns no rows: it leaves its answer in CLIENT_INFO of the session.
+        return (Call("transaction_end", noted), Call("transaction_told", file=True))
 
 
 DIALECT = OracleDialect()

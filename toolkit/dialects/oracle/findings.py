@@ -20,6 +20,8 @@ from toolkit.model.values import Row
 
 EVIDENCE = "degree"
 """Under which key everything that is read right after the clock is kept."""
+TRACES = "traces"
+"""Under which key the trace files are kept where several objects were worked on: of their degree nothing is."""
 SOURCE = "evidence"
 _MICRO = 1_000_000
 
@@ -77,9 +79,11 @@ def _of_session(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Iterator[str
             "resource plan, or the lack of one, decided otherwise (V$SESSION.RESOURCE_CONSUMER_GROUP)"
         )
     if work.option("sql_trace"):
-        found = next((row.get("detail") for row in of_kind(kept, "trace")), None)
+        rows = (*of_kind(kept, "trace"), *kept.get(TRACES, ()))
+        found = list(dict.fromkeys(str(row["detail"]) for row in rows if row.get("detail")))
         unknown = "in the folder `Diag Trace` of V$DIAG_INFO, which cannot be read; `*_DBATK.trc`"
-        yield f"traced, so its time is no measure of an untraced run; trace file: {found or unknown}"
+        files = "trace files" if len(found) > 1 else "trace file"
+        yield f"traced, so its time is no measure of an untraced run; {files}: {', '.join(found) or unknown}"
 
 
 def _queued(deltas: Mapping[str, float]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from functools import cache
 
 from toolkit import resources
 from toolkit.dialects.answers import Grant
-from toolkit.dialects.oracle.names import quote
+from toolkit.dialects.oracle.names import literal, quote
 from toolkit.dialects.oracle.work import WORK
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
@@ -80,7 +80,12 @@ def grants(facts: Facts, operation: OperationName | None = None) -> tuple[Grant,
         operation: only what this operation needs.
     """
     grantee = grantee_of(facts)
-    return (*_system(facts, operation, grantee), *_views(facts, operation, grantee), *_statspack(facts, grantee))
+    return (
+        *_system(facts, operation, grantee),
+        *_of_sessions(facts, grantee),
+        *_views(facts, operation, grantee),
+        *_statspack(facts, grantee),
+    )
 
 
 def grantee_of(facts: Facts) -> str:
@@ -139,6 +144,27 @@ def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iter
     for privilege, purpose in wanted.items():
         if not _has(facts, privilege) and not _has(facts, privilege.replace("CREATE ", "CREATE ANY ")):
             yield Grant(f"GRANT {privilege} TO {grantee}", purpose)
+
+
+def _of_sessions(facts: Facts, grantee: str) -> Iterator[Grant]:
+    """Prescribe what a trace and a switch of the consumer group need.
+
+    Only SQL trace and events need ALTER SESSION (SQL Language Reference); DBMS_SESSION runs with the rights of its
+    caller. A switch needs the privilege on the group (DBMS_RESOURCE_MANAGER_PRIVS); a grant to a role or PUBLIC
+    is not shown.
+    """
+    if "doctor_privileges" in facts.answers and not _has(facts, "ALTER SESSION"):
+        yield Grant(f"GRANT ALTER SESSION TO {grantee}", "only for `--sql-trace`")
+    group = facts.value("doctor_group", "group_name")
+    granted = {row.get("group_name") for row in facts.rows("doctor_groups")}
+    if group is None or group in granted:
+        return
+    user = str(facts.value("server", "user_name") or "the_user")
+    call = "DBMS_RESOURCE_MANAGER_PRIVS.GRANT_SWITCH_CONSUMER_GROUP"
+    yield Grant(
+        f"BEGIN {call}({literal(user)}, {literal(str(group))}, FALSE); END;",
+        f"to switch to consumer group {group}, unless a role or PUBLIC may already",
+    )
 
 
 def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Iterator[Grant]:

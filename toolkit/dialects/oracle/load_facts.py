@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolkit.dialects.oracle import archiving, partitions, redo, spelling
+from toolkit.dialects.oracle import archiving, partitions, redo, space, spelling
 from toolkit.dialects.oracle.catalog import indexes_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import ctas
@@ -25,12 +25,11 @@ _FILLED = (
     "partitioning", "partition_keys", "partitions",
 )  # fmt: skip
 _FILLED_SINCE_12 = ("invisible_columns", "identity_columns")
-_SPACE = ("space_free", "space_quota", "space_schemas", "space_temp")
 
 
 def place_files(release: Release) -> tuple[str, ...]:
     """Name what is read before a run whose objects need room, and redo."""
-    return (*_SPACE, archiving.FILE, *redo.place_files(release))
+    return (*space.FILES, archiving.FILE, *redo.place_files(release))
 
 
 def table_files(release: Release, *, filled: bool) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.oracle import archiving, degrees, index_facts, redo
+from toolkit.dialects.oracle import archiving, degrees, index_facts, redo, taking
 from toolkit.dialects.oracle.backup import work as backup
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, values_set
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 
@@ -66,17 +66,20 @@ def build_index_copy(
         "logging": "NOLOGGING" if unlogged else None,
         "parallel": f"PARALLEL {servers}" if servers > 1 else "NOPARALLEL",
     }
-    written = archiving.redo_of_index(index.bytes or None, logged=not unlogged) if degree else 0.0
-    made = Call("index_copy", values, effect=Effect.CREATES, object=copy, redo_bytes=written)
+    written = archiving.redo_of_index(index.bytes or None, logged=not unlogged) if degree else archiving.DICTIONARY
+    takes = taking.of_index_copy(name, copy.name, on, facts) if degree else ()
+    made = Call("index_copy", values, effect=Effect.CREATES, object=copy, redo_bytes=written, takes=takes)
     back: dict[str, ContextValue] = {"index": copy.name, "attribute": "NOPARALLEL", "level": None, "part": None}
-    serial = Call("index_attribute", back, effect=Effect.CHANGES, object=copy)
+    serial = Call("index_attribute", back, effect=Effect.CHANGES, object=copy, redo_bytes=archiving.DICTIONARY)
     return (made, serial) if servers > 1 else (made,)
 
 
 def comment(table: ObjectRef, mark: str, session: Role = Role.CONTROL) -> Call:
     """Mark a table as a scratch object; an index of Oracle cannot have a comment."""
     values: dict[str, ContextValue] = {"table": table.name, "mark": mark}
-    return Call("comment", values, session=session, effect=Effect.CHANGES, object=table)
+    return Call(
+        "comment", values, session=session, effect=Effect.CHANGES, object=table, redo_bytes=archiving.DICTIONARY
+    )
 
 
 def in_one_go(calls: Sequence[Call]) -> tuple[Call, ...]:
@@ -142,6 +145,13 @@ def identity(ref: ObjectRef) -> Call:
     return _seen("identity", _who(ref))
 
 
+def renamed(ref: ObjectRef, identity: Scalar) -> Call | None:
+    """Ask under which other name OBJECT_ID and CREATED are now: a rename keeps both."""
+    if ref.kind not in _OBJECT_TYPES:
+        return None
+    return _seen("renamed", {**_who(ref), "identity": str(identity)})
+
+
 def absence(ref: ObjectRef) -> Call | None:
     """Ask whether the name is free, and for the database's clock, in one statement."""
     if ref.kind is ObjectKind.BACKUP:
@@ -195,11 +205,18 @@ def instant() -> Call:
     return Call("instant", file=True)
 
 
-def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
-    """Run a statement only where OBJECT_ID and CREATED are the object's, or it was made since an instant."""
+def by_hand(
+    text: str, ref: ObjectRef, identity: Scalar, born: Scalar, restores: Sequence[Attribute] = ()
+) -> Call | None:
+    """Run a statement only where the object and its value are still those of the run.
+
+    OBJECT_ID and CREATED must be the object's, or it was made since an instant.
+    """
     if ref.kind is ObjectKind.BACKUP:
         return None
     number, _, created = str(identity or "").partition(" ")
+    change = restores[0] if restores else None
+    what = f"{ref.kind} `{ref.name}`"
     values: dict[str, ContextValue] = {
         "schema": ref.name.schema,
         "name": ref.name.name,
@@ -208,8 +225,35 @@ def by_hand(text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call |
         "created": created or None,
         "born": None if born is None else int(born),
         "text": text,
+        "what": what,
+        "compares": change is not None,
+        "back": None if change is None else change.back,
+        "ours": values_set(restores),
+        **(_where_it_stands(ref, change) if change is not None else {}),
     }
     return Call("undo_by_hand", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=ref)
+
+
+def still_as_read(ref: ObjectRef, change: Attribute) -> Call:
+    """Raise ORA-20002 where an attribute that a script overwrites is not what the catalogue told before."""
+    values: dict[str, ContextValue] = {"back": change.back, **_where_it_stands(ref, change)}
+    return Call("still_as_read", values, kind=StepKind.BLOCK, object=ref)
+
+
+def _where_it_stands(ref: ObjectRef, change: Attribute) -> dict[str, ContextValue]:
+    """Say which column of which ALL_ view shows an attribute."""
+    short, whole = ("IND", "INDEX") if ref.kind is ObjectKind.INDEX else ("TAB", "TABLE")
+    views = {"INDEX": "ALL_INDEXES", "TABLE": "ALL_TABLES"}
+    return {
+        "schema": ref.name.schema,
+        "name": ref.name.name,
+        "what_value": f"{ref.kind} `{ref.name}`: {change.title}",
+        "column": change.name.upper(),
+        "part": change.part,
+        "view": f"ALL_{short}_PARTITIONS" if change.part else views[whole],
+        "owner_column": f"{whole}_OWNER" if change.part else "OWNER",
+        "name_column": f"{whole}_NAME",
+    }
 
 
 def sessions_of(run: str) -> Call:

@@ -107,7 +107,8 @@ def choose(wanted: str, facts: Facts, declared: frozenset[str], *, reading: bool
             raise ToolkitError(f"no AWR snapshot can be taken: {why}", code="TK-0304", hint=_instead(facts))
         return SnapshotSource(AWR.provider, _awr_reason(facts, declared), AWR)
     if wanted == STATSPACK.provider:
-        if why := statspack_refusal(facts, reading=reading):
+        unasked = facts.assumed and "doctor_marks" not in facts.answers
+        if why := None if unasked else statspack_refusal(facts, reading=reading):
             hint = "`vstat` needs no setup; `dbatk doctor --grants` lists what Statspack needs"
             raise ToolkitError(f"no Statspack snapshot can be taken: {why}", code="TK-0304", hint=hint)
         return SnapshotSource(STATSPACK.provider, "requested", STATSPACK)
@@ -159,6 +160,9 @@ def statspack_refusal(facts: Facts, *, reading: bool = False) -> str | None:
     service = places.service_of(facts)
     if ServiceLimit.STATSPACK in service.barred:
         return service.barred[ServiceLimit.STATSPACK]
+    if "doctor_marks" not in facts.answers:
+        why = "no server was asked" if facts.assumed else facts.refused.get("doctor_marks", "it was not read")
+        return f"whether it is installed is not known ({why})"
     if not any(row.get("schema_mark") == "PERFSTAT" for row in facts.rows("doctor_marks")):
         return "it is not installed (no schema PERFSTAT)"
     seen = {row.get("object_name") for row in facts.rows(STATSPACK_FILE)}

@@ -73,6 +73,21 @@ def values(
     return {**own.values(), "partition_attributes": each}
 
 
+def places(
+    source: QualifiedName, copy: QualifiedName, facts: Facts, made: partitions.Partitioning | None
+) -> tuple[tuple[str | None, float | None], ...]:
+    """Return the tablespaces of a copy's segments (None: its schema's own), each with the original's bytes."""
+    size = fact_about(facts, source, "byte_count")
+    whole = float(size) if isinstance(size, int | float) else None
+    stored = values(source, copy, facts, made)
+    if not stored["partition_attributes"]:
+        place = stored["tablespace"]
+        return ((None if place is None else str(place), whole),)
+    rows = zip(_of_partitions(source, copy, facts), facts.rows("partitions"), strict=True)
+    sizes = [(part.tablespace, row.get("byte_count")) for part, row in rows]
+    return tuple((place, float(size) if isinstance(size, int | float) else None) for place, size in sizes)
+
+
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say how the copies that a measurement works on differ from their originals, and how they are made."""
     if work.mode is not Mode.MEASUREMENT or not work.object.scratch or facts.assumed or work.option("bare"):

@@ -2,6 +2,12 @@
 
 from toolkit.model.engines import EngineDeclaration, SqlClient
 
+_SESSION = (
+    "search_path", "schemas", "current_schema", "role", "default_tablespace", "temp_tablespaces",
+    "default_table_access_method", "session_replication_role", "row_security", "session_preload_libraries",
+    "local_preload_libraries", "date_style", "interval_style", "time_zone", "max_parallel_workers_per_gather",
+    "max_parallel_maintenance_workers", "parallel_leader_participation", "set_for_it",
+)  # fmt: skip
 DECLARATION = EngineDeclaration(
     name="postgresql",
     title="PostgreSQL",
@@ -19,8 +25,25 @@ DECLARATION = EngineDeclaration(
         ("name", "server", "database_name"),
         ("oid and system identifier", "server", "database_id"),
         ("user", "server", "user_name"),
+        ("host", "server_place", "host"),
+        ("port", "server_place", "port"),
+        ("data directory", "server_place", "data_directory"),
     ),
+    same_by=("oid and system identifier",),
+    session=tuple((name, "session_settings", name) for name in _SESSION),
+    names_in_texts="names_in_texts",
     socket_folders=True,
+    # libpq, "Parameter Key Words"
+    verifying=(
+        "sslmode",
+        "sslrootcert",
+        "sslcert",
+        "sslkey",
+        "sslcrl",
+        "require_auth",
+        "channel_binding",
+        "gssencmode",
+    ),
     counted_in="database",
     order=2,
 )

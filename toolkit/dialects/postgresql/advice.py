@@ -52,8 +52,9 @@ _ENTRIES = (
     # 25: transactions
     _entry("25001", "the statement cannot run inside a transaction", "CONCURRENTLY needs a session of its own"),
     _entry("25006", "the session or server is read-only",
-           "connect to the primary: a replica accepts no writes (pg_is_in_recovery()); where role or database set "
-           "default_transaction_read_only, add `?options=-c default_transaction_read_only=off` to the URL"),
+           "where the role or database sets default_transaction_read_only, connect as another role, or add "
+           "`?options=-c default_transaction_read_only=off` to the URL; if pg_is_in_recovery() is true, this is a "
+           "replica: connect to the primary"),
     _entry("25P02", "an earlier error aborted the transaction", "see the first error"),
     _entry("25P03", "the session was idle in a transaction too long", "see idle_in_transaction_session_timeout",
            passing=_P),
@@ -148,6 +149,11 @@ _CLASSES: dict[str, tuple[str, str]] = {
     "58": ("an error of the operating system", "see the server's log"),
     "XX": ("an internal error of the server", "see the server's log"),
 }
+_METHOD = re.compile(r"\b(gin|gist|spgist|brin|hash)\b")
+_CLASS_HINT = (
+    "name one after the column (`--columns 'name gin_trgm_ops'`; for text, CREATE EXTENSION pg_trgm makes "
+    "gin_trgm_ops and gist_trgm_ops), or index an expression: to_tsvector(...)"
+)
 _DISABLED_PARALLEL = "could not resize shared memory segment"
 
 
@@ -157,6 +163,8 @@ def explain(code: str, message: str) -> ErrorAdvice | None:
         return _entry("53100", "the shared memory of parallel workers (/dev/shm) is full",
                       "lower the degree or work_mem; a container needs a larger --shm-size",
                       outside=False)  # fmt: skip
+    if code == "42704" and (method := _METHOD.search(message)) is not None:
+        return _entry("42704", f"a type has no operator class for {method[0]} that is used unasked", _CLASS_HINT)
     if code in ERRORS:
         return ERRORS[code]
     known = _CLASSES.get(code[:2])

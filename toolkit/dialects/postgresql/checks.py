@@ -235,7 +235,7 @@ def _source(facts: Facts, settings: _Settings) -> Iterator[Check]:
 
 
 def _always_serial() -> Iterator[Check]:
-    yield Check("always serial", "note", "INSERT ... SELECT, ANALYZE of one table, GiST and hash index builds",
+    yield Check("always serial", "note", "one INSERT ... SELECT, ANALYZE of one table, GiST and hash builds",
                 "they never run in parallel on PostgreSQL; several sessions can work on several objects",
                 "--concurrency for whole schemas")  # fmt: skip
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import backups
-from toolkit.dialects.answers import Check, ErrorAdvice, Grant, LockWaits, Watching
+from toolkit.dialects.answers import Check, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.indexes import IndexDefinition
-from toolkit.dialects.postgresql import advice, checks, locks, names, objects, release, workers
+from toolkit.dialects.postgresql import advice, checks, locks, names, objects, release, space, workers
 from toolkit.dialects.postgresql.backup.programs import error_of
 from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
@@ -15,9 +15,9 @@ from toolkit.dialects.work import Call
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Release
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Place
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import ObjectKind, OperationName
+from toolkit.model.words import ObjectKind, OperationName, Role
 
 
 class PostgresqlDialect(Quiet):
@@ -72,6 +72,16 @@ class PostgresqlDialect(Quiet):
     def claim(self) -> Call | None:
         return Call("claim", file=True)
 
+    def transaction(self) -> tuple[Call, ...]:
+        # The second one goes through another session: a commit there takes to disk that the id is in use.
+        return (
+            Call("transaction", session=Role.WORKER, file=True, keep_as="transaction"),
+            Call("transaction_kept", file=True),
+        )
+
+    def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:
+        return (Call("transaction_end", file=True, binds=noted),)
+
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         return error_of(name, status, lines)
 
@@ -86,8 +96,8 @@ class PostgresqlDialect(Quiet):
         *,
         nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree, nologging
-        return objects.copy_table(source, copy, mark)
+        del degree, nologging
+        return objects.copy_table(source, copy, mark, facts)
 
     def empty_copy(
         self, source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts, *, bare: bool
@@ -105,13 +115,20 @@ class PostgresqlDialect(Quiet):
         *,
         nologging: bool = False,
     ) -> tuple[Call, ...]:
-        del facts, degree, nologging
-        return objects.build_index_copy(index, copy, on)
+        del degree, nologging
+        return objects.build_index_copy(index, copy, on, facts)
 
     def fill_copy(
         self, source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], facts: Facts
     ) -> tuple[Call, ...]:
         return objects.fill_copy(source, copy, columns, facts)
+
+    def space_files(self, release: Release) -> tuple[str, ...]:
+        del release
+        return (space.FILE,)
+
+    def room(self, place: Place, facts: Facts) -> Room:
+        return space.room(place, facts)
 
     def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
         del facts, filled
@@ -138,9 +155,14 @@ class PostgresqlDialect(Quiet):
     def scratch_objects(self) -> tuple[Call, ...]:
         return (Call("scratch_objects", file=True),)
 
-    def by_hand(self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar) -> Call | None:
+    def renamed(self, ref: ObjectRef, identity: Scalar) -> Call | None:
+        return objects.renamed(ref, identity)
+
+    def by_hand(
+        self, text: str, ref: ObjectRef, identity: Scalar, born: Scalar, restores: Sequence[Attribute] = ()
+    ) -> Call | None:
         del born
-        return objects.by_hand(text, ref, identity)
+        return objects.by_hand(text, ref, identity, restores)
 
 
 DIALECT = PostgresqlDialect()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from toolkit.dialects import sizes
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.postgresql import space
 from toolkit.dialects.postgresql.names import quote
 from toolkit.dialects.rows import ALL_ROWS
-from toolkit.dialects.work import Call, ContextValue
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
-from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Scalar
+from toolkit.model.steps import Attribute, ObjectRef, Takes, values_set
+from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role
 
 Values = Mapping[str, ContextValue]
@@ -26,6 +28,32 @@ def keyword(ref: ObjectRef) -> str:
 def name_binds(name: QualifiedName) -> dict[str, Scalar]:
     """Return the binds of a catalogue read about one relation."""
     return {"schema": name.schema, "name": name.name}
+
+
+def users_index(work: Work) -> QualifiedName:
+    """Return the name of the user's index that is rebuilt, also where a copy of it is."""
+    return work.object.name if work.index is None else work.index.of or work.index.name
+
+
+def index_row(work: Work, facts: Facts) -> Row:
+    """Return what the catalogue says of an index that is rebuilt; empty where it was not read."""
+    name = users_index(work)
+    return _by_name(facts).get((name.schema, name.name), {})
+
+
+_Named = Mapping[tuple[Scalar, Scalar], Row]
+_LATEST: list[tuple[Mapping[str, tuple[Row, ...]], _Named]] = []
+"""The answers that were looked into last, and their indexes by name: there may be many, each asked for often."""
+
+
+def _by_name(facts: Facts) -> _Named:
+    for answers, known in tuple(_LATEST):
+        if answers is facts.answers:
+            return known
+    rows = (row for key, found in facts.answers.items() if key.partition(":")[0] == "indexes" for row in found)
+    named = {(row.get("schema_name"), row.get("index_name")): row for row in rows}
+    _LATEST[:] = [(facts.answers, named)]
+    return named
 
 
 def comment(ref: ObjectRef, mark: str | None, session: Role) -> tuple[Call, ...]:
@@ -49,7 +77,7 @@ def marked(make: Call, mark: str | None) -> tuple[Call, ...]:
     return transaction(make, *marks) if marks else (make,)
 
 
-def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call, ...]:
+def copy_table(source: QualifiedName, copy: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:
     """Make a full copy of the rows, marked as created by dbatk."""
     values: Values = {
         "table": copy.name,
@@ -60,7 +88,8 @@ def copy_table(source: QualifiedName, copy: ObjectRef, mark: str) -> tuple[Call,
         "tablespace": None,
         **ALL_ROWS,
     }
-    return marked(Call("ctas", values, effect=Effect.CREATES, object=copy), mark)
+    takes = space.of_copy(source, facts)
+    return marked(Call("ctas", values, effect=Effect.CREATES, object=copy, takes=takes), mark)
 
 
 def empty_copy(source: QualifiedName, copy: ObjectRef, mark: str, *, bare: bool) -> tuple[Call, ...]:
@@ -93,13 +122,17 @@ def fill_copy(source: QualifiedName, copy: ObjectRef, columns: tuple[str, ...], 
         "columns": columns,
         "overriding": bool(columns),
         "explain": False,
+        "first_block": None,
+        "end_block": None,
     }
     own = [str(row["column_name"]) for row in facts.rows("columns") if row.get("identity")]
     moves = (move_sequence(copy, column) for column in own if column in columns)
-    return (Call("insert", values, effect=Effect.CHANGES, object=copy), *moves)
+    size = sizes.table_bytes(source, facts)
+    takes = (*space.of_copy(source, facts), *space.of_entries(source, size, facts))
+    return (Call("insert", values, effect=Effect.CHANGES, object=copy, takes=takes), *moves)
 
 
-def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName) -> tuple[Call, ...]:
+def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName, facts: Facts) -> tuple[Call, ...]:
     """Build the same index under another name, from the server's own definition."""
     values: Values = {
         "index": QualifiedName(copy.name.name),
@@ -107,7 +140,8 @@ def build_index_copy(index: IndexDefinition, copy: ObjectRef, on: QualifiedName)
         "unique": index.unique,
         "definition": index.definition,
     }
-    return (Call("index_like", values, effect=Effect.CREATES, object=copy),)
+    takes = (Takes(index.bytes, space.new(None, facts)), space.sorting(sizes.SORTED * index.bytes, facts))
+    return (Call("index_like", values, effect=Effect.CREATES, object=copy, takes=takes),)
 
 
 def drop(ref: ObjectRef) -> tuple[Call, ...]:
@@ -119,6 +153,14 @@ def drop(ref: ObjectRef) -> tuple[Call, ...]:
 def identity(ref: ObjectRef) -> Call:
     """Ask which object this is: oid, database and system identifier; its mark; the transaction that made it."""
     return Call("identity", file=True, binds=name_binds(ref.name))
+
+
+def renamed(ref: ObjectRef, identity: Scalar) -> Call | None:
+    """Ask under which other name the oid is now."""
+    oid = str(identity).partition("@")[0]
+    if ref.kind not in (ObjectKind.TABLE, ObjectKind.INDEX) or not oid.isdecimal():
+        return None
+    return Call("renamed", file=True, binds={**name_binds(ref.name), "oid": oid})
 
 
 def definition(ref: ObjectRef) -> Call | None:
@@ -134,15 +176,20 @@ def unfinished(ref: ObjectRef) -> Call | None:
     return Call("unfinished", file=True, binds=name_binds(ref.name)) if ref.kind is ObjectKind.INDEX else None
 
 
-def by_hand(text: str, ref: ObjectRef, identity: Scalar) -> Call:
-    """Run a statement only where the relation is there and, when its identity is known, has the same oid."""
+def by_hand(text: str, ref: ObjectRef, identity: Scalar, restores: Sequence[Attribute] = ()) -> Call:
+    """Run a statement only where the relation is there, with the oid known, and the value is still the run's."""
     oid, _, rest = str(identity or "").partition("@")
     database = rest.partition("@")[0]
+    change = restores[0] if restores else None
     values: Values = {
         "schema": ref.name.schema,
         "name": ref.name.name,
         "oid": int(oid) if oid.isdecimal() else None,
         "database": int(database) if database.isdecimal() else None,
         "text": text,
+        "what_value": None if change is None else f"{ref.kind} `{ref.name}`: {change.title}",
+        "option": None if change is None else f"{change.name}=([0-9]+)",
+        "back": None if change is None else change.back,
+        "ours": values_set(restores),
     }
     return Call("undo_by_hand", values, effect=Effect.CHANGES, object=ref)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.postgresql.release import OLDEST, major
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
+from toolkit.model.operations import degree_level
 from toolkit.model.values import Support
 from toolkit.model.words import Mode, SupportState
 
@@ -33,7 +34,7 @@ def degree(work: Work, serial: str = "") -> Support | None:
         work: what is done.
         serial: why a degree above 1 cannot be had at all, where it cannot.
     """
-    if work.degree < 1:
+    if work.degree < 1 or isinstance(degree_level(work.options), str):
         return refused("`default` and `auto` are Oracle degrees; PostgreSQL needs a number")
     if work.degree > 1 and serial:
         return refused(serial)

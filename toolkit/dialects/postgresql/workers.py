@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from toolkit.dialects.postgresql import index_methods
 from toolkit.dialects.postgresql.granted import WORKER_KILOBYTES, workers_by_memory, workers_by_size
 from toolkit.dialects.postgresql.names import quote
-from toolkit.dialects.postgresql.objects import name_binds
+from toolkit.dialects.postgresql.objects import index_row, name_binds
 from toolkit.dialects.postgresql.support import refused
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, ObjectRef
-from toolkit.model.values import QualifiedName, Scalar, Support
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.units import byte_size, counted
 
@@ -52,13 +52,18 @@ def judge_memory(work: Work, name: str) -> Support | None:
     return refused(f"{name} is at least {_LEAST_KILOBYTES} kB; give it with a unit, such as `64M`")
 
 
-def memory_cap(work: Work, facts: Facts) -> str | None:
+def memory_cap(work: Work, facts: Facts, row: Row) -> str | None:
     """Say that maintenance_work_mem limits the degree of an index build; None where it does not.
+
+    Args:
+        work: what is built.
+        facts: with the answer of `settings`.
+        row: what the catalogue says of the table.
 
     Every process of a build, the leader too, must have 32 MB of it (manual, CREATE INDEX). The table's own
     `parallel_workers` is obeyed without a look at memory.
     """
-    if work.degree < 2 or "settings" not in facts.answers or _fixed(work, facts, "target") is not None:
+    if work.degree < 2 or "settings" not in facts.answers or _fixed(work, row) is not None:
         return None
     if index_methods.serial_build(work, facts) is not None:
         return None
@@ -81,30 +86,29 @@ def _setting(facts: Facts, name: str, default: int) -> int:
 
 
 # -- size -------------------------------------------------------------------------------------------------------
-def _fixed(work: Work, facts: Facts, key: str) -> int | None:
+def _fixed(work: Work, row: Row) -> int | None:
     """Return the workers that do not depend on size: asked for, or those of the table itself, not of its copy."""
     asked = work.option(ATTRIBUTE)
     if asked is not None:
         return int(str(asked))
-    known = None if work.operation != "ctas" and work.object.scratch else facts.value(key, ATTRIBUTE)
+    known = None if work.operation != "ctas" and work.object.scratch else row.get(ATTRIBUTE)
     return int(known) if isinstance(known, int) else None
 
 
-def size_cap(work: Work, facts: Facts, key: str) -> Iterator[str]:
+def size_cap(work: Work, facts: Facts, row: Row) -> Iterator[str]:
     """Say that the size of the table read limits the degree, and what overrides that.
 
     Args:
         work: what is done.
-        facts: with the answer of `relation` about the table under `key`, and `settings`.
-        key: `source` or `target`.
+        facts: with the answer of `settings`.
+        row: what the catalogue says of the table, as `relation` answers.
     """
-    blocks = facts.value(key, "block_count")
-    if work.degree < 2 or not isinstance(blocks, int) or _fixed(work, facts, key) is not None:
+    blocks = row.get("block_count")
+    if work.degree < 2 or not isinstance(blocks, int) or _fixed(work, row) is not None:
         return
     workers = workers_by_size(blocks, _setting(facts, "min_parallel_table_scan_size", _SCAN_BLOCKS))
     if workers >= work.degree - 1:
         return
-    row = facts.first(key)
     name = ".".join(quote(str(row[part])) for part in ("schema_name", "table_name"))
     wanted = work.degree - 1
     yield (
@@ -115,11 +119,19 @@ def size_cap(work: Work, facts: Facts, key: str) -> Iterator[str]:
 
 
 # -- the storage parameter --------------------------------------------------------------------------------------
-def judge_workers(work: Work, facts: Facts, key: str, *, copied: bool) -> Support | None:
-    """Judge whether `parallel_workers` of the table read can be set and put back."""
+def table_of_index(work: Work, facts: Facts) -> Row:
+    """Return what the catalogue says of the table of an index to rebuild, as `relation` answers."""
+    row = index_row(work, facts)
+    if not row:
+        return {}
+    return {"schema_name": row["table_schema"], "table_name": row["table_name"], "kind": row.get("table_kind"),
+            "owned": row.get("table_owned"), ATTRIBUTE: row.get("table_workers")}  # fmt: skip
+
+
+def judge_workers(work: Work, facts: Facts, row: Row, *, copied: bool) -> Support | None:
+    """Judge whether `parallel_workers` of the table read, of which `row` tells, can be set and put back."""
     if work.option(ATTRIBUTE) is None or copied or facts.assumed:
         return None
-    row = facts.first(key)
     if row.get("partitioned") == "yes" or row.get("kind") not in ("table", "materialized view"):
         kind = "partitioned table" if row.get("partitioned") == "yes" else row.get("kind")
         return refused(f"a {kind} has no storage parameter parallel_workers")
@@ -128,20 +140,19 @@ def judge_workers(work: Work, facts: Facts, key: str, *, copied: bool) -> Suppor
     return None
 
 
-def set_workers(work: Work, facts: Facts, key: str, table: QualifiedName, *, copied: bool) -> tuple[Call, ...]:
+def set_workers(work: Work, row: Row, table: QualifiedName, *, copied: bool) -> tuple[Call, ...]:
     """Set `parallel_workers` of a table for the run; of a table that is not ours it is put back.
 
     Args:
         work: what is done.
-        facts: with the answer of `relation` about the user's table under `key`.
-        key: `source` or `target`.
+        row: what the catalogue says of the user's table.
         table: the table read: the user's, or a copy of it.
         copied: whether it is a copy.
     """
     asked = work.option(ATTRIBUTE)
     if asked is None:
         return ()
-    before = facts.value(key, ATTRIBUTE)
+    before = row.get(ATTRIBUTE)
     former = int(before) if isinstance(before, int) else None
     if former == asked and not copied:
         return ()
@@ -158,9 +169,9 @@ def set_workers(work: Work, facts: Facts, key: str, table: QualifiedName, *, cop
     )  # fmt: skip
 
 
-def set_for_the_run(work: Work, facts: Facts, key: str, *, copied: bool) -> Iterator[str]:
+def set_for_the_run(work: Work, row: Row, *, copied: bool) -> Iterator[str]:
     """Say that a table of the user's is changed for as long as the run lasts."""
-    asked, row = work.option(ATTRIBUTE), facts.first(key)
+    asked = work.option(ATTRIBUTE)
     if asked is not None and not copied and row and row.get(ATTRIBUTE) != asked:
         before = row.get(ATTRIBUTE)
         back = "reset" if before is None else f"set back to {before}"

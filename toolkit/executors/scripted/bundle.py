@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from toolkit import resources
 from toolkit.dialects.base import Dialect
 from toolkit.model.bundle import DRIVER, PLAN, SUMS, BundleItem, script_name
-from toolkit.model.experiment import PlannedTrial
+from toolkit.model.experiment import OptionValue, PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.records import run_key
-from toolkit.model.steps import ObjectRef, Stages, Step, TimedItem
+from toolkit.model.steps import Attribute, ObjectRef, Stages, Step, TimedItem, values_set
 from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, ObjectKind, StepKind
 from toolkit.rendering import sql_file, step_of
@@ -35,6 +36,8 @@ class Writer:
     run: str
     snapshots: tuple[str, ...] = ()
     language: tuple[tuple[str, str], ...] = ()
+    waits: tuple[Step, ...] = ()
+    """Let what prepares, concludes and puts back wait for locks, as the control session of a run does."""
 
     def scribe(self, trial: int, title: str, action: str | None, session: int = 0) -> Scribe:
         """Begin a script."""
@@ -89,9 +92,20 @@ class Writer:
         scribe.mark("clock")
         scribe.say("stage", "prepare")
         scribe.stop_on_error()
+        scribe.steps(self.waits)
+        scribe.steps(self._still_as_read(stages))
         scribe.steps(stages.prepare)
         scribe.mark("clock")
         self._snapshot(scribe)
+
+    def _still_as_read(self, stages: Stages) -> Iterator[Step]:
+        """Look at the values that a trial overwrites: the catalogue was read when the bundle was made."""
+        steps = (*stages.prepare, *(step for item in stages.timed.items for step in item.steps))
+        pairs = dict.fromkeys((step.object, each) for step in steps for each in step.overwrites)
+        for ref, change in pairs:
+            call = self.dialect.still_as_read(ref, change) if ref is not None else None
+            if call is not None:
+                yield step_of(self.dialect, call)
 
     def _snapshot(self, scribe: Scribe) -> None:
         """Read the counters; what may not be read is a warning and stops nothing."""
@@ -149,7 +163,13 @@ class Writer:
     def _conclude(self, scribe: Scribe, stages: Stages) -> None:
         scribe.mark("clock")
         scribe.say("stage", "conclude")
-        scribe.steps(stages.conclude)
+        scribe.steps(self.waits)
+        for step in stages.conclude:
+            back = step.puts_back
+            if back is None or step.object is None:
+                scribe.step(step)
+            elif values_set([back]):
+                scribe.step(guarded(self.dialect, step.text, step.object, [back]))
         scribe.mark("end")
 
     # -- around the trials --------------------------------------------------------------------------------------
@@ -168,6 +188,7 @@ class Writer:
         scribe = self.scribe(0, "setup, once", "setup")
         scribe.stop_on_error()
         scribe.say("stage", "setup")
+        scribe.steps(self.waits)
         scribe.steps(stages.setup)
         scribe.mark("end")
         return scribe.text()
@@ -176,6 +197,7 @@ class Writer:
         """Return a script that puts back; what is not there is no matter."""
         scribe = self.scribe(trial, title, "cleanup")
         scribe.say("stage", "cleanup")
+        scribe.steps(self.waits)
         scribe.steps(steps)
         scribe.mark("cleaned")
         return scribe.text()
@@ -195,20 +217,32 @@ def undoing(dialect: Dialect, steps: Iterable[Step], born: Scalar = None) -> tup
         steps: what was done, in its order.
         born: the database's instant before; an older object was not created by the bundle, whatever its name.
     """
-    back: dict[str, Step] = {}
+    back: dict[str, tuple[Step, bool, list[Attribute]]] = {}
     for step in reversed(tuple(steps)):
         ref = step.object
         ours = ref is not None and ref.scratch and step.effect is Effect.CREATES
         texts = [step_of(dialect, call).text for call in dialect.drop(ref)] if ours and ref else list(step.undo)
-        for text in texts:
-            made = _guarded(dialect, text, ref, born if ours else None)
-            back.setdefault(text, replace(made, effect=Effect.DROPS if ours else Effect.CHANGES))
+        for text, change in zip_longest(texts, () if ours else step.restores):
+            _, _, restores = back.setdefault(text, (step, ours, []))
+            restores += [change] if change is not None else []
+    made = [
+        replace(
+            guarded(dialect, text, step.object, restores, born if ours else None),
+            effect=Effect.DROPS if ours else Effect.CHANGES,
+        )
+        for text, (step, ours, restores) in back.items()
+        if not restores or values_set(restores)
+    ]
     # former values are set while what they belong to is there
-    return tuple(sorted(back.values(), key=lambda each: each.effect is Effect.DROPS))
+    return tuple(sorted(made, key=lambda each: each.effect is Effect.DROPS))
 
 
-def _guarded(dialect: Dialect, text: str, ref: ObjectRef | None, born: Scalar) -> Step:
-    call = dialect.by_hand(text, ref, None, born) if ref is not None and ref.kind in _IN_CATALOGUE else None
+def guarded(
+    dialect: Dialect, text: str, ref: ObjectRef | None, restores: Sequence[Attribute] = (), born: Scalar = None
+) -> Step:
+    """Return a statement that looks first whether its object, and the value that it restores, are the run's."""
+    known = ref is not None and ref.kind in _IN_CATALOGUE
+    call = dialect.by_hand(text, ref, None, born, restores) if known and ref is not None else None
     return Step("undo", text, kind_of(text)) if call is None else step_of(dialect, call)
 
 
@@ -252,7 +286,7 @@ class Bundled:
 
 def bundle_files(
     dialect: Dialect, run: str, trials: Sequence[Bundled], facts: Facts, *,
-    snapshots: tuple[str, ...], readme: str, born: Scalar = None,
+    snapshots: tuple[str, ...], readme: str, born: Scalar = None, options: Mapping[str, OptionValue] | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """Return the text of every file by its path, checksums included.
 
@@ -264,27 +298,33 @@ def bundle_files(
         snapshots: the SQL files read around each trial.
         readme: one screen for the person who runs it.
         born: the database's instant when the bundle was made, where it was asked.
+        options: of the experiment; they say how long to wait for locks.
     """
-    writer = Writer(dialect, run, snapshots, session_language(facts))
+    waits = tuple(step_of(dialect, call) for call in dialect.lock_waits(options or {}).begin)
+    writer = Writer(dialect, run, snapshots, session_language(facts), waits)
     ran = [(each, each.stages) for each in trials if each.stages is not None]
     files = {DRIVER: resources.template_text("bundle/run.sh"), "README.txt": readme, PLAN: _plan(run, trials)}
     scripts = {"check": writer.check(_reads(run))}
     everything: list[Step] = []
+    asked: tuple[Step, ...] = ()
     if ran:
         first = ran[0][1]
-        around = (*undoing(dialect, first.setup, born), *(step for step in first.cleanup if step.object is None))
+        asked = tuple(step for step in first.cleanup if step.object is None)
+        around = (*undoing(dialect, first.setup, born), *asked)
         if first.setup:
             scripts["setup"] = writer.setup(first)
         if around:
             scripts["cleanup"] = writer.cleaning(0, "cleanup, once", around)
-        everything += around
+        everything += first.setup
     for each, stages in ran:
         number = each.planned.number
         scripts |= writer.trial(number, each.title, stages)
-        back = undoing(dialect, [step for part in steps_of(stages).values() for step in part], born)
+        done = [step for part in steps_of(stages).values() for step in part]
+        back = undoing(dialect, done, born)
         scripts[f"t{number:04d}-clean"] = writer.cleaning(number, f"restore {each.title}", back)
-        everything += back
-    files["undo.sql"] = writer.cleaning(0, "restores everything, whatever was done", _distinct(everything))
+        everything += done
+    undo = (*undoing(dialect, everything, born), *asked)
+    files["undo.sql"] = writer.cleaning(0, "restores everything, whatever was done", undo)
     files |= {f"sql/{name}.sql": text for name, text in scripts.items()}
     return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
 
@@ -292,10 +332,6 @@ def bundle_files(
 def digest(text: str) -> str:
     """Return the SHA-256 of a text as UTF-8."""
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _distinct(steps: Sequence[Step]) -> list[Step]:
-    return list({step.text: step for step in steps}.values())
 
 
 def _plan(run: str, trials: Sequence[Bundled]) -> str:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from toolkit.model.operations import OperationDeclaration, SizeReads, SpaceEstimate, VerifiedBy
-from toolkit.model.options import Option, OptionKind
+from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
+from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
@@ -17,9 +17,16 @@ _OF_ALL = (
            "workers, DuckDB's threads", factor=True, low=1, high=255,
            unit="channels"),
     Option("destination", OptionKind.PATHS,
-           "folder for the backup, which gets its own subfolder (several on oracle)"),
+           "folder for the backup, which gets its own subfolder (several on oracle)",
+           topic=Topic.WHERE),
     Option("tag", OptionKind.NAME, "name of a backup to keep"),
-    Option("window", OptionKind.DURATION, "report whether the backup fits into this time"),
+    Option("keep_for", OptionKind.DURATION,
+           "after the backup, remove those that dbatk made of this database in the destination and that are older "
+           "(14d), never the last proved one", engines=shared.NOT_ORACLE,
+           elsewhere="RMAN keeps backups by its retention policy (CONFIGURE RETENTION POLICY); dbatk never runs "
+           "DELETE OBSOLETE"),
+    Option("window", OptionKind.DURATION, "report whether the backup fits into this time",
+           topic=Topic.MEASUREMENT),
 )  # fmt: skip
 _OF_PROGRAMS = (
     Option("compression_level", OptionKind.INTEGER, "compression level, on the scale of its program",
@@ -78,12 +85,15 @@ DECLARATION = OperationDeclaration(
     help="Back up the database, once or as a measurement.",
     group="Run backups and read backup logs.",
     options=(*_OF_ALL, *_OF_PROGRAMS, *_OF_RMAN),
+    examples=(
+        "dbatk backup run -t crm --channels 4 --compression zstd --destination /backup",
+        "dbatk backup run -t orcl --channels 1,2,4,8 --section-size 32G --dry-run",
+    ),
     planned_by="toolkit.operations.backup.plan",
     object=ObjectKind.BACKUP,
     degree="channels",
     verified_by=VerifiedBy.BACKUP,
     sizes=SizeReads(database=True),
-    space=SpaceEstimate.BACKUP,
     writes_files=True,
     complete_when_timed=False,
     cookbook="how-many-channels-for-this-backup.md",

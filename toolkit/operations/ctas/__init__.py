@@ -1,6 +1,6 @@
 """CREATE TABLE AS SELECT."""
 
-from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, SpaceEstimate, VerifiedBy
+from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -23,13 +23,16 @@ DECLARATION = OperationDeclaration(
         shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS, shared.CACHE,
         *shared.SESSION, *shared.LOCKS,
     ),
+    examples=(
+        "dbatk ctas -t orcl --source SALES --table SALES_COPY --degree 8 --nologging",
+        "dbatk ctas -t orcl --source SALES --table SALES_2 --degree 1,2,4 --repeat 5",
+    ),
     planned_by="toolkit.operations.ctas.plan",
     required=(("source", "query"), ("table",)),
     object=ObjectKind.TABLE,
     rows=RowSemantics.MAKES,
     verified_by=VerifiedBy.ROWS,
     sizes=SizeReads(source="relation"),
-    space=SpaceEstimate.TABLES,
     of_source=("where", "sample", "columns", "parallel_workers"),
     one_session="a job creates one table with one statement in one session",
     one_object=True,

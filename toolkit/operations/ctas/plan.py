@@ -30,7 +30,7 @@ class Ctas:
         return (
             relation_query("target_name", table, "name_in_use"),
             *reads_of_source(planner),
-            *reads_of_space(planner, planner.work_schema(table)),
+            *reads_of_space(planner),
         )
 
     def check(self, planner: Planner) -> None:

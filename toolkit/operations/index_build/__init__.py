@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from toolkit.design.contradictions import exclude, surely, values_of
 from toolkit.errors import ToolkitError
-from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, SpaceEstimate, VerifiedBy
+from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -68,12 +68,15 @@ DECLARATION = OperationDeclaration(
         shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
         *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),
+    examples=(
+        "dbatk index build -t orcl --table SALES --columns SOLD_ON --degree 8 --online",
+        "dbatk index build -t orcl --table SALES --columns CUSTOMER --degree 1,2,4",
+    ),
     planned_by="toolkit.operations.index_build.plan",
     required=(("table",), ("columns",)),
     object=ObjectKind.INDEX,
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads(table="relation"),
-    space=SpaceEstimate.INDEX_BUILD,
     # SQL Language Reference, CREATE INDEX: restrictions of bitmap indexes and of partitioned ones.
     excludes=(
         ("bitmap", "unique", "a bitmap index cannot be unique"),

@@ -30,8 +30,9 @@ class IndexBuild:
         on_copy = planner.measuring and not planner.spec.flag("on_live_objects")
         if not on_copy:
             queries.append(relation_query("table_indexes", table, "table_indexes"))
-        queries += planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=on_copy)
-        return (*queries, *reads_of_space(planner, planner.work_schema(table)))
+        divided = on_copy or planner.spec.flag("local")
+        queries += planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=divided)
+        return (*queries, *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:
         table = planner.existing("target", "table")

@@ -1,6 +1,6 @@
 """Rebuilding indexes."""
 
-from toolkit.model.operations import OperationDeclaration, SizeReads, SpaceEstimate, VerifiedBy
+from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
@@ -17,15 +17,18 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PARTITION, shared.PCTFREE,
         shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
-        shared.MAINTENANCE_WORK_MEM, _UNUSABLE_ONLY,
+        shared.MAINTENANCE_WORK_MEM, shared.PARALLEL_WORKERS, _UNUSABLE_ONLY,
         shared.ON_LIVE_OBJECTS, *shared.SESSION, *shared.LOCKS,
+    ),
+    examples=(
+        "dbatk index rebuild -t orcl --schema SHOP --unusable-only --concurrency 4",
+        "dbatk index rebuild -t crm --table sales --online --lock-wait 30s",
     ),
     planned_by="toolkit.operations.index_rebuild.plan",
     required=(("index", "table", "schema"),),
     object=ObjectKind.INDEX,
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads("schema_indexes", "table_indexes", "index"),
-    space=SpaceEstimate.INDEX_REBUILD,
     excludes=(("partition", "schema", "a schema has no partitions: name the table or the index"),),
     conditions=frozenset({ConditionKind.INDEX_BYTES, ConditionKind.GROWTH}),
     several="indexes",

@@ -31,8 +31,7 @@ class IndexRebuild:
     version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        near = planner.named("table") or planner.named("index")
-        return (*self._objects(planner), *reads_of_space(planner, planner.work_schema(near)))
+        return (*self._objects(planner), *reads_of_space(planner))
 
     def _objects(self, planner: Planner) -> tuple[Query, ...]:
         index, table = planner.named("index"), planner.named("table")

@@ -1,10 +1,16 @@
 """INSERT AS SELECT."""
 
-from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, SpaceEstimate, VerifiedBy
+from dataclasses import replace
+
+from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
+_DEGREE = replace(
+    shared.DEGREE,
+    help="parallel degree of the statement: 4, 1,2,4 or 1..64x2; on postgresql, sessions that divide the source",
+)
 _LOAD = (
     Option("load", OptionKind.CHOICE, "direct-path or conventional insert", engines=shared.ORACLE, factor=True,
            choices=("direct", "conventional")),
@@ -25,9 +31,13 @@ DECLARATION = OperationDeclaration(
     command=("insert",),
     help="Insert as select, once or as a measurement.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.PARTITION,
+        _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.PARTITION,
         shared.COLUMNS, *shared.ROWS, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
         shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, shared.CACHE, *shared.LOCKS,
+    ),
+    examples=(
+        "dbatk insert -t orcl --source STAGE --table SALES --degree 8",
+        "dbatk insert -t orcl --query new.sql --table SALES --degree 1,2,4 --repeat 5",
     ),
     planned_by="toolkit.operations.insert.plan",
     required=(("source", "query"), ("table",)),
@@ -35,11 +45,8 @@ DECLARATION = OperationDeclaration(
     rows=RowSemantics.ADDS,
     verified_by=VerifiedBy.ROWS,
     sizes=SizeReads(source="relation"),
-    space=SpaceEstimate.TABLES,
-    space_factor=1.3,
-    sorts_keys=True,
     of_source=("where", "sample"),
-    one_session="a job loads one table with one statement in one session",
+    one_session="a job loads one table once, in one session, or on postgresql in as many as its degree",
     temporary_hint="add temporary space, or measure into a copy without indexes (--bare)",
     cookbook="which-degree.md",
     order=2,

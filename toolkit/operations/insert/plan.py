@@ -61,7 +61,7 @@ class Insert:
             queries.append(relation_query("subpartitions", table, "subpartitions"))
         further = planner.dialect.table_files(planner.facts, filled=True)
         queries += [Query(file, file, binds, optional=True) for file in further]
-        return (*queries, *reads_of_source(planner), *reads_of_space(planner, planner.work_schema(table)))
+        return (*queries, *reads_of_source(planner), *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:
         planner.existing("target", "table")
@@ -160,7 +160,7 @@ class Insert:
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         pieces = self.pieces(planner, cell)
         table = planner.existing("target", "table")
-        copies = [piece.work.object for piece in pieces if piece.work.object.scratch]
+        copies = dict.fromkeys(piece.work.object for piece in pieces if piece.work.object.scratch)
         before = [call for copy in copies for call in self._copy(planner, cell, table, copy)]
         return stages_of(planner, cell, pieces, before)
 

@@ -4,7 +4,7 @@ import re
 
 from toolkit.design.contradictions import values_of
 from toolkit.errors import ToolkitError
-from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, SpaceEstimate, VerifiedBy
+from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
@@ -61,13 +61,15 @@ DECLARATION = OperationDeclaration(
         *shared.SESSION,
         *shared.LOCKS,
     ),
+    examples=(
+        "dbatk stats gather -t orcl --schema SHOP --degree 8",
+        "dbatk stats gather -t orcl --schema SHOP --degree 1,4,16 --repeat 5",
+    ),
     planned_by="toolkit.operations.stats_gather.plan",
     required=(("schema", "table"),),
     object=ObjectKind.TABLE,
     verified_by=VerifiedBy.STATISTICS,
     sizes=SizeReads("schema_tables", "relation"),
-    space=SpaceEstimate.TABLES,
-    space_factor=1.1,
     conditions=frozenset({ConditionKind.STALE}),
     check=_check_histograms,
     several="objects",

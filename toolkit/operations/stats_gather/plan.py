@@ -21,7 +21,7 @@ from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of, refuse_kinds
 from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
-from toolkit.operations.loads import reads_of_space
+from toolkit.operations.loads import reads_of_logs, reads_of_space
 
 
 class StatsGather:
@@ -31,9 +31,7 @@ class StatsGather:
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        copied = (
-            () if self._live(planner) else reads_of_space(planner, planner.work_schema(planner.named("table")))
-        )
+        copied = reads_of_logs(planner) if self._live(planner) else reads_of_space(planner)
         return (*self._objects(planner), *self._statistics(planner), *copied)
 
     def _statistics(self, planner: Planner) -> tuple[Query, ...]:

@@ -1,4 +1,4 @@
-"""From the bytes of a file to text, and what Oracle writes besides that users mistake for an AWR report."""
+"""From bytes to text, and what Oracle writes besides that users mistake for an AWR report."""
 
 from __future__ import annotations
 
@@ -15,25 +15,21 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
 _SHORTEST = 100
-_MAIL = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
+GZIP = b"\x1f\x8b"
 _STEP = 1 << 20
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 
 
 def text_of(raw: bytes, name: str) -> str:
-    """Return the text of a file; of a page kept as a mail (`.mht`, `.eml`) that of the report in it.
+    """Return the text that bytes hold, in any encoding that reports are saved in.
 
     Raises:
-        ToolkitError: TK-0113 when it is empty, packed otherwise than by gzip, binary or too large.
+        ToolkitError: TK-0113 when they are too few, binary or packed.
     """
-    if raw[:2] == b"\x1f\x8b":
-        raw = _unpacked(raw, name)
-    if _MAIL.search(raw, 0, 2000):
-        raw = _mailed(raw) or raw
     if len(raw) < _SHORTEST:
-        raise _refused(name, "it is empty" if not raw.strip() else f"it has only {len(raw)} bytes")
-    if raw[:4] in {b"PK\x03\x04", b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
-        raise _refused(name, "it is an archive or a PDF", hint="unpack it, and give the report in it")
+        raise refused(name, "it is empty" if not raw.strip() else f"it has only {len(raw)} bytes")
+    if raw[:4] in {b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
+        raise refused(name, "it is an archive or a PDF", hint="unpack it, and give the report in it")
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return raw[len(mark) :].decode(encoding, "replace")
@@ -41,7 +37,7 @@ def text_of(raw: bytes, name: str) -> str:
     if head.count(0) > len(head) // 4:
         return raw.decode("utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be", "replace")
     if len(head.translate(None, _CONTROLS)) < 0.98 * len(head):
-        raise _refused(name, "it is a binary file")
+        raise refused(name, "it is a binary file")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -50,40 +46,35 @@ def text_of(raw: bytes, name: str) -> str:
     return raw.decode("cp1252", "replace")
 
 
-def _mailed(raw: bytes) -> bytes | None:
-    """Return the largest text a mail holds, the page before the plain words."""
-    import email.policy
-    from email.message import EmailMessage
+def unpacked(raw: bytes, name: str) -> bytes:
+    """Return what gzip packed, in one member or several; a file cut off gives what can be had of it.
 
-    message = email.message_from_bytes(raw, policy=email.policy.default)
-    found: dict[str, bytes] = {}
-    for part in message.walk():
-        kind = part.get_content_type()
-        if isinstance(part, EmailMessage) and kind in {"text/html", "text/plain"}:
-            text = part.get_payload(decode=True)
-            if isinstance(text, bytes) and len(text) > len(found.get(kind, b"")):
-                found[kind] = text
-    return found.get("text/html") or found.get("text/plain")
-
-
-def _unpacked(raw: bytes, name: str) -> bytes:
-    """Return what gzip packed; a file cut off gives what can be had of it."""
+    Raises:
+        ToolkitError: TK-0113 when it is no such file, or larger than 200 MB unpacked.
+    """
     unpacker = zlib.decompressobj(wbits=31)
     parts, size = [], 0
     try:
         for begin in range(0, len(raw), _STEP):
-            part = unpacker.decompress(raw[begin : begin + _STEP], LARGEST_UNPACKED + 1 - size)
-            parts.append(part)
-            size += len(part)
-            if size > LARGEST_UNPACKED:
-                raise _refused(name, "unpacked it is larger than 200 MB")
+            left = raw[begin : begin + _STEP]
+            while left:
+                part = unpacker.decompress(left, LARGEST_UNPACKED + 1 - size)
+                parts.append(part)
+                size += len(part)
+                if size > LARGEST_UNPACKED:
+                    raise refused(name, "unpacked it is larger than 200 MB")
+                left = unpacker.unused_data
+                if unpacker.eof and left[:2] == GZIP:
+                    unpacker = zlib.decompressobj(wbits=31)
+                else:
+                    left = b""
     except zlib.error:
         if not parts:
-            raise _refused(name, "it is not a complete gzip file") from None
+            raise refused(name, "it is not a complete gzip file") from None
     return b"".join(parts)
 
 
-def _refused(name: str, why: str, hint: str = "") -> ToolkitError:
+def refused(name: str, why: str, hint: str = "") -> ToolkitError:
     return ToolkitError(
         f"`{name}` is not an AWR or Statspack report: {why}",
         code="TK-0113",
@@ -114,12 +105,33 @@ _OTHERS = tuple(
             "give the report of the whole interval, written by awrrpt.sql",
         ),
         (
+            r"\bSTATSPACK SQL report\b",
+            "it is the Statspack report of a single statement (sprepsql.sql)",
+            "give the report of the whole interval, written by spreport.sql",
+        ),
+        (
+            r"~~BEGIN-[A-Z-]+~~|AWR_MINER_VER",
+            "it is an extract of AWR-Miner: rows of DBA_HIST views, an hour each",
+            "give the awrrpt.sql reports of the same snapshots, or fetch them: `dbatk awr fetch`",
+        ),
+        (
+            r"SQL Monitoring Report|\[Real-time SQL Monitoring List"
+            r"|<title>\s*(?:SQL Monitor|SQL Details?\b|SQL Id )",
+            "it is a SQL Monitor report: the executions of single statements, not the counters of an interval",
+            "read it as it is; for the whole database give the awrrpt.sql report of the same time",
+        ),
+        (
+            r"\bTKPROF: Release ",
+            "it is the output of tkprof: the statements of traced sessions",
+            "give the awrrpt.sql report for the same time",
+        ),
+        (
             r"<title>ASH Report|\bASH Report For\b",
             "it is an ASH report: samples of sessions, without the counters of an interval",
             "give the awrrpt.sql report for the same time",
         ),
         (
-            r"\bADDM Report for Task\b|Automatic Database Diagnostic Monitor",
+            r"\bADDM Report for (?:Task|Analysis)\b|Automatic Database Diagnostic Monitor",
             "it is an ADDM report: findings without the underlying figures",
             "give the awrrpt.sql report for the same snapshots",
         ),

@@ -6,7 +6,7 @@ The page is read in pieces cut between tables, so that memory follows the text a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -23,7 +23,7 @@ from toolkit.readers.awr.rows import (
     squeezed,
     table_of,
 )
-from toolkit.readers.awr.tables import AwrTable, ReportDocument
+from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
 
 _PIECE = 2_000_000
 _TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
@@ -57,6 +57,7 @@ class _Reader:
     now: _Open | None = None
     promised: dict[str, str] = field(default_factory=dict)
     anchors: set[str | None] = field(default_factory=set)
+    headings: set[str] = field(default_factory=set)
 
     def read(self, piece: str) -> None:
         cut = cut_tables(piece)
@@ -110,6 +111,7 @@ class _Reader:
     def _word(self, tag: str, node: LexborNode) -> None:
         if tag in _HEADINGS:
             words = squeezed(node.text())
+            self.headings.add(reduce(words[:_LONGEST_HEADING]))
         else:
             words = squeezed(node.text(deep=False))
             if not words and node.css_first("table") is None:
@@ -144,10 +146,28 @@ def read_html(text: str) -> ReportDocument:
     reader = _Reader()
     for piece in _pieces(text):
         reader.read(_BREAK.sub("\n", piece))
-    missing = [words for target, words in reader.promised.items() if target not in reader.anchors]
+    missing = [
+        words
+        for target, words in reader.promised.items()
+        if target not in reader.anchors and not _is_headed(reduce(words), reader.headings)
+    ]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     contents = tuple(dict.fromkeys(missing))
     return ReportDocument("html", reader.title, reader.tables, ended, reader.notes, contents)
+
+
+_HEADED = {
+    "rac report summary": "rac statistics", "exadata report summary": "exadata ",
+    "library cache statistics": "library cache activity", "disk outliers": "outlier disks",
+    "cell outliers": "outlier cells",
+}  # fmt: skip
+"""Parts of headings under which a section stands that the contents call otherwise."""
+
+
+def _is_headed(section: str, headings: Collection[str]) -> bool:
+    """Whether a section has its heading: a program that saves a page anew may take the anchors, not these."""
+    words = _HEADED.get(section)
+    return section in headings or (words is not None and any(words in one for one in headings))
 
 
 def preformatted(text: str) -> str | None:

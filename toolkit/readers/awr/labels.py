@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import takewhile
 
@@ -56,24 +55,27 @@ _CPUS = re.compile(r"\b(CPUs|Cores|Sockets):\s*(\d{1,6})\b")
 _SNAPS = re.compile(r"Snaps?:\s*(\d+)\s*-\s*(\d+)")
 
 
-def read_header(document: ReportDocument, numbers: Numbers) -> dict[str, Scalar]:
-    """Return the facts of the header; what the report does not say is None."""
+def read_header(document: ReportDocument, numbers: Numbers) -> tuple[dict[str, Scalar], list[str]]:
+    """Return the facts of the header, and sentences about what it leaves to the title.
+
+    What the report does not say is None.
+    """
     facts: dict[str, Scalar] = dict.fromkeys(FACTS)
     facts["format"] = document.format
+    for note in document.notes:  # lines, where a value stands beside its label: columns may mix it with the next
+        for match in _MINUTES.finditer(note):
+            name = "elapsed_min" if match[1].lower() == "elapsed" else "db_time_min"
+            if facts[name] is None:
+                facts[name] = numbers.number(match[2])
     for table in document.tables:
         _identity(table, numbers, facts)
         _container(table, numbers, facts)
         _snapshots(table, numbers, facts)
         _cpus(table, facts)
-    for note in document.notes:
-        for match in _MINUTES.finditer(note):
-            name = "elapsed_min" if match[1].lower() == "elapsed" else "db_time_min"
-            if facts[name] is None:
-                facts[name] = numbers.number(match[2])
-    _from_title(document, facts)
+    remarks = _from_title(document, facts)
     if len([1 for table in document.tables if _is_containers(table)]) > 1:
         facts["container_name"] = facts["container_dbid"] = None
-    return facts
+    return facts, remarks
 
 
 @lru_cache(maxsize=16384)
@@ -152,7 +154,7 @@ def _container(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> N
 
 
 def _snapshots(table: AwrTable, numbers: Numbers, facts: dict[str, Scalar]) -> None:
-    if not table.begins_with(("snap", "elapsed", "time")):
+    if len(table.rows) > _MOST_LABELS or not table.begins_with(("snap", "elapsed", "time")):
         return
     keys = ["" if place == 0 and not key else key for place, key in enumerate(table.keys)]
     for row in table.rows:
@@ -177,36 +179,29 @@ def _under(row: tuple[str, ...], keys: Sequence[str], pattern: str, usual: int) 
     return row[place] if place < len(row) else ""
 
 
-def _from_title(document: ReportDocument, facts: dict[str, Scalar]) -> None:
-    """Take from the title line what the header leaves blank, as reports of an Autonomous Database do."""
+def _from_title(document: ReportDocument, facts: dict[str, Scalar]) -> list[str]:
+    """Take from the title line what the header leaves blank, as reports of an Autonomous Database do.
+
+    Returns:
+        A sentence about what was taken.
+    """
+    found: dict[str, Scalar] = {}
     if match := _NAMED.search(document.title):
-        facts["db_name"] = facts["db_name"] or match[1]
+        found["db_name"] = match[1]
         if match[2] and facts["scope"] != "rac_global":
-            facts["instance"] = facts["instance"] or match[2]
+            found["instance"] = match[2]
     if match := _SNAPS.search(document.title):
-        facts["begin_snap_id"] = facts["begin_snap_id"] or int(match[1][:18])
-        facts["end_snap_id"] = facts["end_snap_id"] or int(match[2][:18])
+        found["begin_snap_id"], found["end_snap_id"] = int(match[1][:18]), int(match[2][:18])
+    taken = {name: value for name, value in found.items() if facts[name] in {None, ""}}
+    facts.update(taken)
+    words = ", ".join(f"{_TITLED[name]} `{value}`" for name, value in taken.items())
+    return [f"the header is blank where the title of the report has the {words}: taken from there"] * bool(taken)
 
 
-def contradictions(facts: dict[str, Scalar]) -> list[str]:
-    """Return what in a header cannot all be true: a sign that the file was edited or put together."""
-    found = []
-    begin, end = facts["begin_snap_id"], facts["end_snap_id"]
-    if isinstance(begin, int) and isinstance(end, int) and end <= begin:
-        found.append(f"the interval ends with snapshot {end}, which is not after snapshot {begin}")
-    times = facts["begin_snap_time"], facts["end_snap_time"]
-    elapsed = facts["elapsed_min"]
-    if all(isinstance(time, str) for time in times) and isinstance(elapsed, int | float):
-        first, last = (datetime.fromisoformat(str(time)) for time in times)
-        apart = (last - first) / timedelta(minutes=1)
-        if (
-            abs(apart - elapsed) > 2 + 0.01 * elapsed
-            and min(abs(apart - elapsed + hour) for hour in (-60, 60)) > 2
-        ):
-            found.append(
-                f"the snapshots are {apart:.2f} minutes apart, yet {elapsed} minutes are stated as elapsed"
-            )
-    return found
+_TITLED = {
+    "db_name": "database", "instance": "instance", "begin_snap_id": "first snapshot",
+    "end_snap_id": "last snapshot",
+}  # fmt: skip
 
 
 # -- blocks of labels -------------------------------------------------------------------------------------------
@@ -317,9 +312,9 @@ def io_profile(table: AwrTable, numbers: Numbers) -> dict[str, Mapping[str, Scal
 
 
 _IO = (
-    (r"read write( per)? sec(ond)?", "read_write_per_s"),
-    (r"reads?( per)? sec(ond)?", "read_per_s"),
-    (r"writes?( per)? sec(ond)?", "write_per_s"),
+    (r"read write( per)? s(ec(ond)?)?", "read_write_per_s"),
+    (r"reads?( per)? s(ec(ond)?)?", "read_per_s"),
+    (r"writes?( per)? s(ec(ond)?)?", "write_per_s"),
 )
 
 

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Scalar
-from toolkit.readers.awr import labels, rac
-from toolkit.readers.awr.decode import other_report, text_of
-from toolkit.readers.awr.html import preformatted, read_html
-from toolkit.readers.awr.labels import contradictions, read_header
-from toolkit.readers.awr.sections import lacking, metric_of, records, section_of
-from toolkit.readers.awr.tables import AwrTable, Numbers, ReportDocument, guess_comma, reduce, snake
-from toolkit.readers.awr.text import read_text
-from toolkit.units import counted
+from toolkit.readers.awr import rac
+from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
+from toolkit.readers.awr.consistency import contradictions, inconsistencies, lost
+from toolkit.readers.awr.decode import text_of
+from toolkit.readers.awr.document import LARGE, SILENT, document_of, not_a_report
+from toolkit.readers.awr.fields import SectionSpec
+from toolkit.readers.awr.forms import without_the_implausible
+from toolkit.readers.awr.labels import read_header
+from toolkit.readers.awr.parts import PACKED, REPORT, is_mail, parts_of
+from toolkit.readers.awr.pasted import undone
+from toolkit.readers.awr.sections import records
+from toolkit.readers.awr.tables import AwrTable, Numbers, ReportDocument, guess_comma, reduce
 
 _PROMISED = {
     "load_profile_per_sec": "load profile", "top_events": "top events", "time_model": "time model",
     "wait_classes": "wait classes", "sql_by_elapsed": "SQL by elapsed time", "sql_by_cpu": "SQL by CPU time",
     "sql_by_gets": "SQL by gets", "sql_by_reads": "SQL by reads",
 }  # fmt: skip
-_HTML = re.compile(r"<(?:html|table|head|body|pre)\b", re.IGNORECASE)
-_REPORT = re.compile(
-    r"WORKLOAD REPOSITORY|STATSPACK\s+(?:STATISTICS\s+)?report|AWR (?:RAC )?Report|DB/Inst:|Begin Snap\b|DB Id\b",
-    re.IGNORECASE,
-)
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _INVALID = re.compile(r"Snapshots chosen span an instance shutdown")
 """What spreport.sql writes above its first section, and nothing below it."""
 _TOP = 20_000
-_SEARCHED = 4_000_000
-_LARGE = 8_000_000
-_LARGEST, _HEAD = 100_000_000, 1_000_000
-"""The largest report of a cluster that is known has a fortieth of the first; its header stands at its top."""
-_SILENT = "it contains no AWR or Statspack data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +38,8 @@ class Report:
     """What one file says.
 
     `faults` are sentences about what makes the file less than a whole report (cut off, contradicting itself);
-    `warnings` name what is missing or could not be read, the faults first.
+    `warnings` name what is missing or could not be read, the faults first; `details` are the tables of the
+    sections that are read when the document is made.
     """
 
     facts: Mapping[str, Scalar]
@@ -52,37 +47,113 @@ class Report:
     tables: Sequence[AwrTable]
     warnings: Sequence[str]
     faults: Sequence[str]
+    details: Mapping[str, Sequence[tuple[SectionSpec, AwrTable]]]
+    numbers: Numbers
 
-    def document(self) -> dict[str, object]:
-        """Return the report as a JSON document; tables that are no known section stand under `tables`."""
+    def document(self, wanted: Container[str] = DETAIL_NAMES) -> dict[str, object]:
+        """Return the report as a JSON document; tables that are no known section stand under `tables`.
+
+        Args:
+            wanted: The sections of `details` to read; the others are left out.
+        """
         tables = [
             {"section": table.section, "title": table.title, "columns": table.columns, "rows": table.rows}
             for table in self.tables
         ]
-        return {**self.facts, **self.sections, "tables": tables, "warnings": list(self.warnings)}
+        warnings = list(self.warnings)
+        details: dict[str, list[dict[str, Scalar]]] = {}
+        for name, found in self.details.items():
+            for section, table in found if name in wanted else ():
+                typed = records(section, table, self.numbers)
+                details.setdefault(name, []).extend(typed.rows)
+                warnings += typed.warnings
+        sections = with_plans(self.sections, details)
+        return {**self.facts, **sections, **details, "tables": tables, "warnings": list(dict.fromkeys(warnings))}
 
 
-def read_report(raw: bytes, name: str) -> Report:
-    """Read one AWR or Statspack report.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What became of one text of a file: its report, or why it is none.
+
+    `name` tells it from the others of the file (`two.html#2`); `aside` is True for a member of an archive or a
+    mail that is no report, where others are.
+    """
+
+    name: str
+    report: Report | None
+    fault: ToolkitError | None = None
+    aside: bool = False
+
+
+def read_reports(raw: bytes, name: str) -> list[Reading]:
+    """Read all reports of a file.
 
     Args:
-        raw: The file, compressed by gzip or not, in any encoding reports are saved in.
+        raw: The file: a report, several, an archive or a mail with reports, in any encoding.
         name: What to call the file in messages.
 
     Raises:
-        ToolkitError: TK-0113 when it is no such report.
+        ToolkitError: TK-0113 when there is only one text in it, and that is no report.
     """
-    if len(raw) > _LARGE and not _REPORT.search(text_of(raw[:_LARGE], name)):
-        raise _no_report(name, _SILENT)
-    text = text_of(raw, name)
-    if len(text) > _LARGE:
-        _refuse_large(text, name)
-    document = _document(text, name)
+    plain = not (raw.startswith(PACKED) or is_mail(raw))
+    if plain and len(raw) > LARGE and not REPORT.search(undone(text_of(raw[:LARGE], name))):
+        raise not_a_report(name, SILENT)
+    parts = parts_of(raw, name)
+    if len(parts) == 1:
+        return [Reading(name, _read_text(parts[0].text, name))]
+    found = []
+    for number, part in enumerate(parts, 1):
+        own = f"{name}#{number}" + (f" ({part.source})" if part.source else "")
+        try:
+            if part.fault is not None:
+                raise part.fault
+            found.append(Reading(own, _read_text(part.text, own)))
+        except ToolkitError as error:
+            found.append(Reading(own, None, error))
+    some = any(one.report is not None for one in found)
+    return [
+        replace(one, aside=some and part.contained and one.report is None)
+        for one, part in zip(found, parts, strict=True)
+    ]
+
+
+def read_report(raw: bytes, name: str) -> Report:
+    """Read the one report of a file.
+
+    Args:
+        raw: The file, compressed or not, in any encoding reports are saved in.
+        name: What to call the file in messages.
+
+    Raises:
+        ToolkitError: TK-0113 when it is no such report, or holds several.
+    """
+    one = one_of(read_reports(raw, name), name)
+    if one.report is None:
+        assert one.fault is not None
+        raise one.fault
+    return one.report
+
+
+def one_of(found: Sequence[Reading], name: str) -> Reading:
+    """Return the one report of a file; where it holds several, the fault that says how to name one."""
+    reports = [one for one in found if one.report is not None]
+    if len(reports) < 2:
+        return reports[0] if reports else found[0]
+    names = ", ".join(f"`{one.name.partition(' (')[0]}`" for one in reports[:3])
+    fault = ToolkitError(
+        f"`{name}` holds {len(reports)} reports", code="TK-0113",
+        hint=f"name one of them: {names}{' ...' if len(reports) > 3 else ''}",
+    )  # fmt: skip
+    return Reading(name, None, fault)
+
+
+def _read_text(text: str, name: str) -> Report:
+    document = document_of(text, name)
     numbers = Numbers(guess_comma(_sample(document.tables)))
-    facts = read_header(document, numbers)
+    facts, remarks = read_header(document, numbers)
     facts["file"] = name
     facts["kind"] = "statspack" if _STATSPACK.search(document.title) else "awr"
-    builder = _Builder(numbers, facts["container_name"])
+    builder = SectionBuilder(numbers, facts["container_name"])
     for table in document.tables:
         builder.add(table)
     known = rac.instances(document.tables, numbers)
@@ -91,9 +162,11 @@ def read_report(raw: bytes, name: str) -> Report:
     else:
         facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
     builder.sections["instances"] = known
+    doubtful = without_the_implausible(facts)
     if not (facts["dbid"] or facts["db_name"]) or not (builder.recognised or known):
         why = "it has no database name, or no report sections"
-        raise _no_report(name, why if document.ended else f"{why}; it may be truncated")
+        raise not_a_report(name, why if document.ended else f"{why}; it may be truncated")
+    builder.warnings[:0] = [*doubtful, *([] if known else remarks)]
     faults = _faults(document, facts)
     if _INVALID.search(text, 0, _TOP):
         faults.insert(
@@ -102,40 +175,9 @@ def read_report(raw: bytes, name: str) -> Report:
     return _report(builder, document, facts, faults)
 
 
-def _refuse_large(text: str, name: str) -> None:
-    """Refuse what is too large for a report, or names no database where each report does, before it is read."""
-    if len(text) > _LARGEST:
-        raise _no_report(name, f"it has {len(text) / 1e6:,.0f} million characters, too large for a report")
-    document = _document(text[:_HEAD], name)
-    facts = read_header(document, Numbers())
-    if not (facts["dbid"] or facts["db_name"]):
-        raise _no_report(name, "it has no database name")
-
-
-def _document(text: str, name: str) -> ReportDocument:
-    if other := other_report(text):
-        raise _no_report(name, *other)
-    if not _REPORT.search(text, 0, _SEARCHED):
-        raise _no_report(name, _SILENT)
-    if _HTML.search(text, 0, 20_000):
-        document = read_html(text)
-        if document.tables:
-            return document
-        if inside := preformatted(text):
-            return replace(read_text(inside), format="html")
-    return read_text(text)
-
-
 def _sample(tables: Sequence[AwrTable]) -> list[str]:
-    return list(islice((cell for table in tables for row in table.rows for cell in row), 5000))
-
-
-def _no_report(name: str, why: str, hint: str = "") -> ToolkitError:
-    return ToolkitError(
-        f"`{name}` is not an AWR or Statspack report: {why}",
-        code="TK-0113",
-        hint=hint or "give the file written by awrrpt.sql, awrgrpt.sql or spreport.sql, html or text",
-    )
+    rows = chain.from_iterable(table.rows for table in tables)
+    return list(islice(chain.from_iterable(rows), 5000))
 
 
 def _cluster(
@@ -143,7 +185,7 @@ def _cluster(
     known: list[rac.Record],
     numbers: Numbers,
     facts: dict[str, Scalar],
-    builder: _Builder,
+    builder: SectionBuilder,
 ) -> None:
     facts["scope"] = "rac_global"
     facts.update(dict.fromkeys(("instance", "inst_num", "host", "startup_time", "cpus", "cores", "sockets")))
@@ -181,218 +223,44 @@ _MUST = (
 
 
 def _report(
-    builder: _Builder, document: ReportDocument, facts: Mapping[str, Scalar], faults: Sequence[str]
+    builder: SectionBuilder, document: ReportDocument, facts: Mapping[str, Scalar], faults: Sequence[str]
 ) -> Report:
-    warnings = [*faults, *builder.warnings]
+    whole = builder.whole()
+    warnings = [
+        *faults,
+        *builder.warnings,
+        *document.remarks,
+        *lost(document.unread),
+        *inconsistencies(facts, whole),
+    ]
     warnings.extend(
         f"the section `{name}` is in the table of contents but not in the report" for name in document.contents
     )
-    whole = builder.whole()
     expected = [name for name in _PROMISED if name != "wait_classes" or facts["kind"] == "awr"]
     missing = [_PROMISED[name] for name in expected if not whole[name]]
     if missing:
         warnings.append(f"the report has no {', '.join(missing)}")
-    return Report(facts, whole, builder.others, list(dict.fromkeys(warnings)), faults)
+    unique = list(dict.fromkeys(warnings))
+    return Report(facts, whole, builder.others, unique, faults, builder.details, builder.numbers)
 
 
-class _Builder:
-    """Sorts the tables of a report into its sections."""
-
-    def __init__(self, numbers: Numbers, container: Scalar = None) -> None:
-        self.numbers = numbers
-        self.container = container
-        self.sections: dict[str, object] = {}
-        self.others: list[AwrTable] = []
-        self.warnings: list[str] = []
-        self.recognised = 0
-        self._cluster: list[tuple[str, list[dict[str, Scalar]]]] = []
-
-    def add(self, table: AwrTable) -> None:
-        """Read one table, by its labels or by its headings; what is neither is kept as it is."""
-        if self._labelled(table):
-            self.recognised += 1
-            return
-        section = section_of(table)
-        if section is None:
-            self.others.append(table)
-            return
-        always = dict.fromkeys(_ALWAYS.get(section.name, ()))
-        rows = [{**always, **row} for row in records(section, table, self.numbers)]
-        broken = lacking(section, table, rows)
-        if broken:
-            shown = broken[0][:40]
-            self.warnings.append(
-                f"in `{table.section or section.name}` "
-                f"{counted(len(broken), 'value is no number', 'values are no numbers')}: `{shown}`"
-            )
-        self.recognised += bool(rows)
-        if section.name == "rac_events":
-            self._cluster.append((table.words, rows))
-        else:
-            _KEEP.get(section.name, _keep_list)(self.sections, section.name, table, rows)
-
-    def _labelled(self, table: AwrTable) -> bool:
-        if not table.rows:
-            return False
-        if profile := labels.load_profile(table, self.numbers):
-            self._first("load_profile_per_sec", profile[0])
-            self._first("load_profile_per_txn", profile[1])
-            return True
-        for name, read in _LABELLED:
-            if found := read(table, self.numbers):
-                self._first(name, found)
-                return True
-        if sizes := labels.begin_and_end(table, self.numbers):
-            self._first(*sizes)
-            return True
-        return False
-
-    def _first(self, name: str, value: object) -> None:
-        self.sections.setdefault(name, value)
-
-    def cluster_events(self, known: Sequence[rac.Record]) -> None:
-        """Sort the events of a cluster report: `*` is the whole, a number one instance."""
-        named = [rows for words, rows in self._cluster if "top timed foreground" in words]
-        foreground = [rows for _, rows in self._cluster if any(row["event"] == "DB CPU" for row in rows)]
-        chosen = (named or foreground[-1:] or [rows for _, rows in self._cluster[:1]] or [[]])[0]
-        by_number = {str(record["inst_num"]): record for record in known}
-        whole: list[dict[str, Scalar]] = []
-        at = ""
-        for row in chosen:
-            at = str(row.pop("inst_num") or at).strip()
-            if not row.get("event"):
-                continue
-            events = whole if at == "*" else by_number.get(at, {}).setdefault("top_events", [])
-            if isinstance(events, list):
-                events.append(row)
-        self._first("top_events", whole)
-
-    def whole(self) -> dict[str, object]:
-        """Return the sections, with an empty value for each that the report lacks."""
-        nothing: dict[str, object] = {
-            "load_profile_per_sec": None, "load_profile_per_txn": None, "instance_efficiency_pct": {},
-            "buffer_hit_pct": None, "top_events": [], "host_cpu": None, "instance_cpu": None, "time_model": [],
-            "wait_classes": [], "io_profile": {}, "sql_by_elapsed": None, "sql_by_cpu": None, "sql_by_gets": None,
-            "sql_by_reads": None, "segments": {}, "init_parameters": {}, "instances": [],
-        }  # fmt: skip
-        found = {**nothing, **self.sections}
-        if isinstance(kept := self.sections.get("init_parameters"), dict):
-            found.update(_parameters(kept, self.container))
-        ratios = found["instance_efficiency_pct"]
-        found["buffer_hit_pct"] = ratios.get("Buffer Hit") if isinstance(ratios, dict) else None
-        if not found["wait_classes"] and (classes := found.get("foreground_wait_classes")):
-            found["wait_classes"] = classes
-        return found
-
-
-_LABELLED: tuple[tuple[str, Callable[[AwrTable, Numbers], Mapping[str, object] | None]], ...] = (
-    ("instance_efficiency_pct", labels.efficiency),
-    ("io_profile", labels.io_profile),
-    ("instance_cpu", labels.instance_cpu),
-)
-
-
-def _keep_list(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
-    del table
-    kept = sections.setdefault(name, [])
-    assert isinstance(kept, list)
-    if name not in {"top_events", "time_model", "wait_classes"} or not kept:
-        kept.extend(rows)
-
-
-def _keep_one(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
-    del table
-    if rows:
-        sections.setdefault(name, rows[0])
-
-
-def _keep_sql(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
-    del name
-    _keep_list(sections, f"sql_by_{metric_of(table)}", table, rows)
-
-
-def _keep_texts(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
-    del table
-    texts = sections.setdefault(name, {})
-    assert isinstance(texts, dict)
-    for row in rows:
-        if row["sql_id"]:
-            texts.setdefault(row["sql_id"], row["text"])
-
-
-def _keep_segments(sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]) -> None:
-    segments = sections.setdefault(name, {})
-    assert isinstance(segments, dict)
-    share = next((i for i, key in enumerate(table.keys) if re.match(r"%|pct\b", key)), len(table.columns))
-    metric = table.columns[share - 1] if share else ""
-    for row in rows:
-        row["value"] = row.get(snake(reduce(metric)))
-    segments.setdefault(metric, []).extend(rows)
-
-
-def _keep_parameters(
-    sections: dict[str, object], name: str, table: AwrTable, rows: list[dict[str, Scalar]]
-) -> None:
-    """Keep parameters by the container they are set in, none where the report knows no containers."""
-    del table
-    found, changed = sections.setdefault(name, {}), sections.setdefault(f"{name}_changed", {})
-    assert isinstance(found, dict)
-    assert isinstance(changed, dict)
-    above: Scalar = None
-    for row in rows:
-        parameter = above = row["name"] or above
-        begin = row["begin"]
-        if not parameter or not (row["name"] or begin):
-            continue
-        parameters = found.setdefault(row.get("pdb"), {})
-        parameters[parameter] = _both(parameters.get(parameter), begin)
-        if row.get("end"):
-            changed[parameter] = {"begin": begin, "end": row["end"]}
-
-
-def _parameters(found: Mapping[Scalar, Mapping[str, Scalar]], container: Scalar) -> dict[str, object]:
-    """Return the parameters that hold in a container, and those of every container that is named.
-
-    Args:
-        found: Parameters by the container they are set in; None for what is inherited or has no container.
-        container: The container a report is of, None for the root or a database without containers.
-    """
-    order = [container, None, _ROOT] if container else [_ROOT, None]
-    others = [name for name in found if name not in order]
+def with_plans(
+    sections: Mapping[str, object], details: Mapping[str, Sequence[Mapping[str, Scalar]]]
+) -> dict[str, object]:
+    """Return the sections with the plans that active session history saw beside each statement; several joined."""
+    seen: dict[Scalar, dict[str, None]] = {}
+    for name in PLANS:
+        for row in details.get(name, ()):
+            if row["sql_id"] and (plan := row.get("plan_hash")) and plan != "0":
+                seen.setdefault(row["sql_id"], {})[str(plan)] = None
+    plans = {key: ", ".join(sorted(found)) for key, found in seen.items()}
     return {
-        "init_parameters": {
-            name: value
-            for place in reversed([*order, *others])
-            for name, value in found.get(place, {}).items()
-        },
-        "init_parameters_by_container": {str(name): values for name, values in found.items() if name is not None},
-    }  # fmt: skip
+        name: [{**row, "plan_hash": plans.get(row["sql_id"])} for row in rows]
+        if name.startswith("sql_by_") and isinstance(rows, list)
+        else rows
+        for name, rows in sections.items()
+    }
 
 
-_ROOT = "CDB$ROOT"
-
-
-def _both(known: Scalar, more: Scalar) -> Scalar:
-    """Return a value that is printed whole in one table and in parts in another."""
-    if not known or not more:
-        return known or more
-    parts, others = str(known).split(", "), str(more).split(", ")
-    if set(parts) <= set(others):
-        return more
-    return known if set(others) <= set(parts) else f"{known}, {more}"
-
-
-_EVENT = ("event", "waits", "time_s", "avg_wait_ms", "pct_db_time", "wait_class")
-_ALWAYS = {
-    "host_cpu": ("load_begin", "load_end", "user_pct", "sys_pct", "wio_pct", "idle_pct"),
-    "sql": ("sql_id", "elapsed_s", "executions", "pct_total", "module", "text"),
-    "top_events": _EVENT, "foreground_events": _EVENT, "background_events": _EVENT, "wait_events": _EVENT,
-    "rac_events": _EVENT, "time_model": ("name", "time_s", "pct_db_time"),
-    "wait_classes": ("wait_class", "waits", "time_s", "avg_wait_ms", "pct_db_time"),
-    "foreground_wait_classes": ("wait_class", "waits", "time_s", "avg_wait_ms", "pct_db_time"),
-}  # fmt: skip
-"""The values each row has, null where its release does not print them."""
-_KEEP = {
-    "host_cpu": _keep_one, "instance_cpu": _keep_one, "sql": _keep_sql, "sql_text": _keep_texts,
-    "segments": _keep_segments, "init_parameters": _keep_parameters,
-}  # fmt: skip
+PLANS = ("ash_sql_by_event", "ash_sql_by_row_source")
+"""The sections that tell the plan hash of statements."""

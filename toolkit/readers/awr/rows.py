@@ -103,10 +103,15 @@ def _spread(rows: Rows, heads: int) -> list[tuple[str, ...]]:
 
 
 def _unmarked_headings(rows: Rows, cells: Sequence[tuple[str, ...]]) -> int:
-    """Return how many first rows are headings though nothing marks them: words only, above at least one number."""
+    """Return how many first rows are headings though nothing marks them: words only, above at least one number.
+
+    Headings of a list that is known may begin with a number: `1-bk Rds/s`.
+    """
     heads = 2 if 0 in rows.spans and len(cells) > 2 else 1
-    if len(cells) <= heads or len(cells[0]) < 2 or any(_begins_data(row) for row in cells[:heads]):
+    if len(cells) <= heads or len(cells[0]) < 2:
         return 0
+    if any(_begins_data(row) for row in cells[:heads]):
+        return int(heads == 1 and _are_headings(cells[0]))
     below = cells[heads : heads + 3]
     return heads if any(cell[:1].isdigit() for row in below for cell in row) or _are_headings(cells[0]) else 0
 

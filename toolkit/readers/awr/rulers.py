@@ -65,8 +65,8 @@ def stacked_rows(lines: Sequence[str], spans: Spans, names: Spans | None) -> lis
             named = (line.strip(),)
         else:
             cells = cut(line, spans)
-            if names is None and rows and _goes_on(cells, rows[-1], spans[-1]):
-                rows[-1] = (*rows[-1][:-1], rows[-1][-1] + cells[-1])
+            if names is None and rows and (whole := _wrapped(rows[-1], cells, spans)):
+                rows[-1] = whole
                 continue
             rows.append((*named, *cells[1:]) if any(named) or names else cells)
             named = ("",) * len(named)
@@ -75,9 +75,21 @@ def stacked_rows(lines: Sequence[str], spans: Spans, names: Spans | None) -> lis
     return rows
 
 
-def _goes_on(cells: Sequence[str], above: Sequence[str], last: tuple[int, int]) -> bool:
-    """Whether a line only goes on with the last column, which the line above filled."""
-    return bool(cells[-1]) and not any(cells[:-1]) and len(above[-1]) >= last[1] - last[0]
+def _wrapped(above: Sequence[str], cells: Sequence[str], spans: Spans) -> tuple[str, ...] | None:
+    """Return the row above with the value that this line goes on with, None where the line is no such part.
+
+    SQL*Plus breaks a value where its column ends, between words or within one. A blank at the break is not
+    printed: a line that ends one before its column with a comma had one there.
+    """
+    filled = [place for place, cell in enumerate(cells) if cell]
+    if len(filled) != 1 or filled[0] < 2:
+        return None
+    (place,) = filled
+    width = spans[place - 1][1] - spans[place - 1][0]
+    left = -len(above[place]) % width
+    if not above[place] or left > 1 or (left == 1 and not above[place].endswith(",")):
+        return None
+    return (*above[:place], above[place] + " " * left + cells[place], *above[place + 1 :])
 
 
 def figures(line: str, spans: Spans) -> bool:
@@ -86,11 +98,16 @@ def figures(line: str, spans: Spans) -> bool:
     return not cells[0] and all(not cell or cell[0] in "0123456789.,#-+N" for cell in cells[1:])
 
 
+def is_figure(word: str) -> bool:
+    """Whether a word is a number as reports print it, or the crosses that stand for one."""
+    return _FIGURE.fullmatch(word) is not None
+
+
 def _runs_across(line: str, spans: Spans) -> bool:
     """Whether words run over the edge of a column, as only a name in a line of its own does."""
     return any(
         line[begin - 1 : begin].strip() and line[begin : begin + 1].strip() for begin, _ in spans if begin
-    ) and not any(_FIGURE.fullmatch(word) for word in re.split(r"\s+|(?<=\d)(?=#)", line))
+    ) and not any(is_figure(word) for word in re.split(r"\s+|(?<=\d)(?=#)", line))
 
 
 # -- statements -------------------------------------------------------------------------------------------------
@@ -152,20 +169,16 @@ def _known(rows: Iterable[_Row]) -> set[str]:
 
 def is_metrics(cells: Sequence[str]) -> bool:
     """Whether cells are the figures of a statement: numbers, and an id or hash value last."""
-    figures = cells[: len(cells) - 3] if len(cells) > 8 and not _IDENTITY.fullmatch(cells[-1]) else cells
-    last = next((cell for cell in reversed(figures) if cell), "")
+    last = next((cell for cell in reversed(cells) if cell), "")
     return (
         _IDENTITY.fullmatch(last) is not None
-        and any(cell for cell in figures[:-1])
-        and all(not cell or cell[0] in "0123456789.,#-+N" for cell in figures[:-1])
+        and any(cell for cell in cells[:-1])
+        and all(not cell or cell[0] in "0123456789.,#-+N" for cell in cells[:-1])
     )
 
 
 def statement_rows(lines: Iterable[StatementLine], width: int) -> list[tuple[str, ...]]:
-    """Return a row per statement: its figures, module, container and text.
-
-    Lines before the first figures go on with the statement before a page break: they come as a row of text only.
-    """
+    """Return a row per statement: its figures, module, container and text; a text before all figures is a row."""
     rows = [_Row(("",) * width)]
     for one in lines:
         if not one.line.strip():

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 _ODD = re.compile(r"[^a-z0-9%#]+")
 _UNIT = re.compile(r"(?<![a-z])(ns|us|ms|cs|s|sec|seconds)$")
+_UNIT_WITHIN = re.compile(r"(?<![a-z])(us|ms)(?![a-z])")
 _CELL_LABEL = re.compile(r"\s*%?\s*:\s*$")
 
 
@@ -57,6 +58,10 @@ class ReportDocument:
     notes: Sequence[str] = ()
     contents: Sequence[str] = field(default=())
     """Sections that the table of contents promises and that are not there."""
+    unread: Sequence[str] = ()
+    """Lines of figures that stand in no table that could be read."""
+    remarks: Sequence[str] = ()
+    """Sentences about what of it could not be read."""
 
 
 @lru_cache(maxsize=16384)
@@ -72,8 +77,8 @@ def reduced(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def unit_of(heading: str) -> str | None:
-    """Return the unit a reduced heading ends in, if any."""
-    match = _UNIT.search(heading)
+    """Return the unit a reduced heading ends in, or names on the way to its last words (`cr avg time us busy`)."""
+    match = _UNIT.search(heading) or _UNIT_WITHIN.search(heading)
     return match[1] if match else None
 
 
@@ -128,7 +133,8 @@ _NUMBER = re.compile(r"([-+]?)((?:\d[\d.,' ]*|[.,]\d+))(?:[eE]([-+]?\d{1,3}))?\s
 _TIMED = re.compile(r"(\S.*?)\s*(ns|us|µs|μs|ms|cs|s|min|m|h)", re.ASCII)
 _POINT = re.compile(r"\0(?:[0-9]{1,3}+(?:,[0-9]{3})++\.[0-9]++|[0-9]*+\.[0-9]{1,2}+)(?=\0)")
 _COMMA = re.compile(r"\0(?:[0-9]{1,3}+(?:\.[0-9]{3})++,[0-9]++|[0-9]*+,[0-9]{1,2}+)(?=\0)")
-_LONGEST = 40
+_LONGEST = 48
+"""Active session history prints shares with forty digits."""
 _MOST_DIGITS = 40
 """A count of Oracle has no more digits; what has is no number of a report."""
 _SCALE = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12, "P": 15}
@@ -136,6 +142,8 @@ _MILLISECONDS = {
     "ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "cs": 10.0,
     "s": 1e3, "sec": 1e3, "seconds": 1e3, "min": 6e4, "m": 6e4, "h": 3.6e6,
 }  # fmt: skip
+_SIZE = re.compile(r"(.*\d)\s*([KMGTP]?)B?")
+_BYTES = {"": 2**20, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
 IN_SECONDS = frozenset({None, "s", "sec", "seconds"})
 _SPACES = str.maketrans("\u00a0\u202f\u2009\u2019", "   '")
 
@@ -202,6 +210,21 @@ class Numbers:
             return value
         value = self.milliseconds(text, unit or "s")
         return None if value is None else _tidy(value / 1000)
+
+    def scaled(self, text: str, times: int) -> Number | None:
+        """Return a number that is printed in thousands, or in another multiple."""
+        value = self.number(text)
+        return None if value is None else value * times if isinstance(value, int) else _whole(_tidy(value * times))
+
+    def size(self, text: str) -> Number | None:
+        """Return bytes of a size in multiples of 1024; a bare number is of mebibytes."""
+        match = _SIZE.fullmatch(text)
+        value = None if match is None else self.number(match[1])
+        return None if match is None or value is None else _whole(_tidy(value * _BYTES[match[2]]))
+
+
+def _whole(value: float) -> Number:
+    return int(value) if value == int(value) else value
 
 
 def _tidy(value: float) -> float:

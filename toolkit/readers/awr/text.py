@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.readers.awr.rulers import StatementLine, cut, figures, is_metrics, stacked_rows, statement_rows
+from toolkit.readers.awr.rulers import (
+    StatementLine,
+    cut,
+    figures,
+    is_figure,
+    is_metrics,
+    stacked_rows,
+    statement_rows,
+)
 from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
 
 _RULER = re.compile(r"(?=.*--)[ ~]*-+(?: +[-~]+)*\s*")
@@ -31,6 +39,8 @@ _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
 _SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
 _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK", re.IGNORECASE)
 _LONGEST_LINE = 1000
+_MOST_HEADINGS = 16
+"""Lines from the name of a list to its ruler."""
 
 
 def read_text(text: str) -> ReportDocument:
@@ -42,7 +52,9 @@ def read_text(text: str) -> ReportDocument:
     named = next((line for line in lines if "DB/Inst:" in line), "")
     notes = [line for line in lines if "(min" in line][:50]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
-    return ReportDocument("text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes)
+    return ReportDocument(
+        "text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes, unread=reader.unread
+    )
 
 
 def _unpaged(text: str) -> str:
@@ -56,6 +68,7 @@ class _Reader:
     lines: Sequence[str]
     section: str = ""
     tables: list[AwrTable] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     at: int = 0
     floor: int = 0
     """Lines above this one belong to a table that is read already."""
@@ -73,6 +86,8 @@ class _Reader:
             elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
             else:
+                if _is_row(line):
+                    self.unread.append(line)
                 self.at += 1
 
     def _line(self, place: int) -> str:
@@ -184,14 +199,29 @@ class _Reader:
         )
 
     def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
-        begin = self.at
+        """Return the rows of a list of statements, over the page breaks that may stand within a text."""
+        lines = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
+            if _SECTION.match(line) and (below := self._next_page(line, spans)):
+                self.at = below
+                continue
             if _TERMINATOR.fullmatch(line) or _SECTION.match(line) or (_RULER.fullmatch(line) and len(spans) > 1):
                 break
+            lines.append(StatementLine(line, cut(line, spans)[1:]))
             self.at += 1
-        lines = (StatementLine(line, cut(line, spans)[1:]) for line in self.lines[begin : self.at])
         return statement_rows(lines, len(columns))
+
+    def _next_page(self, heading: str, spans: Sequence[tuple[int, int]]) -> int | None:
+        """Return the line below the headings that a page break repeats within a list, None for another list."""
+        name = _SECTION.match(heading)
+        if name is None or name[1].rstrip(" -") != self.section:
+            return None
+        for place in range(self.at + 1, min(self.at + _MOST_HEADINGS, len(self.lines))):
+            line = self.lines[place]
+            if _RULER.fullmatch(line):
+                return place + 1 if [match.span() for match in _SPAN.finditer(line)] == list(spans) else None
+        return None
 
     def _labelled(self, columns: list[tuple[str, int, int]]) -> None:
         rows = []
@@ -237,6 +267,11 @@ def _is_labelled(line: str) -> bool:
     return match is not None and (bool(match["values"].strip()) or line.rstrip().endswith(":")) and len(line) < 160
 
 
+def _is_row(line: str) -> bool:
+    """Whether a line looks like one of a table: two numbers, and no remark or label."""
+    return not line.startswith("->") and ":" not in line and sum(map(is_figure, line.split())) > 1
+
+
 def _is_label_row(line: str) -> bool:
     return _is_labelled(line) and not _SNAPSHOT.match(line)
 
@@ -279,7 +314,7 @@ def _merged(tables: Sequence[AwrTable]) -> list[AwrTable]:
 def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[str, ...]]:
     joined = list(rows)
     for row in table.rows:
-        if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row):
+        if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row[:-3]):
             joined[-1] = (*joined[-1][:-1], joined[-1][-1] + row[-1])
         elif joined and not row[0] and joined[-1][0] and _named_only(joined[-1], row):
             joined[-1] = tuple(name or figure for name, figure in zip(joined[-1], row, strict=True))

@@ -49,7 +49,7 @@ class Foreign:
 
     def take(self, line: str) -> None:
         """Read a line by its structure; one that says nothing is passed over."""
-        if len(line) > _LONGEST:
+        if len(line) > _LONGEST or (line[0].isdigit() and self._state.listing.row(line)):
             return
         if self._prefix is not None and not self._depth:
             known = self._prefix.match(line)

@@ -292,3 +292,58 @@ def _may_be_decorated(line: str) -> bool:
         or line.find("handle=", 1) > 0 or line.find("input ", 1) > 0 or line.find("RMAN-", 1) > 0
         or line.find("ORA-", 1) > 0 or line.find("database", 1) > 0 or line.find("Manager", 1) > 0
     )  # fmt: skip
+
+
+# -- what is done without `Starting` and `Finished` -------------------------------------------------------------
+CHANGES = re.compile(
+    r"(?:un)?cataloged|crosscheck(?:ed|ing) |Crosschecked \d|deleted? (?!.*\?)|Deleted \d"
+    r"|recovery catalog (?:created|dropped|upgraded)|database (?:un)?registered"
+    r"|database (?:mounted|opened|closed|dismounted)|(?:new|old) RMAN config|Statement processed"
+    r"|validation (?:succeeded|failed) for archived log|(?:created|replaced) (?:global )?script"
+    r"|Oracle instance (?:started|shut down)|datafile \d+ switched"
+)
+"""The first words of such messages in English (Backup and Recovery Reference: CROSSCHECK, DELETE, CATALOG ...)."""
+CHANGES_BEGIN = (
+    "crossc", "Crossc", "delete", "Delete", "catalo", "uncata", "recove", "databa", "new RM", "old RM", "Statem",
+    "create", "replac", "Oracle", "datafi", "valida",
+)  # fmt: skip
+"""Their first six letters."""
+
+
+_CHANGED = re.compile(
+    r"(crosschecked|deleted|uncataloged|cataloged) ([a-z][a-z ]*?)(?:\.\.\.)?\s*"
+    r"(?:: found to be '([A-Z]+)'|$|:|\bRECID=)"
+    r"|datafile \d+ (switched)|validation (succeeded|failed) for archived log"
+    r"|Crosschecked (\d{1,9}) objects"
+)
+
+
+def kind_of_change(line: str) -> tuple[str, int]:
+    """Return what was done, and to how many: `deleted backup piece`, `crosschecked archived log: EXPIRED`.
+
+    The name is empty for what is not counted.
+    """
+    found = _CHANGED.match(line)
+    if found is None:
+        return "", 1
+    verb, thing, status, switched, validated, total = found.groups()
+    if total:
+        return "crosschecked objects", int(total)
+    if switched:
+        return "switched data file", 1
+    if validated:  # of CROSSCHECK ARCHIVELOG
+        return f"crosschecked archived log: {'AVAILABLE' if validated == 'succeeded' else 'EXPIRED'}", 1
+    return f"{verb} {thing}" + (f": {status}" if status else ""), 1
+
+
+def seconds_of(text: str) -> int | None:
+    """Return the seconds of a line that ends with `hh:mm:ss`."""
+    parts = text[text.rfind(" ") + 1 :].split(":")
+    if (
+        len(parts) != 3
+        or len(parts[0]) < 2
+        or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal())
+    ):
+        return None
+    hours, minutes, rest = parts
+    return int(hours[:6]) * 3600 + int(minutes) * 60 + int(rest)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from toolkit.readers.rman.decode import blocks_of
+from toolkit.readers.rman.listing import sized_pieces, sized_reads
 from toolkit.readers.rman.machine import Machine
 from toolkit.readers.rman.model import ArchivedLog, BackupPiece, Datafile, Log, LogOutcome, RmanMessage
 from toolkit.readers.rman.stamps import has_time, parser
@@ -145,7 +146,7 @@ def _ended(machine: Machine, found: re.Match[str]) -> bool:
         BackupPiece(
             channel.name, channel.set_type or "", files, logs, extra, channel.section, number,
             channel.begin, machine.operations.stamp(shared[stamp]), took, handle, shared[tag],
-            shared[comment.rstrip()],
+            shared[comment.rstrip()], (), None, channels.operation,
         )
     )  # fmt: skip
     channels.settled(channel)
@@ -155,7 +156,7 @@ def _ended(machine: Machine, found: re.Match[str]) -> bool:
 
 # -- the log ----------------------------------------------------------------------------------------------------
 def read_log(lines: Iterable[str]) -> Log:
-    """Read the lines of a log.
+    """Read the lines of a log that must be that of a whole session.
 
     Args:
         lines: of any client from 10g to 26ai, whatever stands around them; read once, none is kept.
@@ -166,43 +167,55 @@ def read_log(lines: Iterable[str]) -> Log:
     return _read(blocks_of_lines(lines))
 
 
-def read_file(file: BinaryIO) -> Log:
-    """Read a log as `read_log` does, from the bytes of its file."""
-    return _read(blocks_of(file))
+def read_file(file: BinaryIO, *, whole: bool = False) -> Log:
+    """Read a log from the bytes of its file, as `read_log` does.
+
+    Args:
+        file: The file, opened for reading bytes.
+        whole: It must show the end of its session. Else it may be an excerpt: what it shows is judged.
+    """
+    return _read(blocks_of(file), may_be_excerpt=not whole)
 
 
-def _read(blocks: Iterable[str]) -> Log:
+def _read(blocks: Iterable[str], *, may_be_excerpt: bool = False) -> Log:
     machine = Machine()
     feed_all(machine, blocks)
     machine.end()
-    return _log(machine)
+    missing = list(dict.fromkeys(_missing(machine)))
+    excerpt = list(dict.fromkeys(machine.sessions.excerpt))
+    if not (may_be_excerpt and _commanded(machine) and not missing):
+        missing, excerpt = [*missing, *excerpt], []
+    return _log(machine, tuple(missing), tuple(excerpt))
 
 
-def _log(state: LogState) -> Log:
+def _log(state: LogState, missing: tuple[str, ...], excerpt: tuple[str, ...]) -> Log:
     channels, faults, identity = state.channels, state.faults, state.identity
     db_name, source = identity.database
     stamps = list(state.operations.stamps)
-    pieces = _timed(channels.pieces, stamps)
+    pieces = sized_pieces(_timed(channels.pieces, stamps), state.listing.pieces)
     return Log(
         db_name=db_name,
         db_name_source=source,
         dbid=identity.dbid,
         version=identity.version,
-        outcome=_outcome(state),
+        outcome=_outcome(state, whole=not missing),
         channels=tuple(channels.by_name),
         operations=state.operations.all,
         pieces=pieces,
         unfinished=channels.unfinished,
-        reads=channels.reads,
+        reads=sized_reads(channels.reads, state.listing.files),
         autobackup_handles=state.operations.autobackups,
         errors=faults.errors,
         causes=faults.causes,
         warnings=faults.warnings,
         corrupt=state.corrupt,
-        missing=tuple(dict.fromkeys(_missing(state))),
+        missing=missing,
+        excerpt=excerpt,
+        corrected=_corrected(state),
         channel_busy_seconds={name: channel.busy for name, channel in channels.by_name.items()},
         recognised=_recognised(state),
         lines=state.number,
+        done={name: count for name, count in state.done.items() if name and count},
     )
 
 
@@ -216,26 +229,51 @@ def _missing(state: LogState) -> list[str]:
     missing = list(state.sessions.missing)
     if any(one.finish is None for one in state.operations.all) and not state.faults.stacks:
         missing.append("an operation started, but its end is not in the log")
-    if not state.operations.all and not state.sessions.banners and not state.sessions.connected:
-        missing.append("the log contains no operation")
     if any(one.start is None for one in state.operations.all):
         missing.append("an operation ended, but its start is not in the log")
     return missing
 
 
-def _outcome(state: LogState) -> LogOutcome:
+def _outcome(state: LogState, *, whole: bool) -> LogOutcome:
     faults = state.faults
-    if faults.stacks:
+    if faults.stacks and not _corrected(state):
         return LogOutcome.FAILED
+    if not (faults.stacks or faults.errors) and _recognised(state) and not _worked(state):
+        return LogOutcome.NOTHING_DONE
     lost = state.channels.unfinished
-    whole = not _missing(state)
-    if faults.errors and not _made_good(state):
+    if faults.errors and not faults.stacks and not _made_good(state):
         return LogOutcome.FAILED
     if not whole or not _recognised(state) or (lost and not faults.errors):
         return LogOutcome.INCOMPLETE
     if faults.errors or faults.warnings or state.corrupt:
         return LogOutcome.COMPLETED_WITH_WARNINGS
     return LogOutcome.COMPLETED
+
+
+def _commanded(state: LogState) -> bool:
+    """Whether an operation was begun that is a command: an implicit crosscheck is a part of another."""
+    return any(not one.op.startswith("implicit ") for one in state.operations.all)
+
+
+def _worked(state: LogState) -> bool:
+    """Whether anything was begun or done: an operation, a piece, or what RMAN changed without either."""
+    return bool(_commanded(state) or state.channels.pieces or state.channels.reads or state.changed)
+
+
+def _corrected(state: LogState) -> tuple[int, ...]:
+    """Return the lines of failed commands that somebody at a prompt corrected: the same was done after each.
+
+    Empty where any failed command was not: a syntax error is corrected by any command that ends well after it.
+    """
+    operations, failures = state.operations.all, state.faults.stacked
+    if not (state.sessions.typed and failures):
+        return ()
+    for line in failures:
+        broken = {one.op for one in operations if one.finish is None and one.line < line}
+        done = {one.op for one in operations if one.finish is not None and one.line > line}
+        if not done or not broken <= done:
+            return ()
+    return tuple(failures)
 
 
 def _made_good(state: LogState) -> bool:

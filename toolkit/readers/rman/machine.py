@@ -21,19 +21,6 @@ def is_command(op: str, stamp: str) -> bool:
     return op in grammar.COMMANDS and len(stamp) < _LONGEST_STAMP and grammar.NUMBER.search(stamp) is not None
 
 
-def seconds_of(text: str) -> int | None:
-    """Return the seconds of a line that ends with `hh:mm:ss`."""
-    parts = text[text.rfind(" ") + 1 :].split(":")
-    if (
-        len(parts) != 3
-        or len(parts[0]) < 2
-        or not (parts[0].isdecimal() and parts[1].isdecimal() and parts[2].isdecimal())
-    ):
-        return None
-    hours, minutes, rest = parts
-    return int(hours[:6]) * 3600 + int(minutes) * 60 + int(rest)
-
-
 def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
     """Return handle, tag and comment of `piece handle=... tag=... comment=...`; what is not there is None."""
     _, found, rest = text.partition("handle=")
@@ -63,6 +50,9 @@ class Machine(LogState):
             "backin": self._blocks, "output": self._output, "RMAN-0": self._coded, "RMAN-1": self._coded,
             "RMAN-2": self._coded, "RMAN> ": self._prompt, "RMAN>": self._prompt, "Recove": self._recovery,
             "ORA-0": self._coded, "releas": self._released, "copyin": self._copying, "piece": self._handle,
+            **dict.fromkeys(grammar.CHANGES_BEGIN, self._changes),
+            "Piece ": self.listing.name, "Handle": self.listing.name, "File S": self.listing.heading,
+            "IMPDP>": self._counted, "List o": self.listing.heading, "File N": self._counted,
             "archiv": self._noise, "contin": self._continuing, "sql st": self._noise, "curren": self._noise,
         }  # fmt: skip
         self._actions: dict[str, Callable[[Channel, str], bool]] = {
@@ -139,7 +129,7 @@ class Machine(LogState):
         # `continuing other job steps, job failed will not be re-run`
         if not line.endswith("not be re-run"):
             return False
-        self.faults.stacks += 1
+        self.faults.stacked.append(self.number)
         return True
 
     def _restoring(self, channel: Channel, rest: str) -> bool:
@@ -201,21 +191,21 @@ class Machine(LogState):
         return True
 
     def _end_set(self, channel: Channel, rest: str) -> bool:
-        seconds = seconds_of(rest)
+        seconds = grammar.seconds_of(rest)
         if seconds is None:
             return self._hold(f"channel {channel.name}: {rest}")
         self.channels.end_set(channel, seconds)
         return True
 
     def _end_copy(self, channel: Channel, rest: str) -> bool:
-        seconds = seconds_of(rest)
+        seconds = grammar.seconds_of(rest)
         if seconds is None or "complete" not in rest:
             return False
         self.channels.end_copy(channel, seconds)
         return True
 
     def _end_reading(self, channel: Channel, rest: str) -> bool:
-        seconds = seconds_of(rest)
+        seconds = grammar.seconds_of(rest)
         if seconds is None:
             return False
         self.channels.end_reading(channel, self.operations.reading() or "restore", seconds)
@@ -289,10 +279,9 @@ class Machine(LogState):
         if at < 0:
             return self._hold(line)
         name, _, rest = line[at + 5 :].partition(" tag=")
-        tag: str | None = rest.partition(" ")[0] or None
+        tag = rest.partition(" ")[0] or None
         if not rest:
             name = name.partition(" RECID=")[0].partition(" recid=")[0]
-            tag = None
         stamp = line.upper().rpartition("STAMP=")[2]
         self.channels.outputs.append((name, tag, int(stamp) if stamp.isdecimal() and "=" not in stamp else None))
         self.identity.file(name)
@@ -337,9 +326,24 @@ class Machine(LogState):
         return True
 
     def _noise(self, line: str) -> bool:
+        self.changed = self.changed or line.startswith("sql statement:")
         return line.startswith(
             ("archived log file name=", "archive log filename=", "sql statement:", "current log archived")
         )
+
+    def _changes(self, line: str) -> bool:
+        """Note that something was done that is no operation with a beginning and an end; nothing more is said."""
+        if grammar.CHANGES.match(line) is not None:
+            self.changed = True
+            kind, count = grammar.kind_of_change(line)
+            self.done[kind] += count
+        return False
+
+    def _counted(self, line: str) -> bool:
+        # `IMPDP> . . imported "SCOTT"."EMP"  8.5 KB` near the end of RECOVER TABLE; files below their heading
+        self.done["recovered table"] += line.startswith("IMPDP> . . imported ")
+        self.done["cataloged file"] += self.listing.cataloged and line.startswith("File Name: ")
+        return False
 
     def _recovery(self, line: str) -> bool:
         if grammar.GOODBYE.match(line) is None or "Release" in line:

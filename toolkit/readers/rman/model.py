@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class LogOutcome(StrEnum):
-    """How a log ends; `completed` only when nothing of it is missing."""
+    """How a log ends; `completed` only when all that began has ended, `nothing_done` when nothing began."""
 
     COMPLETED = "completed"
     COMPLETED_WITH_WARNINGS = "completed_with_warnings"
     FAILED = "failed"
     INCOMPLETE = "incomplete"
+    NOTHING_DONE = "nothing_done"
 
 
 class Datafile(NamedTuple):
@@ -42,7 +43,8 @@ class BackupPiece(NamedTuple):
     """A backup piece or an image copy; stamps as printed, in the NLS format of the log.
 
     `elapsed_seconds` is what RMAN printed for the set when it has one piece, the difference of the stamps when it
-    has several and the stamps tell the time of day. `finish` of a copy is read from its STAMP.
+    has several and the stamps tell the time of day. `finish` of a copy is read from its STAMP. `bytes` are what
+    LIST printed, rounded as it does, or those of its file. `operation` counts the commands of the log from 0.
     """
 
     channel: str
@@ -60,16 +62,23 @@ class BackupPiece(NamedTuple):
     comment: str | None = None
     copies: tuple[str, ...] = ()
     stamp: int | None = None
+    operation: int | None = None
+    bytes: int | None = None
 
 
 class RestoreRead(NamedTuple):
-    """What a channel read back: a restore, a recovery or a validation."""
+    """What a channel read back: a restore, a recovery or a validation.
+
+    `bytes` are those of the data files as REPORT SCHEMA printed them, for a restore alone.
+    """
 
     channel: str
     op: str
     elapsed_seconds: int
     handles: tuple[str, ...] = ()
     datafiles: tuple[Datafile, ...] = ()
+    operation: int | None = None
+    bytes: int | None = None
 
 
 class RmanMessage(NamedTuple):
@@ -98,7 +107,10 @@ class Log:
         causes: the message of each failure that says why, before its frames.
         reads: what was restored or validated.
         corrupt: data files that a validation marked FAILED.
-        missing: why the log is not whole, in words.
+        missing: what began and did not end in it, in words.
+        excerpt: what of the session around the operations it does not show, in words.
+        corrected: lines of commands that failed in a session somebody typed, and succeeded when given again.
+        done: how often RMAN stated what has no beginning and no end in a log, such as `deleted backup piece`.
     """
 
     db_name: str | None
@@ -117,9 +129,12 @@ class Log:
     warnings: Sequence[RmanMessage]
     corrupt: Sequence[int]
     missing: Sequence[str]
+    excerpt: Sequence[str]
+    corrected: Sequence[int]
     channel_busy_seconds: Mapping[str, int]
     recognised: bool
     lines: int
+    done: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def downgraded(self) -> bool:
@@ -158,7 +173,10 @@ def log_document(log: Log, file: str, *, whole: bool = True) -> dict[str, JsonVa
         "warnings": _messages(log.warnings),
         "corrupt_datafiles": list(log.corrupt),
         "missing": list(log.missing),
+        "excerpt": list(log.excerpt),
+        "corrected_lines": list(log.corrected),
         "channel_busy_seconds": dict(log.channel_busy_seconds),
+        "done": dict(log.done),
     }
 
 
@@ -180,6 +198,7 @@ def piece_document(piece: BackupPiece) -> dict[str, JsonValue]:
         "tag": piece.tag,
         "comment": piece.comment,
         "copies": list(piece.copies),
+        "bytes": piece.bytes,
     }
 
 
@@ -190,6 +209,7 @@ def _reading(one: RestoreRead) -> dict[str, JsonValue]:
         "handles": list(one.handles),
         "datafiles": [{"file": file.file, "name": file.name} for file in one.datafiles],
         "elapsed_seconds": one.elapsed_seconds,
+        "bytes": one.bytes,
     }
 
 

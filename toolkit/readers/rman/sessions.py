@@ -22,6 +22,9 @@ class RmanSessions:
 
     def __init__(self) -> None:
         self.missing: list[str] = []
+        self.excerpt: list[str] = []
+        self.typed = False
+        """Whether somebody typed commands, in any of the sessions."""
         self.banners = 0
         self.connected = False
         self.open_operations = 0
@@ -54,7 +57,7 @@ class RmanSessions:
         typed = line[_matched(line) :].strip()
         self._prompt_is_back = not typed or typed.lower() in grammar.CLOSING
         if typed and not self._prompt_is_back:
-            self._typed = True
+            self._typed = self.typed = True
             verb = _VERB.match(typed)
             word = verb[0].lower() if verb else ""
             if word in grammar.RUNS_WORK:
@@ -112,9 +115,9 @@ class RmanSessions:
         elif self._ended or not (self._active or self._asked or (real and (what == "the log" or self._silent))):
             return
         elif real and not (self._typed and self._prompt_is_back and self._asked is None):
-            self.missing.append(f"the end of {what} is missing: the log does not show that RMAN completed")
+            self.excerpt.append(f"the end of {what} is missing: the log does not show that RMAN completed")
         elif not real and not (self._typed and self._worked):
-            self.missing.append("neither the start nor the end of the session is in the log")
+            self.excerpt.append("neither the start nor the end of the session is in the log")
 
 
 def _matched(line: str) -> int:
@@ -212,11 +215,17 @@ class Faults:
         self.errors: list[RmanMessage] = []
         self.warnings: list[RmanMessage] = []
         self.causes: list[RmanMessage] = []
-        self.stacks = 0
+        self.stacked: list[int] = []
+        """The lines at which a command failed: where its stack of errors begins."""
         self.numbered = False
         self.in_stack = False
         self._stack: list[RmanMessage] = []
         self._before: str = ""
+
+    @property
+    def stacks(self) -> int:
+        """How many commands failed."""
+        return len(self.stacked)
 
     def informs(self, family: str, number: int, text: str) -> bool:
         """Whether a code is no fault but the number of an ordinary message."""
@@ -244,10 +253,10 @@ class Faults:
             if number == grammar.STACK_BEGINS:
                 self._close()
                 self.in_stack = True
-                self.stacks += 1
+                self.stacked.append(line)
             return
         message = RmanMessage(f"{family}-{digits}", text.strip()[:_LONGEST], line)
-        if self.in_stack or self._is_error(family, number, text):
+        if self.in_stack or self._is_error(family, number, text, line):
             self.errors.append(message)
             self._stack.append(message)
             self._before = "error"
@@ -273,14 +282,14 @@ class Faults:
         self._before = ""
         self._close()
 
-    def _is_error(self, family: str, number: int, text: str) -> bool:
+    def _is_error(self, family: str, number: int, text: str, line: int) -> bool:
         if family != "RMAN":
             return self._before == "error" or (family == "ORA" and self._before != "warning")
         if grammar.WARNING_WORDS.search(text) or number in grammar.WARNS:
             return False
         hard = number in grammar.HARD or number == grammar.CHANNEL_FAILED or _stands_for_error(number)
         if hard and number != grammar.CHANNEL_FAILED and self._before != "error":
-            self.stacks += 1
+            self.stacked.append(line)
         return hard or self._before == "error"
 
     def _close(self) -> None:

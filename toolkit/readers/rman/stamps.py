@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 
 _TIME = re.compile(
-    r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:[.,]\d+)?\s*(AM|PM|A\.M\.|P\.M\.|上午|下午|午前|午後|오전|오후)?\s*$",
+    r"(上午|下午|午前|午後|오전|오후)?\s*(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:[.,]\d+)?"
+    r"\s*(AM|PM|A\.M\.|P\.M\.|上午|下午|午前|午後|오전|오후)?\s*$",
     re.IGNORECASE,
 )
 _PARTS = re.compile(r"\d+|[^\W\d_]+")
@@ -104,19 +106,20 @@ def read(text: str, order: str) -> datetime | None:
     return None if date is None else _instant(date, clock or [0, 0, 0])
 
 
-def _time_of(text: str) -> tuple[list[int], str]:
+@lru_cache(maxsize=4096)
+def _time_of(text: str) -> tuple[Sequence[int], str]:
     found = _TIME.search(text)
     # `01.02.03` alone is a date, not a time
-    if found is None or (found.start() and text[found.start() - 1].isdigit()) or found.start() == 0:
+    if found is None or (found.start() and text[found.start(2) - 1].isdigit()) or found.start() == 0:
         return [], text
     before = text[: found.start()]
     if len(_PARTS.findall(before)) < 3:
         return [], text
-    hour = int(found[1])
-    half = (found[4] or "").lower()
+    hour = int(found[2])
+    half = (found[1] or found[5] or "").lower()
     if half:
         hour = hour % 12 + (12 if half in _IN_THE_AFTERNOON else 0)
-    return [hour, int(found[2]), int(found[3] or 0)], before
+    return [hour, int(found[3]), int(found[4] or 0)], before
 
 
 def _date(parts: Sequence[str], order: str) -> list[int] | None:
@@ -125,6 +128,8 @@ def _date(parts: Sequence[str], order: str) -> list[int] | None:
     for part in parts:
         if part.isascii() and part.isdigit():
             numbers.append(int(part))
+        elif part in {"月", "월"} and numbers and not month:
+            month = numbers.pop()
         elif not month:
             month = _BY_NAME.get(part.lower()[:4]) or _BY_NAME.get(part.lower()[:3]) or 0
     if month and len(numbers) >= 2:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from toolkit.readers.rman import grammar
+from toolkit.readers.rman.listing import ListedSizes
 from toolkit.readers.rman.model import (
     ArchivedLog,
     BackupPiece,
@@ -64,7 +65,7 @@ class Channel:
         self.handles: list[str] = []
         self.texts: list[str] = []
 
-    def piece(self, draft: Draft, seconds: int | None) -> BackupPiece:
+    def piece(self, draft: Draft, seconds: int | None, operation: int | None) -> BackupPiece:
         """Return a finished piece as a record."""
         handles = draft.handles
         return BackupPiece(
@@ -82,6 +83,8 @@ class Channel:
             draft.tag,
             draft.comment,
             tuple(handles[1:]),
+            None,
+            operation,
         )
 
 
@@ -96,6 +99,8 @@ class Channels:
         self.awaiting: deque[Draft] = deque()
         self.outputs: list[tuple[str, str | None, int | None]] = []
         self.filling: Channel | None = None
+        self.operation: int | None = None
+        """The command that is open, innermost, counted from 0."""
         self._waiting: list[Channel] = []
 
     def get(self, name: str) -> Channel:
@@ -169,9 +174,9 @@ class Channels:
         channel.busy += seconds
         drafts = channel.done
         if len(drafts) == 1 and not channel.open:
-            self.pieces.append(channel.piece(drafts[0], seconds))
+            self.pieces.append(channel.piece(drafts[0], seconds, self.operation))
         else:
-            self.pieces.extend(channel.piece(draft, None) for draft in drafts)
+            self.pieces.extend(channel.piece(draft, None, self.operation) for draft in drafts)
             if channel.open:
                 self._lost(channel, channel.number, channel.begin)
         self.settled(channel)
@@ -185,7 +190,7 @@ class Channels:
             BackupPiece(
                 channel.name, channel.set_type or "copy", tuple(channel.files), tuple(channel.logs),
                 tuple(channel.extra), channel.section, None, None, None, seconds, handle or None, tag, None,
-                tuple(name for name, _, _ in outputs[1:]), stamp,
+                tuple(name for name, _, _ in outputs[1:]), stamp, self.operation,
             )
         )  # fmt: skip
         self.outputs = []
@@ -194,16 +199,15 @@ class Channels:
     def end_reading(self, channel: Channel, op: str, seconds: int) -> None:
         """A restore or a validation of one set is complete."""
         channel.busy += seconds
-        self.reads.append(
-            RestoreRead(channel.name, op, seconds, tuple(dict.fromkeys(channel.handles)), tuple(channel.files))
-        )
+        handles, files = tuple(dict.fromkeys(channel.handles)), tuple(channel.files)
+        self.reads.append(RestoreRead(channel.name, op, seconds, handles, files, self.operation))
         self.settled(channel)
 
     def lose(self, channel: Channel) -> None:
         """A channel gave up what it was doing: pieces with a handle stay, the rest is unfinished."""
         for draft in channel.done:
             if draft.handles:
-                self.pieces.append(channel.piece(draft, None))
+                self.pieces.append(channel.piece(draft, None, self.operation))
             else:
                 self._lost(channel, draft.number, draft.start)
         if channel.open or (channel.filling and (channel.files or channel.logs or channel.extra)):
@@ -228,7 +232,7 @@ class Channels:
         self.unfinished.append(
             BackupPiece(
                 channel.name, channel.set_type or "", tuple(channel.files), tuple(channel.logs),
-                tuple(channel.extra), channel.section, number, begin,
+                tuple(channel.extra), channel.section, number, begin, operation=self.operation,
             )
         )  # fmt: skip
         channel.open = False
@@ -251,13 +255,14 @@ _MOST_HEARD = 1000
 class Operations:
     """Operations in the order they began, the stack of the open ones, and the stamps seen."""
 
-    def __init__(self, sessions: RmanSessions) -> None:
+    def __init__(self, sessions: RmanSessions, channels: Channels) -> None:
         self.all: list[RmanOperation] = []
         self.stamps: dict[str, None] = {}
         self.autobackup: int | None = None
         self.autobackups: list[str] = []
         self._open: list[int] = []
         self._sessions = sessions
+        self._channels = channels
 
     def stamp(self, text: str) -> str:
         """Return a stamp as it is kept, and learn from it."""
@@ -268,6 +273,7 @@ class Operations:
     def begin(self, op: str, stamp: str, line: int) -> None:
         """A command begins."""
         self._open.append(len(self.all))
+        self._channels.operation = len(self.all)
         if op == grammar.AUTOBACKUP:
             self.autobackup = len(self.all)
         self.all.append(RmanOperation(op, self.stamp(stamp.strip()), None, line))
@@ -286,6 +292,7 @@ class Operations:
             self.all.append(RmanOperation(op, None, stamp, line))
         if op == grammar.AUTOBACKUP:
             self.autobackup = None
+        self._channels.operation = self._open[-1] if self._open else None
         self._sessions.finished()
 
     def is_open(self, op: str) -> bool:
@@ -303,6 +310,7 @@ class Operations:
     def abort(self) -> None:
         """An error ended every open command."""
         self._open.clear()
+        self._channels.operation = None
         self.autobackup = None
 
     @property
@@ -330,9 +338,14 @@ class LogState:
         self.faults = Faults()
         self.sessions = RmanSessions()
         self.identity = Identity()
-        self.operations = Operations(self.sessions)
+        self.operations = Operations(self.sessions, self.channels)
         self.number = 0
         self.corrupt: list[int] = []
+        self.changed = False
+        """Whether RMAN did what has no beginning and no end in a log: crosscheck, delete, catalog, SQL."""
+        self.done: Counter[str] = Counter()
+        """What of that was done, and how often."""
+        self.listing = ListedSizes()
         self.in_sql = False
         self.inputs: dict[str, Inputs] = {}
         self.shared = Shared()

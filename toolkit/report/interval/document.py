@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from toolkit.analysis.awr import findings
+from toolkit.analysis.awr import findings, sentences
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Amount, Change
+from toolkit.analysis.awr.details import GAUGES, DetailChange
 from toolkit.analysis.awr.diff import InputOutputChange, IntervalDiff, StatementChange, WaitChange
 from toolkit.model.interval import Origin
 
@@ -48,6 +49,11 @@ def _whole(diff: IntervalDiff) -> dict[str, object]:
         "ratios_pct": _named(diff.ratios),
         "statements": [_statement(one) for one in diff.statements],
         "segments": {measure: _named(changes) for measure, changes in diff.segments.items()},
+        "details": {name: [_detail(one) for one in rows] for name, rows in diff.details.items()},
+        "advice": {
+            name: {"before": diff.before.advice.get(name, ()), "after": diff.after.advice.get(name, ())}
+            for name in dict.fromkeys([*diff.before.advice, *diff.after.advice])
+        },
         "statistics": _named(diff.counters),
         "parameters": _parameters(diff.parameters),
         "parameters_changed_within": {
@@ -98,7 +104,9 @@ def _cause(cause: Cause, diff: IntervalDiff) -> dict[str, object]:
         "part": cause.part,
         "active_sessions": cause.impact,
         "events": list(cause.events),
-        "sentence": findings.cause_sentence(cause, diff),
+        "name_of_waits": sentences.event_name(cause.key) or None,
+        "sentence": sentences.cause_sentence(cause, diff),
+        "evidence": sentences.evidence(cause),
     }
 
 
@@ -135,6 +143,11 @@ def _statement(one: StatementChange) -> dict[str, object]:
         **measures,
         "per_execution": each,
     }
+
+
+def _detail(one: DetailChange) -> dict[str, object]:
+    measures = {name: _gauge(each) if name in GAUGES else _change(each) for name, each in one.measures.items()}
+    return {"name": one.key, **measures}
 
 
 def _parameters(found: Mapping[str, tuple[str | None, str | None]]) -> dict[str, dict[str, str | None]]:

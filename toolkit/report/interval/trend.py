@@ -13,9 +13,10 @@ from toolkit.analysis.awr.trend import Series, TrendLine, changes_of
 from toolkit.analysis.shifts import FEWEST
 from toolkit.report.chart import SERIES_SHAPES, Chart, ChartMark, Frame, Legend, Scale, Tick, linear, place
 from toolkit.report.chart import ChartLine as Stroke
-from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
+from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.safe import clean, csv_text
 from toolkit.report.tables import Table, left, right, table
+from toolkit.terminal import width
 from toolkit.units import byte_size, number, seconds
 
 _FRAME = Frame(width=900, height=300, left=70, right=886)
@@ -248,7 +249,7 @@ def trend_text(found: Sequence[Series]) -> str:
     blocks = []
     for series in found:
         view = series_view(series)
-        lines = [*wrapped(view.title), "=" * min(len(view.title), WIDTH), *wrapped(view.about)]
+        lines = [*wrapped(view.title), "=" * min(len(view.title), width()), *wrapped(view.about)]
         lines += ["", "CHANGES", *bullets(view.changes)] if view.changes else []
         lines += ["", "CAVEATS", *bullets(view.notes)] if view.notes else []
         lines += ["", "PER SECOND OF EACH INTERVAL", *text_table(_points(series, _COLUMNS))]

@@ -7,18 +7,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
 
-from toolkit.analysis.awr import findings
+from toolkit.analysis.awr import findings, sentences
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.model.interval import Origin
+from toolkit.report.chart import Chart
 from toolkit.report.interval import tables as made
+from toolkit.report.interval.details import advice_charts, detail_tables
 from toolkit.report.interval.tables import BarTable, barred, side, times
-from toolkit.report.layout import WIDTH, bullets, text_table, wrapped
+from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
+from toolkit.terminal import width
 from toolkit.units import MISSING, number, percent, seconds
 
 _CAUSES = 10
+_STATEMENTS_FIRST = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +33,32 @@ class PageSection:
     title: str
     tables: tuple[BarTable, ...]
     note: str = ""
+    charts: tuple[Chart, ...] = ()
+    appendix: bool = False
+    """Whether most readers can do without."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseView:
+    """A cause in words: its sentence, and what it was concluded from."""
+
+    sentence: str
+    evidence: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalView:
     """A comparison as a reader sees it; `look` is `faster`, `slower` or `same`.
 
-    `unexplained` is shown if there are no causes.
+    Each cause is its sentence and the evidence for it; `unexplained` is shown if there are none.
     """
 
     title: str
     headline: str
     look: str
     measures: tuple[str, ...]
-    causes: tuple[str, ...]
-    against: tuple[str, ...]
+    causes: tuple[CauseView, ...]
+    against: tuple[CauseView, ...]
     doubts: tuple[str, ...]
     who: Table
     sections: tuple[PageSection, ...]
@@ -61,11 +76,13 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
         headline=clean(findings.headline(diff)),
         look=_look(diff),
         measures=tuple(clean(one) for one in findings.measures(diff)),
-        causes=_told(main[: findings.TOLD], diff),
-        against=_told(other[: findings.TOLD], diff),
+        causes=_told(main, diff),
+        against=_told(other, diff),
         doubts=tuple(clean(one) for one in _doubts(diff)),
         who=_who(diff),
-        sections=tuple(one for one in _sections(diff) if any(each.table.rows for each in one.tables)),
+        sections=tuple(
+            one for one in _sections(diff) if one.charts or any(each.table.rows for each in one.tables)
+        ),
         method=_METHOD,
         unexplained=_unexplained(diff),
     )
@@ -77,8 +94,11 @@ def _unexplained(diff: IntervalDiff) -> str:
     return "without DB time no cause can be ranked; the tables show what else was counted"
 
 
-def _told(causes: Sequence[Cause], diff: IntervalDiff) -> tuple[str, ...]:
-    return tuple(clean(findings.cause_sentence(one, diff)) for one in causes)
+def _told(causes: Sequence[Cause], diff: IntervalDiff) -> tuple[CauseView, ...]:
+    return tuple(
+        CauseView(clean(sentences.cause_sentence(one, diff)), tuple(map(clean, sentences.evidence(one))))
+        for one in sentences.worth_telling(causes, diff)
+    )
 
 
 def _title(diff: IntervalDiff) -> str:
@@ -87,7 +107,11 @@ def _title(diff: IntervalDiff) -> str:
     other = b.container or b.instance or b.database or b.name
     if name == other and a.dbid != b.dbid and a.dbid and b.dbid:
         name, other = f"{name} ({a.dbid})", f"{other} ({b.dbid})"
-    return f"{name}: before and after" if name == other else f"{other} against {name}"
+    if name != other:
+        return f"{other} against {name}"
+    if a.begin is None or b.begin is None:
+        return f"{name}: before and after"
+    return f"{name}: {b.begin:%Y-%m-%d %H:%M} against {a.begin:%Y-%m-%d %H:%M}"
 
 
 def _look(diff: IntervalDiff) -> str:
@@ -161,17 +185,27 @@ def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
     classes = made.wait_table("Wait classes", diff.classes, classes=True)
     yield PageSection("classes", "Wait classes", (classes,))
     yield PageSection("events", "Wait events of sessions", (made.wait_table("Wait events", diff.waits),))
-    yield PageSection("latency", "Average wait of events", (made.latency_table(diff.waits),))
-    background = made.wait_table("Background events", diff.background)
-    yield PageSection("background", "Wait events of background processes", (background,))
-    yield PageSection("statements", "Statements", (made.statement_table(diff.statements),))
-    yield PageSection("functions", "I/O by function", (made.io_table("I/O by function", diff.functions),))
-    yield PageSection("files", "I/O by file type", (made.io_table("I/O by file type", diff.file_types),))
+    few = f"Statements, the first {_STATEMENTS_FIRST} of {len(diff.statements)}"
+    many = len(diff.statements) > _STATEMENTS_FIRST
+    first = made.statement_table(diff.statements[:_STATEMENTS_FIRST])
+    yield PageSection("statements", few if many else "Statements", (first,))
     yield PageSection("host", "Host CPU", (made.host_table(diff),))
-    yield PageSection("memory", "Memory and ratios", (made.memory_table(diff),))
-    yield PageSection("segments", "Segments", tuple(one for one in made.segment_tables(diff) if one.table.rows))
+    yield PageSection("advice", "Memory advice", (), charts=advice_charts(diff))
     yield PageSection("parameters", "Parameters that differ", (made.parameter_table(diff),))
-    yield PageSection("statistics", "Statistics that changed most", (made.counter_table(diff),))
+    background = made.wait_table("Background events", diff.background)
+    for key, title, tables in (
+        ("latency", "Average wait of events", (made.latency_table(diff.waits),)),
+        ("background", "Wait events of background processes", (background,)),
+        ("functions", "I/O by function", (made.io_table("I/O by function", diff.functions),)),
+        ("files", "I/O by file type", (made.io_table("I/O by file type", diff.file_types),)),
+        ("memory", "Memory and ratios", (made.memory_table(diff),)),
+        ("segments", "Segments", tuple(one for one in made.segment_tables(diff) if one.table.rows)),
+        ("statistics", "Statistics that changed most", (made.counter_table(diff),)),
+        ("every", "All statements", (made.statement_table(diff.statements),) if many else ()),
+    ):
+        yield PageSection(key, title, tables, appendix=True)
+    for section, title, found in detail_tables(diff):
+        yield PageSection(section, title, (found,), appendix=True)
 
 
 def _cause_table(diff: IntervalDiff) -> BarTable:
@@ -192,7 +226,7 @@ def _instance_table(diff: IntervalDiff) -> BarTable:
         cells += [
             made.delta(one.db_time),
             made.times(one.db_time),
-            "" if first is None else findings.cause_sentence(first, one),
+            "" if first is None else sentences.cause_sentence(first, one),
         ]
         rows.append((cells, one.db_time.delta))
     columns = [
@@ -213,38 +247,41 @@ def diff_page(diff: IntervalDiff) -> str:
 
 
 # -- text: 80 columns, the essential only -----------------------------------------------------------------------
-_BESIDE = (WIDTH - 15) // 2
-"""Characters of a cell that fits beside another."""
 _EVENTS, _STATEMENTS, _PARAMETERS, _INSTANCES = 10, 8, 12, 16
 
 
-def diff_text(diff: IntervalDiff) -> str:
-    """Return the comparison as text; no line is longer than 80 characters."""
+def diff_text(diff: IntervalDiff, *, why: bool = False) -> str:
+    """Return the comparison as text, with `why` the evidence of each cause; no line is over 80 characters long."""
     view = interval_view(diff)
-    lines = [*wrapped(view.title), "=" * min(len(view.title), WIDTH), *_head(view)]
+    lines = [*wrapped(view.title), "=" * min(len(view.title), width()), *_head(view, why=why)]
     for title, found in _tables(diff):
         if found.rows:
             lines += ["", title.upper(), *text_table(found)]
     lines += ["", *wrapped("for everything else use --out FILE.html, or --json")]
-    return "\n".join(line[:WIDTH].rstrip() for line in lines) + "\n"
+    return "\n".join(line[: width()].rstrip() for line in lines) + "\n"
 
 
-def _head(view: IntervalView) -> list[str]:
+def _head(view: IntervalView, *, why: bool) -> list[str]:
     lines = ["", *wrapped(view.headline), *bullets(view.measures)]
     if view.doubts:
         lines += ["", "CAVEATS", *bullets(view.doubts)]
     if view.causes:
-        lines += ["", "CAUSES", *_numbered(view.causes)]
+        lines += ["", "CAUSES"]
+        for place, one in enumerate(view.causes, 1):
+            lines += [*wrapped(one.sentence, f"{place}. "), *(_evidence(one) if why else ())]
     else:
         lines += ["", *wrapped(view.unexplained)]
     if view.against:
-        lines += ["", "AGAINST THE TREND", *bullets(view.against)]
+        lines += ["", "AGAINST THE TREND"]
+        for one in view.against:
+            lines += [*bullets((one.sentence,)), *(_evidence(one) if why else ())]
     return [*lines, "", *_sides(view.who)]
 
 
 def _sides(who: Table) -> list[str]:
     """Lay out what is compared; what is too long to stand side by side, as names of files are, stands below."""
-    long = [row for row in who.rows if any(len(cell) > _BESIDE for cell in row[1:])]
+    beside = (width() - 15) // 2
+    long = [row for row in who.rows if any(len(cell) > beside for cell in row[1:])]
     lines = text_table(replace(who, rows=tuple(row for row in who.rows if row not in long)))
     for title, *sides in long:
         for when, text in zip(("before", "after"), sides, strict=True):
@@ -252,8 +289,8 @@ def _sides(who: Table) -> list[str]:
     return lines
 
 
-def _numbered(sentences: tuple[str, ...]) -> list[str]:
-    return [line for place, one in enumerate(sentences, 1) for line in wrapped(one, f"{place}. ")]
+def _evidence(cause: CauseView) -> list[str]:
+    return [line for one in cause.evidence for line in wrapped(one, "     ")]
 
 
 def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:

@@ -12,7 +12,7 @@ from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import ObjectRef, Place, PlaceKind, Takes
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Keep, ObjectKind, ProbeKind
 
@@ -67,32 +67,24 @@ class OracleBackups(Backups):
     def drops(self, work: Work) -> bool:
         return act_of(work) is BackupAction.WRITE
 
-    def needed_bytes(self, work: Work, facts: Facts) -> float | None:
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        """Say what the pieces take: the folders take turns; of tape nothing is known, nor need be."""
         order = order_of(work)
-        return known.needed_bytes(order, facts) if order.writes else None
-
-    def free_bytes(self, work: Work, facts: Facts) -> float | None:
-        """Return what is free where the pieces go: the folders take turns, so the smallest counts for each."""
-        order = order_of(work)
-        if not order.writes:
-            return None
-        if not order.places:
-            return _free_in_area(facts) if order.device == "DISK" and not order.formats else None
-        keys = map(known.place_key, range(len(order.places)))
-        free = [facts.value(key, "free_byte_count") for key in keys]
-        told = [float(size) for size in free if isinstance(size, int | float)]
-        return min(told) * len(told) if len(told) == len(order.places) else None
+        if not order.writes or order.device != "DISK":
+            return ()
+        size = known.needed_bytes(order, facts)
+        why = "" if size is not None else "the data files were not read"
+        if service_of(facts).code:
+            return (Takes(size, Place(PlaceKind.FOLDER, "", service_of(facts).words), unknown=why),)
+        if order.places:
+            each = None if size is None else size / len(order.places)
+            return tuple(Takes(each, Place(PlaceKind.FOLDER, path), unknown=why) for path in order.places)
+        if order.formats:
+            return (Takes(size, Place(PlaceKind.FOLDER, "", "--format"), unknown=why),)
+        area = str(facts.value(known.AREA, "place") or "")
+        return (Takes(size, Place(PlaceKind.RECOVERY_AREA, area), unknown=why),)
 
 
 def _places(options: Options) -> tuple[str, ...]:
     given = options.get("destination")
     return given if isinstance(given, tuple) else () if given is None else (str(given),)
-
-
-def _free_in_area(facts: Facts) -> float | None:
-    """Return what the recovery area has left, with what Oracle may delete there by itself."""
-    row = facts.first(known.AREA)
-    if not row.get("place"):
-        return None
-    limit, used, back = (float(row.get(key) or 0) for key in ("limit_bytes", "used_bytes", "reclaimable_bytes"))
-    return max(0.0, limit - used + back)

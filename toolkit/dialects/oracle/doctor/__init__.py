@@ -34,6 +34,7 @@ _READ_FOR_EVERY_RUN = {
     "doctor_session": "the session's consumer group and switches are unknown",
 }
 _READ_BY_DOCTOR = {
+    "doctor_groups": _NOT_JUDGED,
     "doctor_logon_triggers": "logon triggers are unknown",
     "doctor_pdb_logging": "forced logging of the pluggable database is unknown",
     "doctor_privileges": _NOT_JUDGED,

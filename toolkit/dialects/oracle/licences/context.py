@@ -6,8 +6,8 @@ must allow it too. Its default proves nothing, one that cannot be read means no,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle.licences.lists import DIAGNOSTICS, LicenceList, licences
 from toolkit.dialects.oracle.licences.look import LicenceFindings, Use
@@ -36,6 +36,7 @@ class LicenceContext:
         asked: whether it was read: a script for an assumed release is sent nowhere.
         lapsed: licences that the profile declares, but not for today.
         unseen_ok: whether what cannot be seen may be sent; it was asked for, or nothing is sent.
+        ruled_by: for a licence the profile of the same database that does not declare it.
     """
 
     declared: frozenset[str] = frozenset()
@@ -46,6 +47,7 @@ class LicenceContext:
     asked: bool = True
     lapsed: frozenset[str] = frozenset()
     unseen_ok: bool = False
+    ruled_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ def judge(key: str, context: LicenceContext) -> LicenceVerdict:
         return found
     off = _NOT_DECLARED if key not in context.declared else ""
     off = _LAPSED if off and key in context.lapsed else off
+    if off and key in context.ruled_by:
+        off = f"which profile `{context.ruled_by[key]}` of the same database does not declare"
     off = off or (_switched_off(key, context) if licence.kind == "pack" else "")
     return (
         LicenceVerdict(LicenceStatus.REFUSED, off)

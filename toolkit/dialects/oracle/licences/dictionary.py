@@ -17,8 +17,8 @@ FREE = "free"
 
 _DYNAMIC = re.compile(r"G?V_?\$")
 _KIN = re.compile(r"(?:CDB|ALL|USER)_")
-_BESIDE = frozenset(["DUAL", "PLAN_TABLE$", "ODCI_SECOBJ$"])
-"""Tables of SYS that everybody may name and that the sources, lists of views and packages, do not have."""
+_BESIDE = frozenset(["DUAL", "PLAN_TABLE$", "ODCI_SECOBJ$", "DBMS_MVIEW"])
+"""What of SYS everybody may name and the sources, lists of views and packages, do not have: tables, a synonym."""
 _ORACLES = re.compile(r"G?V_?\$|X\$|(?:DBA|CDB)_|WR[A-Z]\$_|INT\$|DBMS_|PRVT_|_DBA_|_CDB_|_ALL_|_USER_")
 
 

@@ -74,7 +74,7 @@ class OraclePrograms:
     Attributes:
         families: beginnings of the names of Oracle's packages.
         quiet: packages that run no text they are given.
-        texts: `PACKAGE.FUNCTION` to the place (from 0) and the name of the one argument that is run; of a package
+        texts: `PACKAGE.FUNCTION` to the places (from 0) and the names of the arguments that are run; of a package
             that stands here no other function runs a text.
         opaque: names behind which nobody sees what is read, whatever they are given.
         opaque_families: beginnings of such names.
@@ -82,7 +82,7 @@ class OraclePrograms:
 
     families: tuple[str, ...]
     quiet: frozenset[str]
-    texts: Mapping[str, tuple[int, str]]
+    texts: Mapping[str, tuple[tuple[int, str], ...]]
     opaque: frozenset[str]
     opaque_families: tuple[str, ...]
 
@@ -164,7 +164,7 @@ def programs() -> OraclePrograms:
     return OraclePrograms(
         _words(data, "families"),
         frozenset(_words(data, "quiet")),
-        {str(name): (int(place), str(word)) for name, (place, word) in texts.items()},
+        {str(name): tuple((int(place), str(word)) for place, word in run) for name, run in texts.items()},
         frozenset(_words(data, "opaque")),
         _words(data, "opaque_families"),
     )

@@ -47,10 +47,17 @@ _HIDES = (
      "the session is told to read names or texts in another way"),
     (re.compile(r"\bLANGUAGE (?:JAVA|C|JAVASCRIPT)\b|\bMLE (?:LANGUAGE|MODULE)\b|\bJAVA (?:SOURCE|CLASS)\b"),
      "a program in another language than PL/SQL cannot be read"),
+    (re.compile(r"\bDBMS_SCHEDULER \. (?:RUN_(?:JOB|CHAIN)|ENABLE)\b|\bDBMS_JOB \. RUN\b"),
+     "a job that exists is run, and what it does cannot be seen from here"),
     (re.compile(r"\bSELECT AI\b(?! ?(?:,|FROM|AS|\.|$))"),
      "SELECT AI runs a statement that is made from a sentence"),
 )  # fmt: skip
+# Methods of the URI types that read what a value names (XML DB Developer's Guide); XMLType has none of them.
+_OF_URIS = frozenset(["GETCLOB", "GETBLOB", "GETXML", "GETCONTENTTYPE"])
+_WITH_GETXML = frozenset(["DBMS_XMLGEN", "DBMS_XMLQUERY"])
 _RUN = re.compile(r"\s*/\s*")
+_TYPES = frozenset(["VARCHAR2", "VARCHAR", "NVARCHAR2", "CHAR", "CLOB", "NCLOB", "NUMBER", "DATE"])
+_READ = frozenset([TokenKind.WORD, TokenKind.NAME, TokenKind.SIGN])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ class LicenceFindings:
         unseen: what cannot be known from the text, in sentences.
         names: names of objects, as parts (`("APP", "T")`), to be resolved where there is a connection.
         changes_packs: whether it would change `control_management_pack_access`.
+        written: which of the names an INSERT, UPDATE, DELETE or MERGE writes: its triggers are fired.
     """
 
     uses: tuple[Use, ...] = ()
@@ -79,6 +87,7 @@ class LicenceFindings:
     unseen: tuple[str, ...] = ()
     names: tuple[tuple[str, ...], ...] = ()
     changes_packs: bool = False
+    written: tuple[tuple[str, ...], ...] = ()
 
     def needs(self) -> frozenset[str]:
         """Return the licences used, with those that they need beside them."""
@@ -92,6 +101,7 @@ class LicenceFindings:
             _once((*self.unseen, *other.unseen)),
             _once((*self.names, *other.names)),
             self.changes_packs or other.changes_packs,
+            _once((*self.written, *other.written)),
         )
 
 
@@ -177,6 +187,7 @@ class _Work:
     notes: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
     changes_packs: bool = False
+    written: dict[tuple[str, ...], None] = field(default_factory=dict)
 
     def take(self, text: str, *, deep: bool) -> list[str]:
         """Look at one text; return the texts that it may run."""
@@ -206,7 +217,7 @@ class _Work:
         words = dict.fromkeys(part for path in self.names if path not in self.own for part in path) | self.words
         found = LicenceFindings(
             _once(self.uses), _once(self.notes), _once(self.unseen), tuple(self.names),
-            changes_packs=self.changes_packs,
+            changes_packs=self.changes_packs, written=tuple(self.written),
         )  # fmt: skip
         meant = [uses_of(word, constants) for word in words]
         return found + LicenceFindings(
@@ -235,8 +246,12 @@ class _Work:
             token.kind is TokenKind.STRING and "SQL_MONITOR" in token.text.upper() for token in found
         ):
             self.uses.append(Use(TUNING, "event sql_monitor"))
-        words = " ".join(token.text for token in found if token.kind in (TokenKind.WORD, TokenKind.SIGN))
+        words = " ".join(token.text for token in found if token.kind in _READ)
         self.unseen += [sentence for pattern, sentence in _HIDES if pattern.search(words)]
+        if "SQL_MACRO" in words and not all(
+            _returns_known(found, at) for at, one in enumerate(found) if one.word == "RETURN"
+        ):
+            self.unseen.append("a SQL macro returns a text that is built at run time")
         clauses, packs = find_clauses(found)
         self.changes_packs = self.changes_packs or packs
         for one in clauses:
@@ -251,6 +266,8 @@ class _Work:
         before: list[str] = []
         for at, token in enumerate(found):
             sign = token.text if token.kind is TokenKind.SIGN else ""
+            if token.text.upper() in _OF_URIS and _is_method_of_value(found, at):
+                self.unseen.append(f"the method {token.text.upper()} may read what a URI names")
             if token.kind is TokenKind.NAME and "/" in token.text:
                 self.scan(token.text)  # XQuery names a table as "oradb:/SYS/T"
             if token.kind in (TokenKind.WORD, TokenKind.NAME):
@@ -260,6 +277,8 @@ class _Work:
                     continue
                 if len(path) == _LONGEST_PATH or not _is(found, at + 1, "."):
                     self.names[tuple(path)] = None
+                    if _is_written(found, at - 2 * len(path) + 1):
+                        self.written[tuple(path)] = None
                     path = [] if len(path) == _LONGEST_PATH else path
             elif sign == "@" and path and at and found[at - 1].kind in (TokenKind.WORD, TokenKind.NAME):
                 link = found[at + 1].text if at + 1 < len(found) else ""
@@ -271,6 +290,29 @@ class _Work:
 
 def _is(found: Sequence[Token], at: int, text: str, kind: TokenKind = TokenKind.SIGN) -> bool:
     return 0 <= at < len(found) and found[at].kind is kind and found[at].text == text
+
+
+def _is_written(found: Sequence[Token], before: int) -> bool:
+    """Tell whether the word before a name, at a place, is one after which a table is written."""
+    word = found[before].word if before >= 0 else ""
+    return word in {"INTO", "UPDATE", "DELETE"} or (
+        word == "FROM" and before > 0 and found[before - 1].word == "DELETE"
+    )
+
+
+def _is_method_of_value(found: Sequence[Token], at: int) -> bool:
+    """Tell whether a word after a period is a method of a value, not a function of a package of Oracle's."""
+    if found[at].kind not in (TokenKind.WORD, TokenKind.NAME) or not _is(found, at - 1, "."):
+        return False
+    package = found[at - 2].text.upper() if at > 1 else ""
+    given = _is(found, at + 1, "(") and not _is(found, at + 2, ")")
+    return not (package in _WITH_GETXML and given)
+
+
+def _returns_known(found: Sequence[Token], at: int) -> bool:
+    """Tell whether RETURN at a place gives a literal, or declares the type of a function."""
+    after = found[at + 1] if at + 1 < len(found) else Token(TokenKind.SIGN, "")
+    return (after.kind is TokenKind.STRING and _is(found, at + 2, ";")) or after.word in _TYPES
 
 
 def _once(values: Iterable[_Any]) -> tuple[_Any, ...]:

@@ -24,12 +24,27 @@ _NO_FUNCTION = frozenset(
      "LIKE", "LOOP", "MINUS", "NOT", "ON", "OR", "ORDER", "OVER", "RETURN", "RETURNING", "SELECT", "SET", "SOME",
      "THEN", "UNION", "UNIQUE", "UPDATE", "USING", "VALUES", "WHEN", "WHERE", "WHILE", "WITH", "WITHIN"}
 )  # fmt: skip
+# Functions of SQL's own that make a value of their arguments (SQL Language Reference): within SQL their names mean
+# no function of the user's.
+_VALUES = frozenset(
+    {"COALESCE", "CONCAT", "COUNT", "DECODE", "GREATEST", "INITCAP", "INSTR", "LEAST", "LENGTH", "LISTAGG",
+     "LOWER", "LPAD", "LTRIM", "MAX", "MIN", "NULLIF", "NVL", "NVL2", "REGEXP_COUNT", "REGEXP_INSTR",
+     "REGEXP_LIKE", "REGEXP_REPLACE", "REGEXP_SUBSTR",
+     "REPLACE", "RPAD", "RTRIM", "SUBSTR", "SYS_CONTEXT", "TO_CHAR", "TO_DATE", "TO_NUMBER",
+     "TRANSLATE", "TRIM", "UPPER"}
+)  # fmt: skip
 _PROGRAM = frozenset(["BEGIN", "DECLARE", "EXEC", "EXECUTE", "CALL"])
 _XML = re.compile(r"XML|EXISTSNODE|EXTRACT")
 # Functions of XQuery, XPath and XSLT that read what a text names: tables as `oradb:`, resources, documents.
 _READS_BY_TEXT = re.compile(
     r"oradb|\b(?:collection|doc|doc-available|unparsed-text\S*|document|view)\s*\(|\bimport\b|\bmodule\b"
 )
+# Functions and methods whose text may read documents, by the place of that text (XML DB Developer's Guide; XSLT
+# knows document(), XPath of Oracle ora:view). EXTRACT of one argument takes a part of a date, the method a path.
+_TEXT_AT = {"XMLTRANSFORM": 1, "EXTRACT": 1, "EXTRACTVALUE": 1, "EXISTSNODE": 1, "UPDATEXML": 1}
+_TEXT_OF_METHOD = frozenset(["TRANSFORM", "EXTRACT", "EXISTSNODE"])
+_JOBS = frozenset(["CREATE_JOB", "CREATE_PROGRAM"])
+_READABLE_JOBS = frozenset(["PLSQL_BLOCK", "STORED_PROCEDURE"])
 _OPENED = "a cursor is opened for text built at run time"
 _IMMEDIATE = "EXECUTE IMMEDIATE runs text built at run time"
 
@@ -64,6 +79,8 @@ class _Frame:
     """What is open between two parentheses."""
 
     call: bool = False
+    runs: bool = False
+    """Whether it is a call that may run its arguments."""
     function: str = ""
     package: str = ""
     listed: bool = False
@@ -236,7 +253,10 @@ class _Reader:
         self.dynamic = ""
         if not named and self.stack[-1].open is not None and not self.stack[-1].join:
             self._close(at)
-        self.calls += named
+        frame.runs = named and (
+            bool(frame.package) or before.kind is TokenKind.NAME or not self._is_value(frame.function)
+        )
+        self.calls += frame.runs
         self.stack.append(frame)
 
     def _pop(self, at: int) -> None:
@@ -249,10 +269,13 @@ class _Reader:
         if value is None:
             self._say_unseen(frame)
             self._emit_all(frame)
-        self.calls -= frame.call
+        self.calls -= frame.runs
         self.dynamic = frame.dynamic
         self._operand(value, at)
         self.dynamic = ""
+
+    def _is_value(self, function: str) -> bool:
+        return function in _VALUES and function not in self.declared
 
     def _value(self, frame: _Frame) -> str | None:
         """Return the value of what parentheses hold: a group of one constant, or a function of constants."""
@@ -273,6 +296,10 @@ class _Reader:
         """Say so where a program of Oracle's that may run a text is given one that is not known."""
         if _XML.match(frame.function) and any(map(_READS_BY_TEXT.search, _literals(frame))):
             self.result.unseen.append(f"{frame.function} reads tables or documents by a text")
+        if _reads_unknown(frame):
+            self.result.unseen.append(f"{frame.function} is given a text that may read tables or documents")
+        if frame.package == "DBMS_SCHEDULER" and frame.function in _JOBS and not _is_readable(frame):
+            self.result.unseen.append("a job runs a program, or what is in no PL/SQL, which cannot be read here")
         if not programs().may_run_text(frame.package) or any(
             one.holds(frame.package) for one in licences().values()
         ):
@@ -288,7 +315,7 @@ class _Reader:
             return
         for place, argument in enumerate(frame.arguments):
             for chain in argument:
-                if known is None or chain.name == known[1] or (not chain.name and place == known[0]):
+                if known is None or any(chain.name == name if chain.name else place == at for at, name in known):
                     yield chain
 
     def _emit_all(self, frame: _Frame) -> None:
@@ -312,6 +339,31 @@ class _Reader:
         self.result.constants.add(text.strip().upper()[:60])
         if not harmless and any(map(str.isalpha, text)):
             self.result.codes.append(text)
+
+
+def _reads_unknown(frame: _Frame) -> bool:
+    """Tell whether a function of XML is given a style sheet or path that is not known."""
+    method = bool(frame.package) and frame.function in _TEXT_OF_METHOD
+    place = 0 if method and len(frame.arguments) == 1 else _TEXT_AT.get(frame.function)
+    if place is None or place >= len(frame.arguments):
+        return False
+    return any(chain.constant() is None for chain in frame.arguments[place])
+
+
+def _is_readable(frame: _Frame) -> bool:
+    """Tell whether a job's type says that its action is PL/SQL, which is looked at as any text that is run."""
+    kinds = [
+        chain.constant()
+        for place, argument in enumerate(frame.arguments)
+        for chain in argument
+        if chain.name in {"JOB_TYPE", "PROGRAM_TYPE"} or (place == 1 and not chain.name)
+    ]
+    named = {chain.name for argument in frame.arguments for chain in argument}
+    return (
+        bool(kinds)
+        and all(kind is not None and kind.strip().upper() in _READABLE_JOBS for kind in kinds)
+        and "PROGRAM_NAME" not in named
+    )
 
 
 def _literals(frame: _Frame) -> Iterator[str]:

@@ -36,16 +36,22 @@ class NameLookup(Protocol):
     def text_of(self, owner: str, name: str, *, view: bool) -> tuple[Row, ...]:
         """Return the rows of `name_view_text.sql` or `name_source.sql`."""
 
+    def triggers_of(self, owner: str, name: str) -> tuple[Row, ...]:
+        """Return the rows of `name_triggers.sql` for a table or view that is written."""
 
-def follow(names: Iterable[tuple[str, ...]], catalogue: NameLookup) -> tuple[Row, ...]:
+
+def follow(
+    names: Iterable[tuple[str, ...]], catalogue: NameLookup, written: Iterable[tuple[str, ...]] = ()
+) -> tuple[Row, ...]:
     """Return what was found behind names, as rows for `findings` and `own_names`.
 
     Args:
         names: as parts, as `look` finds them.
         catalogue: what is asked.
+        written: the names of what is written: its triggers are followed, too.
     """
     paths = tuple(dict.fromkeys(names))
-    search = _Search(catalogue)
+    search = _Search(catalogue, {candidate for path in written for candidate in _candidates(path)})
     search.run((candidate, "") for path in paths for candidate in _candidates(path))
     rows = [*search.rows]
     rows += [_row("own", json.dumps(path)) for path in paths if any(one in search.own for one in _meant(path))]
@@ -96,6 +102,7 @@ class _Search:
     """One walk from names to what they lead to."""
 
     catalogue: NameLookup
+    written: set[_Name] = field(default_factory=set)
     rows: list[Row] = field(default_factory=list)
     own: set[_Name] = field(default_factory=set)
     _seen: set[_Name] = field(default_factory=set)
@@ -154,7 +161,14 @@ class _Search:
             if row["link"] is not None:
                 self.rows.append(_row("unseen", f"`{way}` leads to another database (`@{row['link']}`)"))
             elif row["referenced_name"] is not None:
-                self._reached(str(row["referenced_owner"] or owner), str(row["referenced_name"]), way)
+                reached = str(row["referenced_owner"] or owner), str(row["referenced_name"])
+                if (schema, name) in self.written and ("VIEW" in kinds or row["kind"] == "SYNONYM"):
+                    self.written.add(reached)
+                    if reached in self._seen:
+                        self._read_triggers(*reached, way)
+                self._reached(*reached, way)
+        if (schema, name) in self.written and kinds & _DATA:
+            self._read_triggers(owner, name, way)
         if "VIEW" in kinds:
             self._read_view(owner, name, way)
         elif kinds & _PROGRAMS:
@@ -204,6 +218,28 @@ class _Search:
         self._add_hidden(found, way, found.uses)
         if "SQL_MACRO" in text.upper():
             self.rows.append(_row("unseen", f"`{way}` is a SQL macro: the text that it returns cannot be seen"))
+
+    def _read_triggers(self, owner: str, name: str, way: str) -> None:
+        """Follow what a change fires: what is not shown is on the bill, what cannot be read is unseen."""
+        self._reads += 1
+        for row in self.catalogue.triggers_of(owner, name):
+            if not row["is_shown"]:
+                self.rows.append(
+                    _row("note", f"triggers of `{way}`, if there are any, are not shown to this user")
+                )
+                continue
+            trigger = str(row["owner"]), str(row["name"])
+            fired = f"{way} > trigger {'.'.join(trigger)}"
+            text = _joined(self._source(*trigger))
+            if not text:
+                self.rows.append(_row("unseen", f"the text of `{fired}` cannot be read"))
+                continue
+            found = look(f"CREATE {text}")
+            self._add_hidden(found, fired, found.uses)
+            self._add(trigger, f"{way} > trigger")
+
+    def _source(self, owner: str, name: str) -> tuple[Row, ...]:
+        return tuple(row for row in self.catalogue.text_of(owner, name, view=False) if row["kind"] == "TRIGGER")
 
     def _add_hidden(self, found: LicenceFindings, way: str, uses: Iterable[Use]) -> None:
         self.rows += [_row("use", use.thing, use.licence, f"through {way}") for use in uses]

@@ -25,7 +25,7 @@ from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.backup.ways import OracleBackups
-from toolkit.dialects.oracle.findings import EVIDENCE
+from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
 from toolkit.dialects.oracle.places import counted_here
 from toolkit.dialects.oracle.statistics import OracleStatistics
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
@@ -33,6 +33,7 @@ from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, inser
 from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes
 from toolkit.model.values import Support
 
 
@@ -84,14 +85,22 @@ class _InSession(Implementation):
             shared("pq_tqstat"),
             shared("session_switches"),
             shared("statement_cost", statement_id=None),
-            *((shared("trace_file"),) if work.option("sql_trace") else ()),
+            *((shared("trace_file"), shared("trace_files")) if work.option("sql_trace") else ()),
             *(() if forced else dictionary),
         )
         others = tuple(call for call in asked if call not in dictionary)
         return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)
 
+    def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
+        if not work.option("sql_trace"):
+            return ()
+        return (replace(shared("trace_file"), keep_as=TRACES, also=(shared("trace_files"),)),)
+
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return self._words.settle(work, facts)
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        return self._words.takes(work, facts)
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
         return findings.tell(work, kept, deltas, seconds)

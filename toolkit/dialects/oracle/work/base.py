@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle import archiving, spelling
 from toolkit.dialects.oracle.catalog import fact_about, same_schema
 from toolkit.dialects.oracle.findings import EVIDENCE
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
-from toolkit.model.steps import Attribute, ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Takes
 from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, Role
 
@@ -35,6 +35,10 @@ class OperationWords(Protocol):
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Leave an object as it should be."""
+        ...
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        """Say how much space the timed work takes, and where."""
         ...
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
@@ -111,6 +115,7 @@ def table_attribute(
         {"table": ref.name, "part": part, "attribute": word},
         effect=Effect.CHANGES,
         object=ref,
+        redo_bytes=archiving.DICTIONARY,
         undo=undo,
         restores=restoring(word, instead_of, part),
         overwrites=overwrites,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolkit.dialects.oracle import objects, partitions, spelling
+from toolkit.dialects.oracle import objects, partitions, spelling, taking
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.oracle.work import loads
@@ -23,6 +23,7 @@ from toolkit.dialects.oracle.work.base import (
 )
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, SupportState
 
@@ -96,6 +97,11 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     if spelling.is_serial(work) and not back:
         return ()
     return (table_attribute(work.object, "NOPARALLEL", instead_of=spelling.parallel_clause(work)), *back)
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Say what rows and entries of indexes take."""
+    return taking.of_load(work, facts)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

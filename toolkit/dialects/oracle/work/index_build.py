@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from toolkit.dialects.oracle import index_facts, partitions, spelling
+from toolkit.dialects.oracle import index_facts, partitions, spelling, taking
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
 from toolkit.dialects.oracle.names import quote
 from toolkit.dialects.oracle.releases import Feature, has
@@ -17,6 +17,7 @@ from toolkit.dialects.oracle.work.indexes import needs_enterprise, no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Effect, Mode, Role
 
@@ -83,6 +84,12 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     calls = () if spelling.is_serial(work) else (degree,)
     logged = indexes.attribute(work.object, "LOGGING", instead_of="NOLOGGING")
     return (*calls, logged) if asks_nologging(work) else calls
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Say what the index and its sorted keys take."""
+    texts = tuple(key.text for key in work.keys) or tuple(quote(column) for column in work.columns)
+    return taking.of_build(work, _worked_on(work, facts), texts, facts)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

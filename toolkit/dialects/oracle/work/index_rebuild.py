@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from toolkit.dialects.oracle import index_facts, spelling
+from toolkit.dialects.oracle import index_facts, spelling, taking
 from toolkit.dialects.oracle.work import indexes
 from toolkit.dialects.oracle.work.base import restoring, segment_bytes
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
-from toolkit.model.steps import Attribute
+from toolkit.model.steps import Attribute, Takes
 from toolkit.model.values import Row, Support
 from toolkit.model.words import Effect, Mode, Role
 
@@ -73,6 +73,11 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     if former not in (None, set_to):
         calls.append(_attribute(work, former, instead_of=set_to))
     return tuple(calls)
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Say what the second segment and the sorted keys take."""
+    return taking.of_rebuild(work, facts)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.oracle import index_facts, spelling
+from dataclasses import replace
+
+from toolkit.dialects.oracle import archiving, index_facts, spelling
 from toolkit.dialects.oracle.options import advanced_compression, option_is_off
 from toolkit.dialects.oracle.releases import FEATURES, Feature, edition_of, has
 from toolkit.dialects.oracle.work.base import restoring, tablespace
@@ -48,7 +50,8 @@ def attribute(
         "part": part,
     }
     back = restoring(word, instead_of, part)
-    return Call("index_attribute", values, effect=Effect.CHANGES, object=ref, restores=back)
+    made = Call("index_attribute", values, effect=Effect.CHANGES, object=ref, restores=back)
+    return replace(made, redo_bytes=archiving.DICTIONARY)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

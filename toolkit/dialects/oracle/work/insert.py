@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.oracle import partitions, spelling
+from toolkit.dialects.oracle import partitions, spelling, taking
 from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import loads
@@ -17,6 +17,7 @@ from toolkit.dialects.oracle.work.base import (
 )
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Mode, Role, SupportState
 
@@ -85,6 +86,11 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
         )
     former = former_logging(work, facts)
     return (table_attribute(work.object, former, instead_of="NOLOGGING"),) if former == "LOGGING" else ()
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Say what rows and entries of indexes take."""
+    return taking.of_load(work, facts)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

@@ -4,6 +4,8 @@ On live objects a measurement asks before each gathering whether it would still 
 what it left pending; see `toolkit.dialects.oracle.statistics`.
 """
 
+# ruff: noqa: ARG001 (every operation answers with the same arguments)
+
 from __future__ import annotations
 
 from toolkit.dialects.oracle.statistics import arguments, counts, isolation, remarks
@@ -11,6 +13,7 @@ from toolkit.dialects.oracle.statistics.reads import PARTITION
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, StepKind, SupportState
 
@@ -43,6 +46,11 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Delete what a measurement left pending; what a job gathered stays."""
     return (isolation.delete_pending(work, facts),) if isolation.on_live(work) else ()
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Nothing that stays; how much is sorted for distinct values is the package's secret."""
+    return ()
 
 
 def judge(work: Work, facts: Facts) -> Support | None:

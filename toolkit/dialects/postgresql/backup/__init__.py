@@ -21,7 +21,7 @@ from toolkit.dialects.postgresql.backup.programs import (
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Probe, Query
-from toolkit.model.steps import ObjectRef
+from toolkit.model.steps import ObjectRef, Place, PlaceKind, Takes
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Keep, Mode, ObjectKind, ProbeKind, SupportState
 
@@ -39,6 +39,8 @@ def by_pgbackrest(options: Options) -> bool:
 
 class PostgresqlBackups(Backups):
     """Into a folder of this host; a job of pgBackRest into the user's repository."""
+
+    reads_back = True
 
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:
         del options, facts
@@ -67,6 +69,7 @@ class PostgresqlBackups(Backups):
 
     def refuse(self, work: Work, facts: Facts) -> None:
         if by_pgbackrest(work.options):
+            _refuse_retention(work)
             pgbackrest.refuse(work, facts)
             if work.mode is Mode.JOB:
                 return
@@ -86,18 +89,31 @@ class PostgresqlBackups(Backups):
         del work
         return True
 
-    def needed_bytes(self, work: Work, facts: Facts) -> float | None:
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        if not work.object.scratch:
+            why = "pgBackRest alone knows its repositories"
+            return (Takes(None, Place(PlaceKind.FOLDER, "", str(work.object.name)), unknown=why),)
         size = facts.value(_SERVER, "byte_count")
-        if not isinstance(size, int | float) or not work.object.scratch:
-            return None
         stays_big = work.option("compression") in (None, "none") or basebackup.file_format(work.options) == "plain"
         plain = stays_big and not (
             by_pgbackrest(work.options) and work.option("compression") not in (None, "none")
         )
-        return float(size) * (1.0 if plain else _SHRINKS_TO)
+        times = 1.0 if plain else _SHRINKS_TO
+        return backups.takes_of_folder(float(size) * times if isinstance(size, int | float) else None, work)
 
-    def free_bytes(self, work: Work, facts: Facts) -> float | None:
-        return backups.free_in_folder(facts) if work.object.scratch else None
+
+def _refuse_retention(work: Work) -> None:
+    """Leave the repository to pgBackRest.
+
+    Raises:
+        ToolkitError: TK-0304.
+    """
+    if work.option("keep_for") is not None:
+        raise ToolkitError(
+            "pgBackRest removes backups by its own retention, so `--keep-for` is not available for it",
+            code="TK-0304",
+            hint="set repo1-retention-full in its configuration, and run `pgbackrest expire`",
+        )
 
 
 def _refuse_inside(facts: Facts) -> None:

@@ -148,8 +148,9 @@ def _escaped(path: str) -> str:
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Verify what was written, measure it, and let the backup of a job go where it stays."""
-    verify = (_program(VERIFY, _verify_argv(work, facts), work, (), "verified"),) if verified(work, facts) else ()
-    moved = (backups.publish(work),) if work.mode is Mode.JOB else ()
+    by = VERIFY if verified(work, facts) else None
+    verify = () if by is None else (_program(by, _verify_argv(work, facts), work, (), "verified"),)
+    moved = (backups.publish(work, verified_by=by),) if work.mode is Mode.JOB else ()
     return (*verify, backups.measure(work.object), *moved)
 
 

@@ -6,26 +6,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from toolkit.dialects import sizes
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.indexes import IndexKey
-from toolkit.dialects.postgresql import granted, index_methods, support, workers
+from toolkit.dialects.postgresql import granted, index_methods, space, support, workers
 from toolkit.dialects.postgresql.names import quote
-from toolkit.dialects.postgresql.objects import comment, marked, name_binds
+from toolkit.dialects.postgresql.objects import comment, index_row, marked, name_binds, users_index
 from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, on_table, tablespace
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
-from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Scalar, Support
+from toolkit.model.steps import ObjectRef, Takes, Until
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, Mode, ObjectKind, Role
+
+_ENTRY_A_ROW = frozenset({"btree", "hash", "gist", "spgist", None})
 
 
 class _OnIndex(InSession):
     """An index that is built or rebuilt."""
 
+    def table(self, work: Work, facts: Facts) -> Row:
+        """Return what the catalogue says of its table, as `relation` answers."""
+        return facts.first("target")
+
     def judge(self, work: Work, facts: Facts) -> Support | None:
-        return support.index_options(work) or workers.judge_memory(work, "maintenance_work_mem")
+        found = support.index_options(work) or workers.judge_memory(work, "maintenance_work_mem")
+        if found is not None or work.option(workers.ATTRIBUTE) is None:
+            return found
+        return workers.judge_workers(work, facts, self.table(work, facts), copied=_copied(work))
+
+    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        if work.option(workers.ATTRIBUTE) is None:
+            return ()
+        return workers.set_workers(work, self.table(work, facts), indexed_table(work), copied=_copied(work))
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         # the server says at DEBUG1, and nowhere else, how many workers a build asks for
@@ -48,8 +63,10 @@ class _OnIndex(InSession):
 
     def _remarks(self, work: Work, facts: Facts) -> Iterator[str]:
         yield from on_table(work, facts)
-        if (limit := workers.memory_cap(work, facts)) is not None:
+        if work.degree > 1 and (limit := workers.memory_cap(work, facts, self.table(work, facts))) is not None:
             yield limit
+        if work.option(workers.ATTRIBUTE) is not None:
+            yield from workers.set_for_the_run(work, self.table(work, facts), copied=_copied(work))
 
 
 class CreateIndex(_OnIndex):
@@ -57,17 +74,13 @@ class CreateIndex(_OnIndex):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         serial = index_methods.serial_build(work, facts)
-        caps = [serial] if serial else workers.size_cap(work, facts, "target")
-        said = workers.set_for_the_run(work, facts, "target", copied=_copied(work))
-        return (*super().remarks(work, facts), *caps, *said)
-
-    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return workers.set_workers(work, facts, "target", indexed_table(work), copied=_copied(work))
+        caps = [serial] if serial else workers.size_cap(work, facts, self.table(work, facts))
+        return (*super().remarks(work, facts), *caps)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if (found := index_methods.judge(work, facts)) is not None:
             return found
-        found = super().judge(work, facts) or workers.judge_workers(work, facts, "target", copied=_copied(work))
+        found = super().judge(work, facts)
         live = work.mode is Mode.MEASUREMENT and not _copied(work)
         if found is None and live and not work.option("online"):
             return support.refused(
@@ -100,6 +113,18 @@ class CreateIndex(_OnIndex):
             return (build, *comment(work.object, work.mark, Role.WORKER))
         return marked(build, work.mark)
 
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        texts = tuple(key.text for key in work.keys) or work.columns
+        size, why = sizes.built_bytes(texts, facts), ""
+        if work.option("where") is not None:
+            size, why = None, "--where decides how many rows have an entry"
+        elif index_methods.method(work) not in _ENTRY_A_ROW:
+            size, why = None, f"a {index_methods.method(work)} index does not have an entry for each row"
+        elif size is None:
+            why = f"the size of `{indexed_table(work)}` is not known"
+        sort = space.sorting(None if size is None else sizes.SORTED * size, facts, why)
+        return (Takes(size, space.new(tablespace(work), facts), unknown=why), sort)
+
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Drop the invalid index that a failed CONCURRENTLY build leaves behind."""
         if not work.option("online") or work.object.kind is not ObjectKind.INDEX:
@@ -122,10 +147,26 @@ def _definition(work: Work) -> tuple[tuple[str, str], ...]:
 class Reindex(_OnIndex):
     """REINDEX, also CONCURRENTLY."""
 
+    def table(self, work: Work, facts: Facts) -> Row:
+        return workers.table_of_index(work, facts)
+
     def judge(self, work: Work, facts: Facts) -> Support | None:
         if work.option("pctfree") is not None:
             return support.refused("REINDEX has no fillfactor; run ALTER INDEX ... SET (fillfactor = ...) first")
         return super().judge(work, facts)
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        name, row = users_index(work), index_row(work, facts)
+        size = sizes.rebuilt_bytes(work, row)
+        why = "" if size is not None else f"the size of `{name}` is not known"
+        sort = space.sorting(None if size is None else sizes.SORTED * size, facts, why)
+        asked = tablespace(work)
+        if asked is not None:
+            place = space.new(asked, facts)
+            twice = (Takes(size, place, Until.STEP, why),) if work.object.scratch else ()
+            return (Takes(size, place, unknown=why), *twice, sort)
+        place = space.new(None, facts) if work.object.scratch else space.own(row.get("tablespace"), facts)
+        return (Takes(size, place, Until.STEP, why), sort)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         values: Values = {

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from toolkit.dialects import sizes
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import PRINTED, Kept
-from toolkit.dialects.postgresql import granted, support, workers
+from toolkit.dialects.postgresql import granted, space, support, workers
 from toolkit.dialects.postgresql.objects import marked, move_sequence, transaction
 from toolkit.dialects.postgresql.release import major
+from toolkit.dialects.postgresql.work import parts
 from toolkit.dialects.postgresql.work.base import (
     QUERY_DEGREE,
     InSession,
@@ -19,10 +21,12 @@ from toolkit.dialects.postgresql.work.base import (
     fillfactor,
     tablespace,
 )
+from toolkit.dialects.postgresql.work.parts import BlockRanges
 from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.values import Row, Scalar, Support
+from toolkit.model.steps import Place, PlaceKind, Takes
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, Mode, Role
 
 
@@ -36,18 +40,18 @@ class CreateTableAs(InSession):
             support.table_logging(work)
             or support.sample(work, facts)
             or workers.judge_memory(work, "work_mem")
-            or workers.judge_workers(work, facts, "source", copied=False)
+            or workers.judge_workers(work, facts, facts.first("source"), copied=False)
             or support.table_compression(work, facts)
         )
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        said = workers.set_for_the_run(work, facts, "source", copied=False)
-        return (*workers.size_cap(work, facts, "source"), *said)
+        row = facts.first("source")
+        return (*workers.size_cap(work, facts, row), *workers.set_for_the_run(work, row, copied=False))
 
     def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         if work.source is None:
             return ()
-        return workers.set_workers(work, facts, "source", work.source, copied=False)
+        return workers.set_workers(work, facts.first("source"), work.source, copied=False)
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         settings = {QUERY_DEGREE: work.degree - 1, **workers.memory(work, "work_mem")}
@@ -86,14 +90,19 @@ class CreateTableAs(InSession):
         )  # fmt: skip
         return marked(make, work.mark)
 
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        size, why = sizes.loaded_bytes(work, facts)
+        return (Takes(size, space.new(tablespace(work), facts), unknown=why),)
+
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         return Granted(1, f"{QUERY_DEGREE} = 0") if work.degree <= 1 else granted.of_query(kept, peaks)
 
 
 class InsertSelect(InSession):
-    """INSERT ... SELECT."""
+    """INSERT ... SELECT, by n sessions."""
 
-    serial = "INSERT ... SELECT never writes in parallel on PostgreSQL"
+    degree_by_sessions = True
+    parts = BlockRanges()
     sizes = ("object_bytes",)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
@@ -106,7 +115,7 @@ class InsertSelect(InSession):
             return support.refused(
                 "the compression of a column is set when its table is created, not by this operation"
             )
-        return found or self._sequences(work, facts)
+        return found or parts.judge(work, facts) or self._sequences(work, facts)
 
     def _sequences(self, work: Work, facts: Facts) -> Support | None:
         """Judge whether the sequences can be moved that a job has to move."""
@@ -124,6 +133,9 @@ class InsertSelect(InSession):
         return None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*parts.remarks(work, facts), *self._on_sequences(work, facts))
+
+    def _on_sequences(self, work: Work, facts: Facts) -> tuple[str, ...]:
         names = ", ".join(f"`{row['column_name']}`" for row in _numbered(work, facts))
         if not names or work.mode is not Mode.JOB:
             return ()
@@ -137,15 +149,25 @@ class InsertSelect(InSession):
             "with a duplicate key (--identity keep moves the sequence)",
         )
 
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        size, why = sizes.loaded_bytes(work, facts)
+        rows = Takes(size, _into(work, facts), unknown=why)
+        row = facts.first("target")
+        if not row or (work.object.scratch and work.option("bare")):
+            return (rows,)
+        table = QualifiedName(str(row["table_name"]), str(row["schema_name"]))
+        return (rows, *space.of_entries(table, size, facts, why))
+
     def settings(self, work: Work) -> dict[str, Scalar]:
         return {QUERY_DEGREE: work.degree - 1, **workers.memory(work, "work_mem")}
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Turn our own, still empty table UNLOGGED where the level says nologging."""
+        """Turn our own, still empty table UNLOGGED where the level says nologging; export what parts read."""
+        shared = parts.snapshot(work)
         if work.option("logging") == "nologging" and work.object.scratch:
             values: Values = {"table": work.object.name}
-            return (Call("set_unlogged", values, effect=Effect.CHANGES, object=work.object),)
-        return ()
+            return (Call("set_unlogged", values, effect=Effect.CHANGES, object=work.object), *shared)
+        return shared
 
     def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         values = {**self._values(work, facts), "explain": True}
@@ -159,13 +181,28 @@ class InsertSelect(InSession):
             **rows_of(work),
             "overriding": _overriding(work, facts),
             "explain": False,
+            "first_block": work.blocks and work.blocks[0],
+            "end_block": work.blocks and work.blocks[1],
         }
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         load = change("insert", self._values(work, facts), work)
+        if work.blocks is not None:
+            return parts.one_transaction(load)
         moved = _numbered(work, facts) if _moves(work) else ()
         moves = [move_sequence(work.object, str(row["column_name"]), Role.WORKER) for row in moved]
-        return transaction(load, *moves) if moves else (load,)
+        # A job says COMMIT itself, so that its transaction can be recorded before that is sent.
+        return transaction(load, *moves) if moves or work.mode is Mode.JOB else (load,)
+
+
+def _into(work: Work, facts: Facts) -> Place:
+    """Return where the rows go; a partitioned table does not tell where its partitions are."""
+    row = facts.first("target")
+    if work.object.scratch:
+        return space.new(None, facts)
+    if row.get("partitioned") == "yes":
+        return Place(PlaceKind.TABLESPACE, "", f"the partitions of `{work.object.name}`")
+    return space.own(row.get("tablespace"), facts)
 
 
 def _moves(work: Work) -> bool:

@@ -1,0 +1,103 @@
+"""No sentence about a cause says anything that its own numbers deny."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.analysis.awr.made import interval
+from tests.tiers import examples
+from toolkit.analysis.awr.causes import Cause
+from toolkit.analysis.awr.changes import Amount, Change
+from toolkit.analysis.awr.diff import compare_intervals
+from toolkit.analysis.awr.sentences import Lead, cause_sentence, evidence, head
+from toolkit.model.interval import Statement
+from toolkit.units import byte_size, number, percent, seconds
+
+VALUES = st.one_of(
+    st.none(), st.just(0.0), st.floats(1e-9, 1e12), st.sampled_from([45.2, 45.2000001, 1e-300, 0.28, 0.321]),
+    st.floats(-1e6, -1e-6),
+)  # fmt: skip
+KINDS = {
+    "load": ("transactions", "executes"), "parsing": ("hard_parses", "hard parse elapsed time"),
+    "redo": ("redo_size_bytes",), "temp": ("temp_io_bytes",), "reads": ("latency", "waits", "e"),
+    "cache": ("physical_reads", "Buffer Hit", "Buffer Cache"), "cluster": ("latency",), "cpu": ("DB CPU",),
+    "event": ("latency", "waits", "e"), "queue": ("host_cpu", "unaccounted"), "commit": ("latency",),
+}  # fmt: skip
+CLAIMS = (
+    (r"more work was requested", ("transactions", "executes"), 1),
+    (r"less work was requested", ("transactions", "executes"), -1),
+    (r"^more hard parses", ("hard_parses",), 1), (r"^fewer hard parses", ("hard_parses",), -1),
+    (r"more redo is written", ("redo_size_bytes",), 1), (r"less redo is written", ("redo_size_bytes",), -1),
+    (r"spill more to", ("temp_io_bytes",), 1), (r"less data spills", ("temp_io_bytes",), -1),
+    (r"takes longer", ("latency",), 1), (r"takes less time", ("latency",), -1),
+    (r"reads slower", ("latency",), 1), (r"reads faster", ("latency",), -1),
+    (r"satisfies fewer reads", ("physical_reads",), 1), (r"satisfies more reads", ("physical_reads",), -1),
+)  # fmt: skip
+DIFF = compare_intervals(interval(), interval(day=1, cpu=2000))
+
+
+def amounts(one: tuple[float | None, float | None], name: str) -> Change:
+    return Change(name, *(Amount(value, None, 1.0) for value in one))
+
+
+@given(st.booleans(), st.tuples(VALUES, VALUES), st.sampled_from([number, seconds, percent, byte_size]))
+@examples(300)
+def test_a_head_says_rise_or_fall_only_of_two_values_that_read_so(grew: bool, sides, spell) -> None:  # type: ignore[no-untyped-def]
+    before, after = sides
+    said = head(grew, [Lead(amounts(sides, "x"), "rose", "fell", spell)], ("more", "less"))
+    if said in ("rose", "fell"):
+        assert before is not None
+        assert after is not None
+        assert spell(before) != spell(after)
+        assert (after > before) == (said == "rose") == grew
+    else:
+        assert said == ("more" if grew else "less")
+
+
+@given(
+    st.data(),
+    st.sampled_from(sorted(KINDS)),
+    st.floats(-1e6, 1e6).filter(bool),
+    st.sampled_from(["latency", "count"]),
+)
+@examples(600)
+def test_no_sentence_denies_its_own_numbers(data, kind: str, impact: float, part: str) -> None:  # type: ignore[no-untyped-def]
+    changes = {name: data.draw(st.tuples(VALUES, VALUES)) for name in KINDS[kind]}
+    key = {"cpu": "DB CPU", "queue": "host CPU"}.get(kind, "e")
+    made = tuple(amounts(one, name) for name, one in changes.items())
+    cause = Cause(kind, key, impact, part, made, ("e",))
+    sentence = cause_sentence(cause, DIFF)
+    assert "  " not in sentence
+    for pattern, names, way in CLAIMS:
+        if re.search(pattern, sentence):
+            known = [changes[name] for name in names if name in changes and None not in changes[name]]
+            assert any((after - before) * way > 0 for before, after in known), sentence
+    assert len(evidence(cause)) == len(made)
+
+
+COUNTS = st.one_of(st.none(), st.integers(0, 10**9).map(float))
+
+
+@given(
+    st.lists(COUNTS, min_size=10, max_size=10),
+    st.sampled_from(["executions", "work", "slower", "new"]),
+    st.booleans(),
+)
+@examples(400)
+def test_no_sentence_of_a_statement_denies_its_own_numbers(values, part: str, grew: bool) -> None:  # type: ignore[no-untyped-def]
+    sides = [Statement("k", *each, text="select 1") for each in (values[:5], values[5:])]
+    before, after = (interval(day=day, statements=(one,)) for day, one in enumerate(sides))
+    diff = compare_intervals(before, after)
+    sentence = cause_sentence(Cause("statement", "k", 1.0 if grew else -1.0, part), diff)
+    runs, gets = (sides[0].executions, sides[1].executions), (sides[0].gets, sides[1].gets)
+    if "executed more often" in sentence:
+        assert runs[0] is not None and runs[1] is not None and runs[1] > runs[0]
+    if "executed less often" in sentence:
+        assert runs[0] is not None and runs[1] is not None and runs[1] < runs[0]
+    if "more buffer gets" in sentence or "fewer buffer gets" in sentence:
+        assert all(runs) and None not in gets
+        more = gets[1] / runs[1] > gets[0] / runs[0]
+        assert more == ("more buffer gets" in sentence)

@@ -1,0 +1,120 @@
+"""The outlook asks a target that does not answer nothing more, and says what it cannot know."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+import duckdb
+import pytest
+
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance import outlook, plan_targets_of
+from toolkit.app.maintenance.outlook import full_outlook
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
+from toolkit.errors import ToolkitError
+from toolkit.executors.reaching import Reach, Reached
+from toolkit.model.facts import Facts
+from toolkit.model.protocols import DatabaseError
+from toolkit.store import Store
+from toolkit.targets.base import Target
+
+STEPS = """
+[[step]]
+name = "backup"
+operation = "backup"
+destination = "{folder}/b"
+keep_for = "14 days"
+"""
+
+
+def sentences(store: Store, folder: Path, *files: str) -> list[str]:
+    """Return what the outlook of a plan for files says, with the folder left out."""
+    (folder / "b").mkdir(exist_ok=True)
+    for name in files:
+        duckdb.connect(str(folder / name)).close()
+    targets = [f"duckdb:///{folder}/{name}" for name in files]
+    text = f'[plan]\nname = "n"\ntargets = {targets}\n' + STEPS.format(folder=folder)
+    plan = read_plan(parse_document(text, "n.toml"), folder)
+    shown, _ = full_outlook(plan, plan_targets_of(plan, store, Approvals()), store)
+    return [each.replace(f"duckdb:///{folder}/", "") for each in shown.sentences]
+
+
+def test_what_would_be_removed_is_shown_for_each_target(store: Store, tmp_path: Path) -> None:
+    shown = sentences(store, tmp_path, "a.duckdb", "b.duckdb")
+    for name in ("a.duckdb", "b.duckdb"):
+        assert any(f"backup on {name}: older backups (14 days) are removed" in each for each in shown), shown
+
+
+@pytest.mark.parametrize(
+    ("reach", "words"),
+    [
+        (Reach.SILENT, "does not answer"),
+        (Reach.ANSWERS, "refuses sessions"),
+        (Reach.NOT_ASKED, "could not be asked"),
+    ],
+)
+def test_a_target_that_opens_no_session_is_asked_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reach: Reach, words: str
+) -> None:
+    def asked(target: Target, seconds: float) -> Reached:
+        del seconds
+        return Reached(reach, "why") if "a.duckdb" in target.display else Reached(Reach.ANSWERS)
+
+    read, scheduled, real = list[str](), list[str](), outlook.scheduler_sentences
+
+    def read_server(target: Target, dialect: object) -> Facts:
+        del dialect
+        read.append(target.display)
+        return Facts("duckdb", (1,))
+
+    monkeypatch.setattr(outlook, "reach", asked)
+    monkeypatch.setattr(outlook, "read_server", read_server)
+    monkeypatch.setattr(
+        outlook,
+        "scheduler_sentences",
+        lambda p, t, n: (scheduled.extend(each.name for each in t), real(p, t, n))[1],
+    )
+    shown = sentences(store, tmp_path, "a.duckdb", "b.duckdb")
+    assert f"a.duckdb {words} now: why" in shown
+    assert [each.rpartition("/")[2] for each in read] == ["b.duckdb"], read
+    assert [each.rpartition("/")[2] for each in scheduled] == ["b.duckdb"]
+    assert any("backup on b.duckdb: older backups" in each for each in shown)
+
+
+@pytest.mark.parametrize("kind", [ToolkitError, DatabaseError])
+def test_what_cannot_be_read_is_no_reason_for_silence(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[ToolkitError] | type[DatabaseError]
+) -> None:
+    def refused(target: Target, dialect: object) -> NoReturn:
+        del target, dialect
+        raise kind("permission denied for view `v`", code="TK-0205")
+
+    monkeypatch.setattr(outlook, "read_server", refused)
+    shown = sentences(store, tmp_path, "a.duckdb")
+    unknown = "a.duckdb: which older backups would be removed is unknown: permission denied for view `v`"
+    assert unknown in shown
+
+
+def test_a_target_that_says_nothing_any_more_is_not_waited_for(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = threading.Event()
+
+    def hangs(target: Target, dialect: object) -> Facts:
+        del target, dialect
+        assert end.wait(300)
+        return Facts("duckdb", (1,))
+
+    monkeypatch.setattr(outlook, "read_server", hangs)
+    monkeypatch.setattr(outlook, "reach", lambda target, seconds: Reached(Reach.ANSWERS))
+    monkeypatch.setattr(outlook, "_ANSWER_SECONDS", 0.05)
+    try:
+        shown = sentences(store, tmp_path, "a.duckdb")
+    finally:
+        end.set()
+    assert any("which older backups would be removed is unknown: no response within" in each for each in shown), (
+        shown
+    )

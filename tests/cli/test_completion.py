@@ -1,0 +1,172 @@
+"""Completion: values that the shell can be offered, never an error, a prompt or a wait."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Dbatk
+from toolkit.app import completing
+from toolkit.store import open_store
+
+PROGRAM = "import sys; from toolkit.cli.main import main; sys.exit(main([]))"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(completing, "LIMIT_SECONDS", 60.0)
+    with duckdb.connect("x.duckdb") as database:
+        database.execute('CREATE TABLE orders (id INTEGER, "Order ID" INTEGER); CREATE TABLE others (a INTEGER)')
+        database.execute("CREATE SCHEMA shop; CREATE TABLE shop.sales (b INTEGER); CREATE INDEX ix ON others (a)")
+    return tmp_path
+
+
+def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what bash is offered for the last word of a line; a blank at its end begins a new one."""
+    from toolkit.cli.main import main
+
+    monkeypatch.setenv("_DBATK_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - (not line.endswith(" "))))
+    with pytest.raises(SystemExit):
+        main([])
+    answer = capsys.readouterr()
+    assert answer.err == ""
+    return answer.out.split("\n")[:-1] if answer.out.strip() else []
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("dbatk ctas --compression n", ["none"]),
+        ("dbatk ctas --compression none,query", ["none,query_low", "none,query_high"]),
+        ("dbatk ctas --keep ", ["none", "best", "all"]),
+        ("dbatk ctas --degree d", ["default"]),
+        ("dbatk ctas -t ", ["crm", "shop"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --source o", ["orders", "others"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --source shop.s", ["shop.sales"]),
+        ("dbatk index rebuild -t duckdb:///x.duckdb --index ", ["ix"]),
+        ("dbatk index build -t duckdb:///x.duckdb --table orders --columns id,O", ["id,Order ID"]),
+        ("dbatk ctas --source o", []),
+        ("dbatk ctas -t duckdb:///nothere.duckdb --source o", []),
+        ("dbatk ctas -t nosuchprofile --source o", []),
+        ("dbatk runs show ", []),
+    ],
+)
+def test_values_are_completed(
+    line: str, offered: list[str], home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config").mkdir(mode=0o700)
+    (home / "config" / "targets.toml").write_text(
+        '[targets.crm]\nurl = "duckdb:///x.duckdb"\n[targets.shop]\nurl = "duckdb:///x.duckdb"\n', encoding="utf-8"
+    )
+    before = sorted(path.name for path in home.iterdir())
+    assert completed(line, capsys, monkeypatch) == offered
+    assert [name for name in sorted(path.name for path in home.iterdir()) if name not in before] in (
+        [], ["home"], ["xdg_cache_home"],
+    )  # fmt: skip
+
+
+def test_runs_labels_and_configurations_are_completed(
+    dbatk: Dbatk, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = (
+        "ctas -t duckdb:///x.duckdb --source others --table copy --degree 1,2 --repeat 1 --warmup 0 --label weekly"
+    )
+    made = dbatk(*line.split(), "--store", str(home / "store.sqlite"))
+    assert made.status == 0, made.err
+    assert completed("dbatk runs show w", capsys, monkeypatch) == ["weekly"]
+    offered = completed("dbatk report ", capsys, monkeypatch)
+    assert offered[:2] == ["last", "weekly"] and len(offered) == 3
+    assert sorted(completed("dbatk compare last/", capsys, monkeypatch)) == ["last/degree=1", "last/degree=2"]
+
+
+def test_names_are_kept_for_nobody_else_and_asked_again_when_old(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert completing.names("duckdb:///x.duckdb", "tables") == ["orders", "others"]
+    (kept,) = home.rglob("completion.json")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    (home / "x.duckdb").unlink()
+    assert completing.names("duckdb:///x.duckdb", "tables") == ["orders", "others"]
+    later = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert completing.names("duckdb:///x.duckdb", "tables") == []
+    kept.write_text("no json", encoding="utf-8")
+    assert completing.names("duckdb:///x.duckdb", "tables") == []
+
+
+def test_a_database_that_does_not_answer_holds_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    class Endless(subprocess.Popen[bytes]):
+        def __init__(self, arguments: list[str], **given: object) -> None:
+            asked.append(arguments)
+            super().__init__([sys.executable, "-c", "import signal; signal.pause()"], **given)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(completing, "LIMIT_SECONDS", 0.05)
+    began: list[Endless] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: began.append(Endless(*a, **k)) or began[-1])
+    assert completing.names("duckdb:///x.duckdb", "tables") == []
+    assert len(asked) == 1
+    os.kill(began[0].pid, 9)
+    os.waitpid(began[0].pid, 0)
+
+
+def test_completion_needs_no_home(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completing, "_file", lambda: (_ for _ in ()).throw(OSError("no home")))
+    assert completed("dbatk ctas -t duckdb:///x.duckdb --source o", capsys, monkeypatch) == []
+    assert completed("dbatk ctas --compression n", capsys, monkeypatch) == ["none"]
+
+
+def test_completion_runs_nothing_from_the_folder_that_is_worked_in(home: Path) -> None:
+    (home / "toolkit").mkdir()
+    (home / "toolkit" / "__init__.py").write_text("open('taken', 'w').close()", encoding="utf-8")
+    assert completing.names("duckdb:///x.duckdb", "tables") == ["orders", "others"]
+    assert not (home / "taken").exists()
+
+
+def test_a_key_press_neither_makes_a_store_nor_changes_one(home: Path) -> None:
+    store = home / "store.sqlite"
+    assert completing.runs(None) == [] and completing.cells(None, "last") == []
+    assert not store.exists()
+    with open_store(store):
+        pass
+    with closing(sqlite3.connect(store)) as opened:
+        opened.execute("UPDATE schema_version SET version = 8")
+        opened.commit()
+    before = store.read_bytes()
+    assert completing.runs(None) == []
+    assert store.read_bytes() == before and list(home.glob("*.version*")) == []
+
+
+def test_a_server_that_refused_is_not_asked_again_for_anything(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "postgresql://nobody@127.0.0.1:1/none"
+    assert completing.names(url, "tables") == []
+    asked: list[str] = []
+    monkeypatch.setattr(completing, "_ask", asked.append)
+    assert completing.names(url, "columns", table="t") == [] and asked == []
+    assert completing.names("duckdb:///x.duckdb", "tables") == [] and len(asked) == 1
+
+
+def test_nothing_is_asked_where_no_note_can_be_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(completing, "_ask", asked.append)
+    (home / "xdg_cache_home").write_text("a file where the folder would be", encoding="utf-8")
+    assert completing.names("duckdb:///x.duckdb", "tables") == [] and asked == []

@@ -1,0 +1,78 @@
+"""What people type out of habit: each is answered by what it is called here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.cli.test_help import COMMANDS
+from toolkit.cli.habits import HABITS
+
+FLAGS = {
+    path: {flag for one in command.params for flag in one.opts if flag.startswith("--")}  # type: ignore[attr-defined]
+    for path, command in COMMANDS
+}
+
+
+@pytest.mark.parametrize("typed", HABITS)
+def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk: Dbatk) -> None:
+    meant = HABITS[typed]
+    options = meant.split() if meant.startswith("--") else []
+    met = 0
+    for path, flags in FLAGS.items():
+        if typed in flags or (options and not flags.intersection(options)):
+            continue
+        if any(typed in one.opts for one in dict(COMMANDS)[path].params):  # type: ignore[attr-defined]
+            continue
+        answer = dbatk(*path, typed, "4")
+        assert answer.status == 2, path
+        first = next((one for one in options if one in flags), meant)
+        assert first in answer.err, (path, answer.err)
+        met += 1
+        if met == 3:
+            break
+    assert met, "no command has what is meant"
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("index build --paralel 4", "use `--degree`"),
+        ("ctas --channels 4", "use `--degree`"),
+        ("backup run --degree 4", "use `--channels`"),
+        ("ctas --sorce T", "did you mean `--source`?"),
+        ("ctas --tread 4", "use `--degree`"),
+        ("runs list --threads 4", "see `dbatk runs list --help`"),
+    ],
+)
+def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) -> None:
+    answer = dbatk(*line.split())
+    assert answer.status == 2
+    assert hint in answer.err
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        (["ctas", "--query", "SELECT 1 AS a", "--table", "t"], "pipe it to `--query -`"),
+        (["ctas", "--query", "with x as (select 1 a) select * from x", "--table", "t"], "`--query` takes a file"),
+        (["ctas", "--source", "SELECT * FROM orders", "--table", "t"], "name that with `--query`"),
+        (["ctas", "--source", "rows.csv", "--table", "t"], "a SELECT in `--query` can name the file"),
+        (["ctas", "--source", "nothere.csv", "--table", "t"], "check schema and name"),
+        (["index", "build", "--table", "orders", "--columns", "Order ID"], "--columns '\"Order ID\"'"),
+        (["index", "build", "--table", "orders", "--columns", "amount,Order ID"], "--columns '\"Order ID\"'"),
+    ],
+)
+def test_a_value_that_belongs_elsewhere_is_answered_by_where(
+    given: list[str], hint: str, dbatk: Dbatk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    with duckdb.connect("x.duckdb") as database:
+        database.execute('CREATE TABLE orders (amount INTEGER, "Order ID" INTEGER)')
+    answer = dbatk(*given, "-t", "duckdb:///x.duckdb")
+    assert answer.status == 2
+    assert hint in answer.err

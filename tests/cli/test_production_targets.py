@@ -1,0 +1,118 @@
+"""A plan on several production databases: each is named, or its approval names them; a scheduler hears by day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.schedule.test_cron import crontab
+from tests.servers.postgresql import Server
+
+__all__ = ["crontab"]
+
+pytestmark = pytest.mark.postgresql
+PLAN = """
+[plan]
+name = "nightly"
+targets = ["shop", "crm"]
+[[step]]
+name = "gather"
+operation = "stats-gather"
+schema = "public"
+"""
+
+
+@pytest.fixture
+def shops(postgresql_server: Server, home: Path, dbatk: Dbatk) -> Iterator[str]:
+    """Two production databases of one server, each with a profile, and a plan for both."""
+    server = postgresql_server
+    for name in ("shop", "crm"):
+        with server.connect() as session:
+            session.execute(f"CREATE DATABASE {name}")
+        at = f"host={server.host} port={server.port} dbname={name} user={server.user}"
+        with psycopg.connect(at, autocommit=True) as session:
+            session.execute("CREATE TABLE t AS SELECT 1 AS i")
+        url = f"postgresql://{server.user}@{server.host}:{server.port}/{name}"
+        assert dbatk("target", "add", name, url, "--production").status == 0
+    (home / "nightly.toml").write_text(PLAN)
+    yield "nightly.toml"
+    for name in ("shop", "crm"):
+        with server.connect() as session:
+            session.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def states(answer: str) -> dict[str, str]:
+    return {step["target"]: step["state"] for step in json.loads(answer)["steps"]}
+
+
+BOTH = ("--yes-production", "shop", "--yes-production", "crm")
+
+
+def test_each_production_target_of_a_plan_is_named(dbatk: Dbatk, shops: str) -> None:
+    one = dbatk("run", shops, *BOTH[:2], "--json")
+    assert (one.status, states(one.out)["shop"]) == (3, "done") and states(one.out)["crm"] != "done"
+    both = dbatk("run", shops, *BOTH, "--json")
+    assert states(both.out)["crm"] == "done", both.out
+    alone = dbatk("plan", shops, *BOTH[:2])
+    told = " ".join(alone.out.split())
+    assert "crm would be refused: use --yes-production crm" in told
+    assert "no: `crm` is a production database" in told and "no: `shop`" not in told
+    assert "refused" not in dbatk("plan", shops, *BOTH).out
+
+
+@pytest.mark.parametrize("consent", [(), BOTH], ids=["the targets", "the consents"])
+def test_an_approved_plan_needs_no_consent_for_the_targets_it_names(
+    dbatk: Dbatk, shops: str, consent: tuple[str, ...]
+) -> None:
+    assert dbatk("plan", "approve", shops, *consent).status == 0
+    answer = dbatk("run", shops, "--approved-only", "--json")
+    assert (answer.status, set(states(answer.out).values())) == (0, {"done"}), answer.out + answer.err
+
+
+def test_an_approval_is_no_consent_to_a_run_that_is_not_held_against_it(dbatk: Dbatk, shops: str) -> None:
+    assert dbatk("plan", "approve", shops, *BOTH).status == 0
+    answer = dbatk("run", shops, "--json")
+    assert "done" not in states(answer.out).values(), answer.out
+
+
+def test_what_would_be_refused_tonight_is_not_installed(dbatk: Dbatk, shops: str, crontab: Path) -> None:
+    line = ("plan", "schedule", shops, "--kind", "cron", "--at", "22:00 UTC")
+    printed = dbatk(*line, *BOTH[:2])
+    assert printed.status == 0 and "crm` is a production database" in " ".join(printed.err.split())
+    refused = dbatk(*line, *BOTH[:2], "--install")
+    assert refused.status == 5 and "`crm` is a production database" in refused.err and not crontab.exists()
+    assert dbatk(*line, *BOTH, "--install").status == 0
+    before = crontab.read_text()
+    assert " ".join(BOTH) in before
+    assert dbatk(*line, "--install").status == 5
+    assert crontab.read_text() == before, "a line that works is not replaced by one that is refused"
+
+
+def test_what_changes_in_an_installed_line_is_shown_before_it_is_replaced(
+    dbatk: Dbatk, shops: str, crontab: Path
+) -> None:
+    line = ("plan", "schedule", shops, "--kind", "cron", *BOTH)
+    assert "installed already" not in dbatk(*line, "--at", "22:00 UTC", "--install").err
+    assert "installed already" not in dbatk(*line, "--at", "22:00 UTC", "--install").err, "nothing changes"
+    again = dbatk(*line, "--at", "23:30 UTC", "--install").err
+    assert "this changes" in again and "-0 22 * * *" in again and "+30 23 * * *" in again, again
+    document = json.loads(dbatk(*line, "--at", "01:00 UTC", "--install", "--json").out)
+    assert [change[:3] for change in document["changes"]] == ["-30", "+0 "]
+
+
+def test_two_profiles_of_one_database_in_a_plan_are_named(
+    dbatk: Dbatk, shops: str, postgresql_server: Server, home: Path
+) -> None:
+    server = postgresql_server
+    url = f"postgresql://{server.user}@{server.host}:{server.port}/shop"
+    assert dbatk("target", "add", "again", url, "--production").status == 0
+    (home / shops).write_text(PLAN.replace('"crm"', '"crm", "again"'))
+    for words in (("run",), ("plan",), ("plan", "approve")):
+        answer = dbatk(*words, shops)
+        assert answer.status == 2, answer.err
+        assert "`shop` and `again` of the plan are the same database" in answer.err

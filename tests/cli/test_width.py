@@ -1,0 +1,98 @@
+"""Text fits the terminal that shows it, whatever its width; a pipe gets whole lines, a file 80 columns."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.report.make import sweep
+from toolkit import terminal
+from toolkit.analysis.compare import compare
+from toolkit.report.render import Format, render
+from toolkit.report.summary import summary_text
+
+_LONG = "a_label_of_a_run_that_is_as_long_as_people_make_them_when_they_put_the_whole_story_into_it"
+
+
+@pytest.fixture(params=[60, 72, 80, 132, 200])
+def columns(request: pytest.FixtureRequest) -> Iterator[int]:
+    token = terminal._WIDTH.set(request.param)
+    yield request.param
+    terminal._WIDTH.reset(token)
+
+
+def words(text: str) -> list[str]:
+    return sorted(re.findall(r"[A-Za-z]{3,}", text))
+
+
+def test_reports_and_summaries_fit_and_break_no_word(columns: int) -> None:
+    run = sweep({1: [8.0, 8.1, 8.2], 2: [3.0, 3.1, 3.05], 4: [2.0, 2.1, 2.2]})
+    later = sweep({1: [8.0, 8.1, 8.2], 2: [3.0, 3.1, 3.05]}, run="20261122-052307-cd34")
+    texts = [
+        lambda: render(run, Format.TEXT),
+        lambda: summary_text([run, later]),
+        lambda: render([run, later], Format.TEXT, comparisons=[compare(run, later)]),
+    ]
+    for text in texts:
+        lines = text().splitlines()
+        assert max(map(len, lines)) <= columns
+        with terminal.usual_width():
+            usual = text()
+        if columns >= terminal.USUAL:
+            assert set(words(usual)) <= set(words("\n".join(lines)))
+
+
+def on_terminal(columns: int, *arguments: str, cwd: Path) -> str:
+    """Run dbatk on a terminal of that many columns, and return what it shows."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    known = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "toolkit", *arguments],
+        cwd=cwd, env={**known, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):
+        while piece := os.read(ours, 65536):
+            shown += piece
+    running.wait()
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r", "")
+
+
+@pytest.fixture
+def store(tmp_path: Path, url: str, dbatk: Dbatk) -> Path:
+    done = dbatk("ctas", "-t", url, "--source", "small", "--table", "copied", "--label", _LONG)
+    assert done.status == 0, done.err
+    return tmp_path / "store.sqlite"
+
+
+def test_a_pipe_gets_one_record_a_line(store: Path, dbatk: Dbatk) -> None:
+    listed = dbatk("runs", "list", "--store", str(store)).out
+    assert any(_LONG in line and "ctas" in line for line in listed.splitlines())
+
+
+@pytest.mark.parametrize("columns", [60, 200])
+def test_a_table_fits_the_terminal(columns: int, store: Path, tmp_path: Path) -> None:
+    lines = on_terminal(columns, "runs", "list", "--store", str(store), cwd=tmp_path).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert any(_LONG in line for line in lines) is (columns == 200)
+
+
+def test_a_file_is_laid_out_for_80_columns(store: Path, tmp_path: Path) -> None:
+    on_terminal(200, "report", "last", "--out", "wide.txt", "--store", str(store), cwd=tmp_path)
+    text = (tmp_path / "wide.txt").read_text(encoding="utf-8")
+    assert max(map(len, text.splitlines())) <= 80

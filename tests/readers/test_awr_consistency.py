@@ -1,0 +1,154 @@
+"""Nothing of a report is lost in silence, and what contradicts itself in it is named with both values."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.readers.awr_samples import STATSPACK, TEXT, html
+from toolkit.readers.awr.report import read_report
+
+
+def document(text: str) -> dict[str, Any]:
+    return read_report(text.encode(), "r").document()
+
+
+def warned(text: str, words: str) -> list[str]:
+    return [one for one in document(text)["warnings"] if words in one]
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new)
+
+
+HEADER_OF_11_2 = """Snapshot       Snap Id     Snap Time      Sessions Curs/Sess Comment
+~~~~~~~~    ---------- ------------------ -------- --------- ------------------
+Begin Snap:          7 02-Mar-05 10:00:00       50       1.5
+  End Snap:          8 02-Mar-05 11:00:00       51       1.6
+   Elapsed:      60.00 (mins) Av Act Sessions:       1.8
+   DB time:     106.55 (mins)      DB CPU:      28.35 (mins)
+"""
+
+
+def test_db_time_of_statspack_11_2_stands_before_db_cpu_in_its_line() -> None:
+    header = re.compile(r" +Snap Id     Snap Time.*?Elapsed: .*?\n", re.DOTALL)
+    text, count = header.subn(HEADER_OF_11_2, STATSPACK)
+    assert count == 1
+    found = document(text)
+    assert (found["elapsed_min"], found["db_time_min"], found["begin_snap_id"]) == (60.0, 106.55, 7)
+
+
+PARSE_CALLS = """SQL ordered by Parse Calls for DB: ACME  Instance: acme1  Snaps: 7 -8
+-> End Parse Calls Threshold:
+
+                           % Total
+ Parse Calls  Executions   Parses  Hash Value
+------------ ------------ -------- ----------
+"""
+
+
+def test_a_page_break_within_a_list_of_statements_loses_no_row() -> None:
+    text = STATSPACK.replace(
+        "End of Report",
+        PARSE_CALLS + "     104,681      104,681     0.67 1470906206\nselect one from table_with_a_lo\n"
+        + PARSE_CALLS + "ng_name\n\n     103,807      293,914     0.67 3927599362\nselect two from dual\n\n"
+        "     100,192            0     0.64 3048181047\nselect three from dual\n"
+        + PARSE_CALLS + "\n      90,000            1     0.50 2048181047\nselect four from dual\n\n"
+        "          -------------------------------------------------------------\n\nEnd of Report",
+    )  # fmt: skip
+    rows = document(text)["sql_by_parse_calls"]
+    assert [(row["old_hash_value"], row["parse_calls"]) for row in rows] == [
+        ("1470906206", 104_681), ("3927599362", 103_807), ("3048181047", 100_192), ("2048181047", 90_000),
+    ]  # fmt: skip
+    assert [row["text"].split()[1] for row in rows] == ["one", "two", "three", "four"]
+
+
+PARAMETERS = """init.ora Parameters                  DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                                  End value
+Parameter Name                Begin value                       (if different)
+----------------------------- --------------------------------- --------------
+control_files                 /u01/app/oracle/oradata/ACME/cont
+                              rol01.ctl, /u02/oradata/control2,
+                              /u03/control03.ctl
+db_block_size                 8192
+          -------------------------------------------------------------
+
+"""
+
+
+def test_a_wrapped_parameter_has_neither_a_blank_nor_a_comma_too_many() -> None:
+    found = document(TEXT.replace("End of Report", PARAMETERS + "End of Report"))["init_parameters"]
+    assert found["control_files"] == (
+        "/u01/app/oracle/oradata/ACME/control01.ctl, /u02/oradata/control2,/u03/control03.ctl"
+    )
+    assert found["db_block_size"] == "8192"
+
+
+def test_lines_of_figures_that_no_list_takes_are_counted() -> None:
+    assert not warned(TEXT, "lines of figures")
+    orphans = (
+        "\nlost and found                 12           34\nanother of them                 5            6\n\n"
+    )
+    (sentence,) = warned(TEXT.replace("End of Report", orphans + "End of Report"), "lines of figures")
+    assert sentence.startswith("2 lines of figures are in no list") and "lost and found 12 34" in sentence
+
+
+MODEL = "<tr><td>DB time</td><td>{}</td><td></td><td></td></tr><tr><td>sql execute"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentences"),
+    [
+        pytest.param(
+            "1,030.50 (mins)", "30.50 (mins)",
+            ["DB time is 30 min 30 s by the header, and 17 h 12 min by the load profile"], id="header",
+        ),
+        pytest.param(
+            "<tr><td>sql execute", MODEL.format("99,999.00"),
+            ["DB time is 17 h 10 min by the header, and 27 h 47 min by the time model",
+             "DB time is 27 h 47 min by the time model, and 17 h 12 min by the load profile"], id="time model",
+        ),
+        pytest.param(
+            "<td>DB CPU</td><td>900.00</td>", "<td>DB CPU</td><td>700.00</td>",
+            ["DB CPU is 11 min 40 s by the time model, and 15 min 00 s by the top events"], id="cpu",
+        ),
+        pytest.param(
+            "<td>2.4</td>", "<td>240</td>", ["the top events give `log file sync` 240 % of DB time"], id="share"
+        ),
+        pytest.param(
+            "<td>1.2E+06</td>", "<td>-12</td>",
+            ["`block_changes` is -12 per second in the load profile: a counter ran backwards"], id="backwards",
+        ),
+    ],
+)  # fmt: skip
+def test_a_report_that_denies_itself_is_told_with_both_values(old: str, new: str, sentences: list[str]) -> None:
+    usual = set(document(html())["warnings"])
+    assert [one for one in document(replaced(html(), old, new))["warnings"] if one not in usual] == sentences
+
+
+def test_more_db_time_than_the_sessions_had_names_the_statement_that_explains_it() -> None:
+    few = replaced(replaced(html(), "<td>50</td>", "<td>5</td>"), "<td>51</td>", "<td>6</td>")
+    (sentence,) = warned(few, "sessions")
+    assert sentence == (
+        "DB time is 17.2 active sessions on average, yet at most 6 sessions existed at its begin and end"
+    )
+    long = replaced(few, "<td>12.50</td><td></td>", "<td>58,000.00</td><td>1</td>")
+    (sentence,) = warned(long, "sessions")
+    assert "an execution takes longer than the interval in `abcdfghjkmn12` (16 h 07 min" in sentence
+
+
+REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
+
+
+@pytest.mark.skipif(not (REALDATA / "awr").is_dir(), reason="no real reports at DBATK_REALDATA")
+def test_no_real_report_is_said_to_deny_itself_or_to_lose_a_line() -> None:
+    words = (" by the ", "lines of figures", "ran backwards", "existed at", "% of DB time")
+    for path in [*(REALDATA / "awr").iterdir(), *(REALDATA / "statspack").iterdir()]:
+        found = read_report(path.read_bytes(), path.name).document()["warnings"]
+        assert not [one for one in found if any(word in one for word in words)], path.name

@@ -1,0 +1,270 @@
+"""A report in the forms that people really have says the same, or says that it does not; never another value."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.readers.awr_samples import STATSPACK, TEXT, html
+from tests.readers.mangling import LESS, SAME, copied, mailed, zipped
+from tests.tiers import examples, thinned
+from toolkit.errors import ToolkitError
+from toolkit.readers.awr.decode import text_of
+from toolkit.readers.awr.pasted import from_base64, read_pasted, undone
+from toolkit.readers.awr.report import Reading, read_report, read_reports
+
+AWR = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
+REAL = sorted([*AWR.glob("awr/*.html"), *AWR.glob("statspack/*.lst")])
+real = pytest.mark.skipif(not REAL, reason="set DBATK_REALDATA to the folder of real reports")
+SAMPLES = {"page": html(), "text": TEXT, "statspack": STATSPACK}
+ASIDE = {"file", "format", "tables", "warnings"}
+
+
+def values(document: dict[str, Any]) -> set[tuple[str, ...]]:
+    """Return each fact and each row of a report with where it stands."""
+    found: set[tuple[str, ...]] = set()
+
+    def walk(place: tuple[str, ...], value: object) -> None:
+        if isinstance(value, dict):
+            for name, one in value.items():
+                walk((*place, str(name)), one)
+        elif isinstance(value, list):
+            found.update((*place, json.dumps(one, sort_keys=True)) for one in value)
+        elif place[0].startswith("init_parameters"):  # a value in several rows, of the container that is there
+            found.update(("init_parameters", place[-1], part) for part in str(value).split(", "))
+        elif value is not None:
+            found.add((*place, json.dumps(value)))
+
+    for name, value in document.items():
+        if name not in ASIDE:
+            walk((name,), value)
+    return found
+
+
+def alone(raw: bytes) -> Reading:
+    (one,) = (one for one in read_reports(raw, "r") if not one.aside)
+    return one
+
+
+def check_same(text: str, way: str) -> None:
+    plain, sent = read_report(text.encode(), "r"), alone(SAME[way](text)).report
+    assert sent is not None
+    assert values(sent.document()) == values(plain.document())
+    assert list(sent.faults) == list(plain.faults)
+
+
+def check_not_another(text: str, way: str) -> None:
+    plain = read_report(text.encode(), "r")
+    try:
+        sent = alone(LESS[way](text)).report
+    except ToolkitError as error:
+        assert error.hint
+        return
+    assert sent is not None
+    was, now = values(plain.document()), values(sent.document())
+    if now != was:
+        assert set(sent.warnings) - set(plain.warnings)
+    if "took off" not in way:  # there a cell is lost that nothing tells of: the warnings must do
+        assert now <= was
+
+
+@pytest.mark.parametrize("way", SAME)
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_what_a_mail_does_to_a_report_is_undone(sample: str, way: str) -> None:
+    if (sample, way) != ("page", "an empty line after each"):
+        check_same(SAMPLES[sample], way)
+
+
+@pytest.mark.parametrize("way", LESS)
+def test_what_cannot_be_undone_is_said(way: str) -> None:
+    check_not_another(html(), way)
+    if not way.startswith("copied"):
+        check_not_another(TEXT, way)
+
+
+@real
+@pytest.mark.parametrize("way", SAME)
+@pytest.mark.parametrize("file", thinned(REAL, 8), ids=lambda file: file.name[:24])
+def test_a_real_report_that_was_sent_says_the_same(file: Path, way: str) -> None:
+    check_same(text_of(file.read_bytes(), file.name), way)
+
+
+@real
+@pytest.mark.parametrize("way", LESS)
+@pytest.mark.parametrize("file", thinned(REAL, 8), ids=lambda file: file.name[:24])
+def test_a_real_report_that_was_mangled_says_nothing_else(file: Path, way: str) -> None:
+    if way.startswith("copied") and file.suffix == ".lst":
+        return
+    check_not_another(text_of(file.read_bytes(), file.name), way)
+
+
+def test_a_copied_page_is_read_by_its_tabs() -> None:
+    report = read_report(copied(html()).encode(), "r")
+    assert (report.facts["db_name"], report.facts["begin_snap_id"], report.facts["db_time_min"]) == (
+        "ACME",
+        7,
+        1030.5,
+    )
+    events = report.sections["top_events"]
+    assert isinstance(events, list)
+    assert [event["waits"] for event in events] == [57000, None, 3]
+    assert report.faults == []
+
+
+def test_headings_of_a_copied_list_may_begin_with_a_number() -> None:
+    heads = "Tablespace\tReads\tAv Rds/s\tAv Rd(ms)\t1-bk Rds/s\tWrites\n"
+    (table,) = read_pasted(f"Tablespace IO Stats\n{heads}" + "USERS\t7\t0\t0.50\t0\t61\n" * 5).tables
+    assert (table.columns[4], len(table.rows)) == ("1-bk Rds/s", 5)
+
+
+def test_single_blanks_between_cells_are_refused_with_what_to_do() -> None:
+    with pytest.raises(ToolkitError, match="single blanks stand between its cells") as caught:
+        read_report(copied(html(), " ", empty=False).encode(), "r")
+    assert "Ctrl+S" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("pair", [(html(), html()), (TEXT, TEXT), (html(), TEXT), (STATSPACK, TEXT)])
+def test_two_reports_in_one_file_are_two(pair: tuple[str, str]) -> None:
+    read = read_reports("\n".join(pair).encode(), "both.txt")
+    assert [one.name for one in read] == ["both.txt#1", "both.txt#2"]
+    for one, text in zip(read, pair, strict=True):
+        assert one.report is not None
+        assert values(one.report.document()) == values(read_report(text.encode(), "r").document())
+    with pytest.raises(ToolkitError, match="holds 2 reports"):
+        read_report("\n".join(pair).encode(), "both.txt")
+
+
+def test_an_archive_names_its_members_and_passes_over_what_is_no_report() -> None:
+    found = read_reports(zipped(html(), "only words " * 20, TEXT), "a.zip")
+    assert [one.name for one in found] == [f"a.zip#{n} (reports/{n}.html)" for n in (1, 2, 3)]
+    assert [one.report is not None for one in found] == [True, False, True]
+    assert [one.aside for one in found] == [False, True, False]
+
+
+def test_a_mail_of_words_alone_is_no_report() -> None:
+    with pytest.raises(ToolkitError, match="no AWR or Statspack data"):
+        read_report(mailed("Where is the report? " * 20, "7bit"), "m.eml")
+
+
+def test_a_zip_that_unpacks_to_more_than_200_mb_is_refused() -> None:
+    with pytest.raises(ToolkitError, match="200 MB"):
+        read_reports(zipped(" " * 150_000_000, " " * 60_000_000), "b.zip")
+
+
+@pytest.mark.parametrize(("head", "told"), [
+    ("~~BEGIN-OS-INFORMATION~~\nSTAT_NAME  STAT_VALUE\n", "an extract of AWR-Miner"),
+    ("SQL Monitoring Report\n\nSQL Text\n------\nselect 1\n", "a SQL Monitor report"),
+    ("TKPROF: Release 19.0.0.0.0 - Development\n", "the output of tkprof"),
+    ("STATSPACK SQL report for Old Hash Value: 1 Module:\n", "of a single statement"),
+    ("          ADDM Report for Analysis 'X'\n", "an ADDM report"),
+])  # fmt: skip
+def test_what_is_no_report_is_named_for_what_it_is_in_any_form(head: str, told: str) -> None:
+    text = head + "words of it\n" * 60
+    for raw in (text.encode(), SAME["quoted"](text), SAME["base64"](text), SAME["an attachment"](text)):
+        with pytest.raises(ToolkitError, match=told):
+            read_report(raw, "r")
+
+
+@real
+@pytest.mark.parametrize(("files", "told"), [
+    ("awrminer/*", "AWR-Miner"), ("sqlmon/*.txt", "SQL Monitor"), ("sqlmon/*.html", "SQL Monitor"),
+    ("ash/*", "ASH"), ("timing/*TKPROF*", "no AWR or Statspack data|tkprof"),
+])  # fmt: skip
+def test_real_files_of_other_kinds_are_named(files: str, told: str) -> None:
+    for file in AWR.glob(files):
+        with pytest.raises(ToolkitError, match=told):
+            read_report(file.read_bytes(), file.name)
+
+
+@examples(200)
+@given(
+    st.sampled_from([html(), TEXT, STATSPACK]),
+    st.lists(st.sampled_from(sorted(SAME)), max_size=2),
+    st.floats(0, 1),
+)
+def test_a_report_cut_on_its_way_is_never_another(text: str, ways: list[str], share: float) -> None:
+    plain = values(read_report(text.encode(), "r").document())
+    raw = text.encode()
+    for way in ways:
+        raw = SAME[way](text_of(raw, "r")) if not raw.startswith((b"PK", b"\x1f\x8b")) else raw
+    try:
+        found = read_reports(raw[: int(len(raw) * share)], "r")
+    except ToolkitError:
+        return
+    for one in found:
+        if one.report is not None and not one.report.faults:
+            assert values(one.report.document()) <= plain
+
+
+@examples(300)
+@given(st.text(alphabet=">=\n 3D20AFabc\t<-", max_size=400))
+def test_any_text_comes_through(text: str) -> None:
+    assert isinstance(undone(text), str)
+
+
+def damaged_archives() -> dict[str, bytes]:
+    """Return archives that somebody damaged or made up, each of which a library stumbles over in its own way."""
+    negative = io.BytesIO()
+    with tarfile.open(fileobj=negative, mode="w") as archive:
+        member = tarfile.TarInfo("report.html")
+        archive.addfile(member, io.BytesIO())
+    header = bytearray(negative.getvalue()[:512])
+    header[124:136] = b"\xff" * 11 + b"\x00"
+    header[148:156] = b"        "
+    header[148:156] = b"%06o\0 " % sum(header)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("report.html", html())
+    lzma = bytearray(packed.getvalue())
+    lzma[60:90] = b"\xff" * 30
+    named = packed.getvalue().replace(b"report.html", b"\xff\xfe\xfdort.html")
+    return {"tar of negative size": bytes(header) + b"\0" * 1024, "damaged lzma": bytes(lzma), "odd name": named}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_archive_of_too_many_files_is_refused_rather_than_read_in_part(packed: bool) -> None:
+    made = io.BytesIO()
+    if packed:
+        with zipfile.ZipFile(made, "w") as archive:
+            for number in range(10_001):
+                archive.writestr(f"{number}.txt", "")
+    else:
+        with tarfile.open(fileobj=made, mode="w") as tape:
+            for number in range(10_001):
+                tape.addfile(tarfile.TarInfo(f"{number}.txt"), io.BytesIO())
+    with pytest.raises(ToolkitError, match="more than 10,000 files"):
+        read_reports(made.getvalue(), "a.zip")
+
+
+@pytest.mark.parametrize("name", damaged_archives())
+def test_a_damaged_archive_is_refused_or_read_without_a_traceback(name: str) -> None:
+    try:
+        read_reports(damaged_archives()[name], "a.zip")
+    except ToolkitError as error:
+        assert error.code == "TK-0113"
+
+
+def test_a_long_text_of_letters_and_blank_lines_is_no_base64_at_once() -> None:
+    text = ("A" * 300 + "\n" * 20_000) * 4 + "!"
+    assert from_base64(text) is None
+
+
+@pytest.mark.parametrize("head", [
+    "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\n\n",
+    "MIME-Version: 1.0\nContent-Disposition: inline; filename*=utf-8''%\nContent-Type: text/plain; charset=\n\nx",
+    "MIME-Version: 1.0\nFrom: \"\n <\nContent-Type: ;;;=\nContent-Transfer-Encoding: base64\n\n=",
+    "MIME-Version: 1.0\n" + "".join(f"Content-Type: multipart/x; boundary=b{n}\n\n--b{n}\n" for n in range(2000)),
+])  # fmt: skip
+def test_a_mail_with_made_up_headers_is_no_report(head: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        read_report(head.encode(), "m.eml")
+    assert caught.value.code == "TK-0113"

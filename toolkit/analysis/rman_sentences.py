@@ -1,0 +1,128 @@
+"""What an RMAN log did, in a sentence for each kind of operation, from its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from toolkit.analysis.lanes import Lanes
+from toolkit.readers.rman.model import Log
+from toolkit.units import byte_size, counted, quantity, seconds
+
+DUPLICATE = ("Duplicate Db", "Duplicate PDB", "duplicate")
+_AUTOBACKUP = "Control File and SPFILE Autobackup"
+_NOTHING = (
+    ("backup", "backup ended without writing a piece that the log shows"),
+    ("restore", "restore ended without reading a backup set that the log shows"),
+    ("recover", "recovery ended without reading a backup set: what redo it applied is not in the log"),
+    ("validate", "validation ended without reading a backup set that the log shows"),
+)
+"""Commands of RMAN, and what is said of one that ended and of which no work is in the log."""
+_PARTS = (*DUPLICATE, _AUTOBACKUP, *(op for op, _ in _NOTHING))
+"""Operations with a sentence of their own."""
+
+
+def work_sentences(log: Log, lanes: Lanes) -> Iterator[str]:
+    """Yield what was backed up, restored, recovered, validated, duplicated, checked, deleted and cataloged."""
+    begun = dict.fromkeys(one.op for one in log.operations)
+    duplicates = [op for op in begun if op in DUPLICATE]
+    for op in duplicates:
+        ended = _ended(log, op)
+        yield (
+            "the database was duplicated"
+            if ended
+            else (
+                "the duplication did not end: the auxiliary database is not complete, and the source is as it was"
+            )
+        )
+    if log.pieces:
+        yield _backed_up(log, lanes)
+    wrote = {log.operations[piece.operation].op for piece in log.pieces if piece.operation is not None}
+    for op, nothing in _NOTHING:
+        if op in begun or any(one.op == op for one in log.reads):
+            yield from _read_back(log, op, "" if op in wrote else nothing, within=bool(duplicates))
+    for op in begun:
+        if op not in _PARTS and not op.startswith("implicit "):
+            yield f"{op}: {'it ended' if _ended(log, op) else 'it began and did not end'}"
+    yield from _done(log)
+
+
+def _ended(log: Log, op: str) -> bool:
+    return any(one.op == op and one.finish is not None for one in log.operations)
+
+
+def _backed_up(log: Log, lanes: Lanes) -> str:
+    files = {file.file for piece in log.pieces for file in piece.datafiles}
+    logs = {entry for piece in log.pieces for entry in piece.archivelogs}
+    extra = dict.fromkeys(what for piece in log.pieces for what in piece.extra)
+    held = [
+        *([counted(len(files), "data file")] if files else []),
+        *([counted(len(logs), "archived log")] if logs else []),
+        *extra,
+    ]
+    what = ", ".join(held) or "something"
+    return f"backed up: {what} in {counted(len(log.pieces), 'piece')}{_amount(log, lanes)}"
+
+
+def _amount(log: Log, lanes: Lanes) -> str:
+    """Return bytes and rate of all pieces, or how many sizes are known; nothing where none is."""
+    known = [piece.bytes for piece in log.pieces if piece.bytes is not None]
+    if not known:
+        return ""
+    if len(known) < len(log.pieces):
+        return f"; the sizes of {len(known):,} of them are known, together {byte_size(sum(known))}"
+    rate = rate_of(sum(known), lanes.work_seconds) if not log.reads else None
+    return f", {byte_size(sum(known))}" + (f" at {quantity(rate, 'bytes_per_second')}" if rate else "")
+
+
+def rate_of(size: int | None, time: float) -> float | None:
+    """Return bytes per second, None where size or time are not known."""
+    return size / time if size is not None and time > 0 else None
+
+
+def _read_back(log: Log, op: str, nothing: str, *, within: bool) -> Iterator[str]:
+    reads = [one for one in log.reads if one.op == op]
+    begun = [one for one in log.operations if one.op == op]
+    open_ones = [one for one in begun if one.finish is None]
+    files = {file.file for one in reads for file in one.datafiles}
+    sets = counted(len(reads), "backup set")
+    time = seconds(float(sum(one.elapsed_seconds for one in reads)))
+    if op == "recover" and (tables := log.done.get("recovered table")):
+        yield f"{counted(tables, 'table')} recovered from a copy of the database that was made for it and removed"
+    elif op == "restore" and reads:
+        what = f"{counted(len(files), 'data file')} from {sets}" if files else sets
+        size = sum(one.bytes for one in reads if one.bytes is not None)
+        whole = reads and all(one.bytes is not None for one in reads)
+        rate = rate_of(size, float(sum(one.elapsed_seconds for one in reads))) if whole else None
+        amount = f", {byte_size(size)} at {quantity(rate, 'bytes_per_second')} per channel" if rate else ""
+        yield f"restored: {what} in {time} of the channels{amount}"
+    elif op == "validate" and reads:
+        yield f"validated: {sets} in {time} of the channels" + (
+            "" if log.corrupt else ", no corrupt block is reported"
+        )
+    elif op == "recover" and reads:
+        yield f"recovered: {sets} read in {time} of the channels"
+    elif nothing and begun and not open_ones and not within:
+        yield nothing
+    if open_ones and not within:
+        many = "" if len(begun) == len(open_ones) == 1 else f" {counted(len(open_ones), 'time')} of {len(begun)}"
+        yield f"{op} began and did not end{many}"
+
+
+def _done(log: Log) -> Iterator[str]:
+    """Yield what was crosschecked, deleted, cataloged and switched."""
+    shown = {name: count for name, count in log.done.items() if name.startswith("crosschecked ")}
+    total = shown.pop("crosschecked objects", 0)
+    if total or shown:
+        seen = sum(shown.values())
+        expired = sum(count for name, count in shown.items() if name.endswith(": EXPIRED"))
+        part = f"; of the {seen:,} that the log shows" if total and total != seen else ","
+        yield f"crosschecked: {counted(total or seen, 'object')}{part} {expired:,} expired"
+    for verb in ("deleted", "uncataloged", "cataloged", "switched"):
+        things = [counted(count, name.partition(" ")[2]) for name, count in log.done.items()
+                  if name.startswith(f"{verb} ")]  # fmt: skip
+        if things:
+            yield f"{verb}: {_listed(things)}"
+
+
+def _listed(things: Sequence[str]) -> str:
+    return ", ".join(things)

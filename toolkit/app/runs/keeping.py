@@ -1,0 +1,58 @@
+"""`--keep best`: the best configuration of a measurement, run once more as a job."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from toolkit.analysis.advice import advice
+from toolkit.app.runs.doubt import refuse_loaded_in_part
+from toolkit.app.runs.planning import collect_facts
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import PlannedTrial
+from toolkit.model.protocols import Event
+from toolkit.model.records import TrialRecord
+from toolkit.model.words import Outcome
+from toolkit.runner import RunContext, job_of
+from toolkit.runner.trial import run_trial
+
+
+def keep_best(context: RunContext) -> None:
+    """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
+
+    A resume that finds it done does not do it twice.
+
+    Raises:
+        ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails; TK-0130 when it is
+            stopped.
+    """
+    stored = context.store.load_run(context.run)
+    refuse_loaded_in_part(context)
+    if any(_kept(trial) for trial in stored.trials if trial.trial > stored.head.trials_planned):
+        return
+    cell = advice(stored).best
+    if cell is None:
+        context.warn("no configuration succeeded, so there is no best one to keep")
+        return
+    job = job_of(context.experiment, cell)
+    own = replace(context, planning=collect_facts(job, context.dialect, context.sessions))
+    planner = own.planner()
+    own.operation.check(planner)
+    number = 1 + max(trial.trial for trial in stored.trials)
+    planned = PlannedTrial(number, cell, 0)
+    context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
+    pieces = own.operation.pieces(planner, cell)
+    record = run_trial(own, planned, context.attempt, pieces, own.operation.plan(planner, cell)).record
+    context.store.end_trial(context.run, record)
+    context.sessions.close()
+    if record.outcome is Outcome.INTERRUPTED:
+        raise ToolkitError(
+            f"run {context.run} was interrupted while keeping the best configuration", code="TK-0130"
+        )
+    if record.outcome is not Outcome.OK:
+        raise ToolkitError(f"the best configuration ({cell}) could not be kept: {record.reason}", code="TK-0203")
+    context.events.emit(Event("kept", f"kept the best configuration ({cell}) as `{pieces[0].work.object.name}`"))
+
+
+def _kept(trial: TrialRecord) -> bool:
+    return trial.outcome is Outcome.OK or any(item.outcome is Outcome.OK for item in trial.items)

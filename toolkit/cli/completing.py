@@ -1,0 +1,92 @@
+"""Completion of values: profiles, runs, configurations, names of the database, choices of an option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import typer
+
+Given = Mapping[str, object]
+Completer = Callable[[typer.Context, str], list[str]]
+
+
+def _text(given: Given, name: str) -> str | None:
+    value = given.get(name)
+    return str(value) if value else None
+
+
+def _targets(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import profiles
+
+    del given, begun
+    return profiles()
+
+
+def _runs(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import cells, runs
+
+    store = _text(given, "store")
+    run, slash, _ = begun.partition("/")
+    return cells(store, run) if slash else runs(store)
+
+
+def _names(given: Given, begun: str, what: str) -> Iterable[str]:
+    """Yield names, with the schema before them where one was begun with."""
+    from toolkit.app.completing import names
+
+    target = _text(given, "target")
+    if target is None:
+        return []
+    schema, dot, _ = begun.rpartition(".")
+    found = names(target, what, schema=schema or None)
+    return [f"{schema}.{name}" for name in found] if dot else found
+
+
+def _columns(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import names
+
+    del begun
+    target = _text(given, "target")
+    table = _text(given, "table") if _text(given, "source") is None else _text(given, "source")
+    if target is None or table is None:
+        return []
+    schema, _, name = table.rpartition(".")
+    return names(target, "columns", schema=schema or None, table=name)
+
+
+_VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
+    "target": _targets,
+    "run": _runs,
+    "runs": _runs,
+    "a": _runs,
+    "b": _runs,
+    "table": lambda given, begun: _names(given, begun, "tables"),
+    "source": lambda given, begun: _names(given, begun, "tables"),
+    "index": lambda given, begun: _names(given, begun, "indexes"),
+    "columns": _columns,
+}
+_LISTS = frozenset({"columns"})
+
+
+def completer(name: str, choices: Sequence[str] = (), *, several: bool = False) -> Completer | None:
+    """Return what completes the value of an option or argument; None for what cannot be completed.
+
+    Args:
+        name: of the option or argument.
+        choices: its values, where they are known.
+        several: whether it takes several, separated by commas.
+    """
+    values = _VALUES.get(name)
+    if values is None and not choices:
+        return None
+
+    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+        done, comma, begun = incomplete.rpartition(",") if several or name in _LISTS else ("", "", incomplete)
+        try:
+            found = choices or (values(ctx.params, begun) if values else ())
+            cased = (value.lower() if begun.islower() and value.isupper() else value for value in found)
+            return [f"{done}{comma}{value}" for value in cased if value.startswith(begun)]
+        except Exception:  # noqa: BLE001 - a key press is answered by nothing rather than by an error
+            return []
+
+    return complete

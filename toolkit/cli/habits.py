@@ -1,0 +1,139 @@
+"""What people type out of habit from other tools, and what it is called here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from toolkit.errors import ToolkitError
+
+_PARALLEL = "--degree --channels --concurrency"
+_ADDRESS = "give the address with `-t`: `oracle://user@host:1521/service`, `postgresql://user@host/db`"
+_CONSENT = "nothing is waved through: say `--not-production`, or `--yes-production NAME` for a target that is"
+_PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
+
+HABITS: dict[str, str] = {
+    # what it is called elsewhere: the options it may be here, the first that a command has; or a sentence
+    "--parallel": _PARALLEL,  # expdp, most people
+    "--threads": _PARALLEL,  # pgloader, DuckDB
+    "--workers": _PARALLEL,
+    "--dop": _PARALLEL,
+    "--jobs": "--concurrency --channels --degree",  # pg_dump, reindexdb, vacuumdb, pgbench
+    "-j": "--concurrency --channels --degree",
+    "--process-max": "--channels",  # pgBackRest
+    "--degree": "--channels",
+    "--channels": "--degree",
+    "--clients": "--concurrency",  # pgbench
+    "-c": "--concurrency",
+    "--sessions": "--concurrency",
+    "--runs": "--repeat",  # hyperfine
+    "-r": "--repeat",
+    "--repeats": "--repeat",
+    "--iterations": "--repeat",
+    "-n": "--repeat --limit",
+    "--min-runs": "--repeat",
+    "-w": "--warmup",
+    "-T": "--time-limit",  # pgbench
+    "--time": "--time-limit",
+    "--timeout": "--time-limit",
+    "--lock-timeout": "--lock-wait",
+    "--schemas": "--schema",  # expdp
+    "--owner": "--schema",
+    "--ownname": "--schema",  # DBMS_STATS
+    "--tabname": "--table",
+    "--tables": "--table",
+    "--indname": "--index",
+    "--tbs": "--tablespace",
+    "--estimate": "--estimate-percent",
+    "--concurrently": "--online",  # reindexdb
+    "--filesperset": "--files-per-set",  # RMAN
+    "--maxpiecesize": "--max-piece-size",
+    "--maxsetsize": "--max-piece-size",
+    "--directory": "--destination --out",  # expdp, pg_dump
+    "--pgdata": "--destination",  # pg_basebackup
+    "-D": "--destination",
+    "--compress": "--compression",  # pg_basebackup, pg_dump
+    "-Z": "--compression",
+    "--compress-type": "--compression",
+    "--output": "--out",
+    "-o": "--out",
+    "--file": "--out --query",
+    "-f": "--query --out",
+    "--sql": "--query",
+    "--select": "--query",
+    "--from": "--source",
+    "--into": "--table",
+    "--to": "--table --out",
+    "--name": "--label",
+    "--dryrun": "--dry-run",
+    "--noexec": "--dry-run",
+    "--check": "--dry-run",
+    "--force": _CONSENT,
+    "--yes": _CONSENT,
+    "-y": _CONSENT,
+    "--verbose": "--debug",
+    "-v": "--debug",
+    "--silent": "--quiet",
+    "-s": "--quiet",
+    "--export-json": "--json",  # hyperfine
+    "--database": "--target",
+    "--url": "--target",
+    "--connect": "--target",
+    "-d": "--target",  # psql
+    "--dbname": _ADDRESS,
+    "--host": _ADDRESS,
+    "--port": _ADDRESS,
+    "-p": _ADDRESS,
+    "--user": _ADDRESS,
+    "--username": _ADDRESS,
+    "-U": _ADDRESS,
+    "--userid": _ADDRESS,  # expdp
+    "--service": _ADDRESS,
+    "--sid": _ADDRESS,
+    "--password": _PASSWORD,
+    "-W": _PASSWORD,
+}
+
+
+def suggestion(word: str, flags: Collection[str]) -> str | None:
+    """Return what a habit is called here, as the beginning of a hint; None for what is no habit.
+
+    Args:
+        word: an option that the command does not have.
+        flags: those that it has.
+    """
+    from toolkit.documents import nearest
+
+    known = HABITS.get(word)
+    if known is None and len(word) > len("--ab"):
+        near = nearest(word, [*flags, *(one for one in HABITS if one.startswith("--"))])
+        known = HABITS.get(near or "") if near not in flags else None
+    if known is None:
+        return None
+    if not known.startswith("--"):
+        return known
+    found = next((one for one in known.split() if one in flags), None)
+    return f"use `{found}`" if found else None
+
+
+_SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
+
+
+def explained(error: ToolkitError, query: str | None, source: str | None) -> ToolkitError:
+    """Return an error with a better hint where what was given for an option belongs to another one.
+
+    Args:
+        error: as it was raised.
+        query: what was given as the file of a query.
+        source: what was given as the name of a table.
+    """
+    if query is not None and error.code == "TK-0106" and _SELECT.match(query):
+        hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"
+    elif source is not None and error.code in ("TK-0104", "TK-0204") and _SELECT.match(source):
+        hint = "`--source` takes a table: save the SELECT to a file and name that with `--query`"
+    elif source is not None and error.code in ("TK-0104", "TK-0204") and Path(source).is_file():
+        hint = "`--source` takes a table: load the file first; on duckdb a SELECT in `--query` can name the file"
+    else:
+        return error
+    return ToolkitError(error.message, code=error.code, hint=hint, database_code=error.database_code)

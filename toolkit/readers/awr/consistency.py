@@ -1,0 +1,186 @@
+"""Whether a report agrees with itself: the same figure printed twice, sums that cannot be, counters that ran back.
+
+`docs/cookbook/what-does-this-awr-report-say.md` lists the checks. A difference is reported only where it is more
+than rounding can make: half of the last digit that is printed, in each of the two places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from toolkit.model.values import Scalar
+from toolkit.units import counted, percent, seconds
+from toolkit.units import number as spelled
+
+_MINUTE = 60.0
+_SAME = 0.01
+"""Snapshots of one report are taken one statement after the other: a hundredth is no contradiction."""
+_WHOLE = 105.0
+"""Percent: shares of clocks read one after the other come out a little above 100, 102 where it is idle."""
+_LONGEST_SHOWN = 3
+
+
+def contradictions(facts: Mapping[str, Scalar]) -> list[str]:
+    """Return what in a header cannot all be true: a sign that the file was edited or put together."""
+    found = []
+    begin, end = facts["begin_snap_id"], facts["end_snap_id"]
+    if isinstance(begin, int) and isinstance(end, int) and end <= begin:
+        found.append(f"the interval ends with snapshot {end}, which is not after snapshot {begin}")
+    times = facts["begin_snap_time"], facts["end_snap_time"]
+    elapsed = facts["elapsed_min"]
+    if all(isinstance(time, str) for time in times) and isinstance(elapsed, int | float):
+        first, last = (datetime.fromisoformat(str(time)) for time in times)
+        apart = (last - first) / timedelta(minutes=1)
+        if (
+            abs(apart - elapsed) > 2 + 0.01 * elapsed
+            and min(abs(apart - elapsed + hour) for hour in (-60, 60)) > 2
+        ):
+            found.append(
+                f"the snapshots are {apart:.2f} minutes apart, yet {elapsed} minutes are stated as elapsed"
+            )
+    return found
+
+
+def inconsistencies(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> list[str]:
+    """Return what the sections of a report say that another of them, or the header, denies.
+
+    Args:
+        facts: The header.
+        sections: The sections by name, as `Report.sections` has them.
+    """
+    return [
+        *_printed_twice(facts, sections),
+        *_more_than_sessions(facts, sections),
+        *_shares(sections),
+        *_negative(sections),
+    ]
+
+
+def lost(lines: Sequence[str]) -> list[str]:
+    """Say how many lines of figures are in no list that could be read, none where all are."""
+    if not lines:
+        return []
+    many = counted(len(lines), "line of figures is", "lines of figures are")
+    return [f"{many} in no list that could be read: `{' '.join(lines[0].split())[:60]}`"]
+
+
+Printed = tuple[str, float, float]
+"""Where a figure stands, its value in seconds, and by how much rounding may have changed it."""
+
+
+def _printed_twice(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> Iterator[str]:
+    elapsed = _number(facts.get("elapsed_min"))
+    model = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
+    load = sections.get("load_profile_per_sec")
+    rates: Mapping[str, object] = load if isinstance(load, Mapping) else {}
+    events = {str(row.get("event")): row.get("time_s") for row in _rows(sections.get("top_events"))}
+    for name, minutes, rate, event in (
+        ("DB time", facts.get("db_time_min"), "db_time_s", ""),
+        ("DB CPU", None, "db_cpu_s", "DB CPU"),
+    ):
+        places = [
+            _printed("the header", minutes, _MINUTE),
+            _printed("the time model", model.get(name)),
+            _printed("the load profile", rates.get(rate), (elapsed or 0.0) * _MINUTE, _half_minutes(elapsed)),
+            _printed("the top events", events.get(event)),
+        ]
+        known = [one for one in places if one is not None]
+        for one, other in pairwise(known):
+            apart = abs(one[1] - other[1])
+            if apart > one[2] + other[2] + _SAME * max(one[1], other[1]):
+                yield f"{name} is {seconds(one[1])} by {one[0]}, and {seconds(other[1])} by {other[0]}"
+
+
+def _half_minutes(elapsed: float | None) -> float:
+    """Return the share of the elapsed time that its rounding may hide."""
+    return _rounding(elapsed) / elapsed if elapsed else 0.0
+
+
+def _printed(place: str, value: object, unit: float = 1.0, uncertain: float = 0.0) -> Printed | None:
+    amount = _number(value)
+    if amount is None or not unit:
+        return None
+    return place, amount * unit, _rounding(amount) * unit + uncertain * amount * unit
+
+
+def _rounding(value: float) -> float:
+    """Return half a unit of the last digit printed; whole numbers are taken as printed to the unit."""
+    digits = f"{value:.10f}".rstrip("0").partition(".")[2]
+    return 0.5 * 10.0 ** -len(digits)
+
+
+def _more_than_sessions(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold DB time against what the sessions could spend at most, with the statements that explain an excess."""
+    elapsed, busy = _number(facts.get("elapsed_min")), _number(facts.get("db_time_min"))
+    sessions = [_number(facts.get(name)) for name in ("begin_sessions", "end_sessions")]
+    if not elapsed or busy is None:
+        return
+    long = [
+        f"`{row.get('sql_id') or row.get('old_hash_value')}` ({seconds(time)} in "
+        f"{counted(int(runs), 'execution', 'executions')})"
+        for row in _rows(sections.get("sql_by_elapsed"))
+        if (time := _number(row.get("elapsed_s"))) is not None
+        and (runs := _number(row.get("executions"))) is not None
+        and time > max(runs, 1.0) * elapsed * _MINUTE * (1 + _SAME)
+    ]
+    because = (
+        f"; an execution takes longer than the interval in {', '.join(long[:_LONGEST_SHOWN])}: it ran in parallel "
+        "or began before the interval, whose DB time then includes earlier time"
+    )
+    most = max((one for one in sessions if one is not None), default=None)
+    if most is not None and busy > (most + 1) * elapsed:
+        yield (
+            f"DB time is {_shown(busy / elapsed)} active sessions on average, yet at most {_shown(most)} sessions "
+            f"existed at its begin and end{because if long else ''}"
+        )
+
+
+def _shares(sections: Mapping[str, object]) -> Iterator[str]:
+    """Name shares above 100 % where none can be; CPU by elapsed time of a parse is one of two clocks."""
+    for name, rows, key, label in (
+        ("the top events", "top_events", "pct_db_time", "event"),
+        ("the wait classes", "wait_classes", "pct_db_time", "wait_class"),
+    ):
+        for row in _rows(sections.get(rows)):
+            share = _number(row.get(key))
+            if share is not None and share > _WHOLE:
+                yield f"{name} give `{row.get(label)}` {percent(share)} of DB time"
+    for name, section in (("instance efficiency", "instance_efficiency_pct"), ("host CPU", "host_cpu")):
+        values = sections.get(section)
+        for label, value in values.items() if isinstance(values, Mapping) else ():
+            share = _number(value)
+            part = str(label).endswith("_pct") if section == "host_cpu" else "Elapsd" not in str(label)
+            if share is not None and share > _WHOLE and part:
+                yield f"{name} has `{label}` at {percent(share)}"
+
+
+def _negative(sections: Mapping[str, object]) -> Iterator[str]:
+    """Name what only grows and is printed below zero: a counter that was reset, or ran over."""
+    for name, label, keys in (
+        ("time_model", "name", ("time_s",)), ("top_events", "event", ("waits", "time_s")),
+        ("foreground_events", "event", ("waits", "time_s")), ("background_events", "event", ("waits", "time_s")),
+        ("wait_events", "event", ("waits", "time_s")), ("wait_classes", "wait_class", ("waits", "time_s")),
+        ("sql_by_elapsed", "sql_id", ("elapsed_s", "executions")),
+    ):  # fmt: skip
+        for row in _rows(sections.get(name)):
+            for key in keys:
+                if (value := _number(row.get(key))) is not None and value < 0:
+                    yield f"`{row.get(label)}` is {_shown(value)} in `{name}`: a counter ran backwards"
+    load = sections.get("load_profile_per_sec")
+    for key, value in load.items() if isinstance(load, Mapping) else ():
+        if (rate := _number(value)) is not None and rate < 0:
+            yield f"`{key}` is {_shown(rate)} per second in the load profile: a counter ran backwards"
+
+
+def _rows(section: object) -> Sequence[Mapping[str, Scalar]]:
+    return section if isinstance(section, list) else []
+
+
+def _shown(value: float) -> str:
+    return spelled(int(value) if value.is_integer() else value)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

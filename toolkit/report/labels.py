@@ -1,0 +1,57 @@
+"""Names of metrics and samples for people; a database's own statistics keep the names that its DBAs know."""
+
+from __future__ import annotations
+
+import re
+
+from toolkit.report.safe import clean
+
+_LABELS = {
+    "waiting_not": "working, not waiting",
+    "waiting_io": "waiting for I/O",
+    "waiting_ipc": "waiting for another process",
+    "waiting_lwlock": "waiting for a light-weight lock",
+    "waiting_lock": "waiting for a lock",
+    "waiting_client": "waiting for dbatk",
+    "host_cpu_pct": "CPU busy",
+    "host_iowait_pct": "CPU waiting for I/O",
+    "host_others_pct": "CPU used by others",
+    "host_cpu_user_seconds": "host CPU time, user",
+    "host_cpu_system_seconds": "host CPU time, system",
+    "host_cpu_iowait_seconds": "host CPU time waiting for I/O",
+    "host_disk_read_bytes": "disk read",
+    "host_disk_write_bytes": "disk written",
+    "host_disk_read_bytes_per_s": "disk read",
+    "host_disk_write_bytes_per_s": "disk written",
+    "host_disk_reads": "disk reads",
+    "host_disk_writes": "disk writes",
+    "host_memory_used_bytes": "host memory used",
+    "db_cpu_seconds": "database CPU time",
+    "db_memory_bytes": "database memory",
+    "db_temp_bytes": "temporary space",
+    "db_used_bytes": "space used by the database",
+    "parallel_workers": "parallel workers of one session",
+    "parallel_workers_total": "parallel workers",
+    "active_sessions": "active sessions of dbatk",
+    "other_active_sessions": "active sessions of others",
+    "sample_queries": "queries that dbatk sampled with",
+    "sampling_seconds": "time of dbatk's sampling",
+}
+_ENDINGS = {"_peak": ", peak", "_mean": ", mean"}
+_UNITS = re.compile(r"_(?:seconds|bytes_per_s|bytes|pct)$")
+_OURS = re.compile(r"(?:host|db|dbatk)_[a-z_0-9]+")
+_WORDS = {"cpu": "CPU", "db": "database", "io": "I/O", "wal": "WAL", "pct": "%"}
+
+
+def label_of(name: str) -> str:
+    """Return a name for people; one that is not known to dbatk as it is."""
+    for ending, words in _ENDINGS.items():
+        bare = name.removesuffix(ending)
+        if bare != name:
+            rate = " per second" if bare.endswith("_per_s") else ""
+            return f"{label_of(bare)}{rate}{words}"
+    if name in _LABELS:
+        return _LABELS[name]
+    if _OURS.fullmatch(name):
+        return " ".join(_WORDS.get(word, word) for word in _UNITS.sub("", name).split("_"))
+    return clean(name)

@@ -1,0 +1,195 @@
+"""A load in parts: several sessions fill one table of the user's, each in a transaction of its own.
+
+Their commits are in the journal (`toolkit.runner.commits`), with the snapshot that all parts read: resume loads
+the parts that are not committed, as long as the source is still the one that the others read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.implementations import Parts
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
+from toolkit.model.experiment import Experiment
+from toolkit.model.operations import degree_factor
+from toolkit.model.records import ItemRecord, JournalEntry, TrialRecord
+from toolkit.model.steps import AWAITED, Stages, Step
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Effect, Keep, Mode, Outcome, Role
+from toolkit.rendering import step_of
+from toolkit.runner.commits import Ended, commits_of, done_items, how_ended, item_of
+from toolkit.runner.ownership import ref_of
+from toolkit.store import Store
+from toolkit.units import counted
+
+SHARED = "snapshot"
+"""Key of what `prepare` keeps of the snapshot that all parts read."""
+_AWAITED = re.compile(r"[0-9A-Za-z-]{1,80}")
+"""What may stand in a text for `AWAITED`: the name of a snapshot, say."""
+
+
+def in_parts(dialect: Dialect, experiment: Experiment) -> Parts | None:
+    """Return how a job (also that of `--keep best`) loads in parts, or None where it has one transaction."""
+    factor = next((each for each in experiment.factors if each.name == degree_factor(experiment.operation)), None)
+    levels = factor.levels if factor is not None else ()
+    stays = experiment.mode is Mode.JOB or experiment.keep is Keep.BEST
+    if not stays or not any(isinstance(level, int | float) and level > 1 for level in levels):
+        return None
+    return dialect.work.of(experiment.operation).parts
+
+
+def filled_in(stages: Stages, kept: Mapping[str, tuple[Row, ...]]) -> Stages:
+    """Put what `prepare` kept into the texts that await it.
+
+    Raises:
+        ToolkitError: TK-0901 where there is no such value, or it is none that a text may hold.
+    """
+    if not any(step.awaits for item in stages.timed.items for step in item.steps):
+        return stages
+    items = tuple(
+        replace(item, steps=tuple(_filled(step, kept) for step in item.steps)) for item in stages.timed.items
+    )
+    return replace(stages, timed=replace(stages.timed, items=items))
+
+
+def _filled(step: Step, kept: Mapping[str, tuple[Row, ...]]) -> Step:
+    if step.awaits is None:
+        return step
+    rows = kept.get(step.awaits, ())
+    value = str(next(iter(rows[0].values()))) if rows else ""
+    if _AWAITED.fullmatch(value) is None:
+        raise ToolkitError(f"`{step.name}` awaits a value, and `{value}` is none", code="TK-0901")
+    return replace(step, text=step.text.replace(AWAITED, value))
+
+
+def shared(kept: Mapping[str, tuple[Row, ...]]) -> Row:
+    """Return what `prepare` kept of the snapshot that all parts read; empty without one."""
+    return next(iter(kept.get(SHARED, ())), {})
+
+
+def let_go(sessions: Sessions, stages: Stages) -> None:
+    """Close the session that held what the workers shared."""
+    if any(step.session is Role.HOLDER for step in stages.prepare):
+        sessions.forget(Role.HOLDER)
+
+
+def with_earlier(record: TrialRecord, earlier: Sequence[ItemRecord]) -> TrialRecord:
+    """Add the rows of items that an earlier attempt has done; unknown with one of them."""
+    rows = [record.rows, *(item.rows for item in earlier)]
+    known = [count for count in rows if count is not None]
+    return replace(record, rows=sum(known) if len(known) == len(rows) else None) if earlier else record
+
+
+# -- afterwards ---------------------------------------------------------------------------------------------------
+def loaded_in_part(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> list[ItemRecord]:
+    """Return the parts that are known to be there of a load that did not end well."""
+    if in_parts(dialect, experiment) is None:
+        return []
+    return [item for trial in _unfinished(run, store) for item in done_items(run, trial, store).values()]
+
+
+def _unfinished(run: str, store: Store) -> list[int]:
+    """Return the trials with commits in the journal that did not end well, or not at all."""
+    noted = {each.trial for each in store.journal(run).entries() if each.effect == Effect.COMMITS}
+    last = {each.trial: each.outcome for each in store.load_run(run, samples=False).trials}
+    good = {trial for trial, outcome in last.items() if outcome in (Outcome.OK, Outcome.DOWNGRADED)}
+    return sorted(trial for trial in noted - good if trial is not None)
+
+
+def may_be_loaded_in_part(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> bool:
+    """Tell whether parts may be there of a load that did not end well, whatever is open in its journal."""
+    if in_parts(dialect, experiment) is None:
+        return False
+    entries = store.journal(run).entries()
+    return any(entry.identity for trial in _unfinished(run, store) for entry in commits_of(entries, trial))
+
+
+def partly_loaded(
+    run: str, experiment: Experiment, sessions: Sessions, dialect: Dialect, store: Store, *, removing: bool = False
+) -> Iterator[str]:
+    """Say which parts are there of a load that did not end well; no session of the run may be at work any more.
+
+    Args:
+        run: that loaded.
+        experiment: of the run.
+        sessions: of who asks.
+        dialect: of its engine.
+        store: where the run is.
+        removing: whether to say how the parts are removed, too.
+
+    Raises:
+        DatabaseError: the connection was lost.
+    """
+    parts = in_parts(dialect, experiment)
+    if parts is None:
+        return
+    for trial in _unfinished(run, store):
+        told = how_ended(run, trial, sessions, dialect, store)
+        there = {label: item.rows for label, item in done_items(run, trial, store).items()}
+        there |= {each.label: each.rows for each in told if each.ended is Ended.COMMITTED}
+        unknown = sorted(each.label for each in told if each.ended is Ended.UNKNOWN)
+        if there or unknown:
+            rows = counted(sum(count or 0 for count in there.values()), "row")
+            rest = f"`dbatk runs resume {run}` loads the rest, " if experiment.mode is Mode.JOB else ""
+            yield (
+                f"`{experiment.options.get('table')}` is loaded in part, with {rows}: committed are "
+                f"{', '.join(sorted(there)) or 'none'}; "
+                + (f"the database cannot tell of {', '.join(unknown)}; " if unknown else "")
+                + f"{rest}a new run would load everything again"
+                + (_to_remove(run, trial, there, parts, dialect, store) if removing and there else "")
+            )
+
+
+def _to_remove(run: str, trial: int, there: Collection[str], parts: Parts, dialect: Dialect, store: Store) -> str:
+    entries = [each for each in commits_of(store.journal(run).entries(), trial) if item_of(each) in there]
+    statement = _deleting(entries, parts, dialect)
+    return "" if statement is None else f"; to remove it: {statement} then `dbatk runs delete {run}`"
+
+
+def refuse_changed_source(
+    run: str, experiment: Experiment, source: QualifiedName, sessions: Sessions, dialect: Dialect, store: Store
+) -> None:
+    """Refuse to load the rest of a source that was written since: its rows may have moved between parts.
+
+    Raises:
+        ToolkitError: TK-0211; the hint is the statement that takes the loaded parts back.
+    """
+    parts, entries = in_parts(dialect, experiment), _committed(run, experiment, dialect, store)
+    if parts is None or not entries:
+        return
+    changed = sessions.run(step_of(dialect, parts.source_changed(source, entries[0].proof))).rows[0]["changed"]
+    if changed == "no":
+        return
+    raise ToolkitError(
+        f"`{source}` was changed since {counted(len(entries), 'part')} of it were loaded into "
+        f"`{ref_of(entries[0]).name}`: the rest would not fit",
+        code="TK-0211",
+        hint=f"to begin anew, take them back first: {taking_back(run, experiment, dialect, store)}",
+    )
+
+
+def taking_back(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> str | None:
+    """Return the statement that deletes the parts that are there of a load that did not end well; None without."""
+    parts = in_parts(dialect, experiment)
+    return None if parts is None else _deleting(_committed(run, experiment, dialect, store), parts, dialect)
+
+
+def _deleting(entries: Sequence[JournalEntry], parts: Parts, dialect: Dialect) -> str | None:
+    """Return the statement that deletes what transactions loaded; None where nobody noted any."""
+    noted = [entry.identity for entry in entries if entry.identity]
+    if not noted:
+        return None
+    call = parts.delete_by_hand(ref_of(entries[0]).name, noted)
+    return f"{step_of(dialect, call).text}{dialect.terminator}"
+
+
+def _committed(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> list[JournalEntry]:
+    """Return the entries of the parts that are there; of each the one whose transaction was committed."""
+    done = {item.label for item in loaded_in_part(run, experiment, dialect, store)}
+    entries = store.journal(run).entries()
+    found = [each for trial in _unfinished(run, store) for each in commits_of(entries, trial)]
+    return [each for each in found if item_of(each) in done]
