@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -235,6 +236,40 @@ def test_a_user_who_waits_learns_of_it_within_ten_seconds(made: Callable[..., Cl
     clock.forward(waiting.HURRIED_LOOK_SECONDS)
     assert clock.forward(waiting._HURRIED_ON_THE_WAY_SECONDS) == {True}
     assert waiting.HURRIED_LOOK_SECONDS + waiting.HURRIED_PROBE_SECONDS + waiting._HURRIED_ON_THE_WAY_SECONDS < 10
+
+
+@pytest.mark.parametrize(
+    ("role", "finishing"),
+    [(Role.CONTROL, False), (Role.WORKER, False), (Role.CONTROL, True), (Role.MONITOR, False)],
+)
+def test_what_a_session_waits_for_is_cancelled_when_the_run_is_to_end(role: Role, finishing: bool) -> None:
+    is_cancelled = role is not Role.MONITOR and not finishing
+    cancelled, ended = threading.Event(), threading.Event()
+
+    class Locked:
+        identity, transaction_id = "pid 7", None
+
+        def execute(self, text: str, binds: object) -> Answer:
+            if cancelled.wait(None if is_cancelled else 3 * waiting._TICK_SECONDS):
+                return Answer(notices=("cancelled",))
+            return Answer(notices=("ended",))
+
+        def cancel(self) -> None:
+            cancelled.set()
+
+        def close(self) -> None:
+            ended.set()
+
+    target: Any = SimpleNamespace(
+        engine="postgresql", display="db", connect=lambda role, tag, *, read_only=False: Locked()
+    )
+    timeouts = Timeouts(lambda: False, lambda: True)
+    session = waiting.open_session(target, role, SessionTag("run"), timeouts=timeouts)
+    with timeouts.finishing() if finishing else nullcontext():
+        answer = session.execute("SELECT 1")
+    session.close()
+    assert answer.notices == (("cancelled",) if is_cancelled else ("ended",))
+    assert ended.wait(60)
 
 
 def test_a_session_whose_thread_died_is_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,11 +23,15 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, OperationName, Role
 from toolkit.rendering import sql_file
+from toolkit.runner import Stop
 from toolkit.store import open_store
 from toolkit.targets.base import SessionTag
 
 pytestmark = pytest.mark.postgresql
 _READ = "SELECT name, setting FROM pg_settings WHERE name = ANY (string_to_array(:names, ','))"
+_WAITS = "SELECT pg_sleep(0.01) FROM pg_locks WHERE relation = %s::regclass AND NOT granted"
+_LIMIT_SECONDS = 30.0
+"""Half of what a lock is waited for."""
 _NAMES = "statement_timeout,lock_timeout,default_transaction_read_only"
 
 
@@ -67,6 +72,51 @@ def test_a_busy_index_is_come_back_to(postgresql_server: Server, schema: str, tm
             {"schema": schema, "lock_wait": "1s"}, observe,
         )  # fmt: skip
     assert sorted(items) == [("big_ix", "ok"), ("small_ix", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("operation", "options"),
+    [
+        ("ctas", {"query": "SELECT id FROM {}.big", "table": "{}.made"}),
+        ("insert", {"source": "{}.small", "table": "{}.big"}),
+        ("index-build", {"table": "{}.big", "columns": "id"}),
+        ("index-rebuild", {"table": "{}.big"}),
+        ("stats-gather", {"table": "{}.big"}),
+    ],
+    ids=["ctas", "insert", "index-build", "index-rebuild", "stats-gather"],
+)
+def test_a_run_that_is_asked_to_end_waits_for_no_lock_wherever_it_meets_one(
+    operation: OperationName, options: dict[str, str], postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    given = {name: text.format(schema) for name, text in options.items()}
+    experiment = Experiment(postgresql_server.url, operation, given, (Factor("degree", (1,)),), Mode.JOB)
+    stop, ended, approvals = Stop(), list[str](), Approvals(not_production=True)
+
+    def work() -> None:
+        with open_store(tmp_path / "store.sqlite") as opened:
+            try:
+                start(
+                    experiment, target_of(postgresql_server), store=opened, approvals=approvals, events=Heard(),
+                    stop=stop,
+                )  # fmt: skip
+            except ToolkitError as error:
+                ended.append(error.sentence)
+
+    working = threading.Thread(target=work, daemon=True)
+    with postgresql_server.connect() as holder, postgresql_server.connect() as looker:
+        holder.autocommit = False
+        holder.execute(f"LOCK TABLE {schema}.big IN ACCESS EXCLUSIVE MODE")
+        try:
+            working.start()
+            while not looker.execute(_WAITS, [f"{schema}.big"]).fetchall():
+                assert working.is_alive(), ended
+            stop.request(ToolkitError("the window closed", code="TK-0310"))
+            working.join(_LIMIT_SECONDS)
+            assert ended == ["the window closed"], "while the lock is held"
+        finally:
+            holder.rollback()
+            working.join()
+        assert not looker.execute("SELECT to_regclass(%s)", [f"{schema}.made"]).fetchall()[0][0]
 
 
 def test_an_index_that_stays_busy_fails_after_the_tries(

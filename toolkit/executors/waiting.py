@@ -13,7 +13,8 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
@@ -47,7 +48,8 @@ class Timeouts:
 
     Attributes:
         hurried: whether a user asked the run to end, and waits for that.
-        ending: whether the run is to end for any reason; who waits has the ordinary time then.
+        ending: whether the run is to end for any reason: what sessions wait for is cancelled, and who waits for
+            the database has the ordinary time then.
     """
 
     hurried: Callable[[], bool] = lambda: False
@@ -59,6 +61,25 @@ class Timeouts:
     _silent_at: float = -math.inf
     _idle: frozenset[str] = frozenset()
     _idle_at: float = -math.inf
+    _finishing: int = 0
+    cancelled: bool = False
+    """Whether a statement was cancelled because the run is to end."""
+
+    @contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Let nothing be cancelled because the run is to end: the clock does that itself, and what was done is
+        proved, settled or undone.
+        """
+        self._finishing += 1
+        try:
+            yield
+        finally:
+            self._finishing -= 1
+
+    @property
+    def cancels(self) -> bool:
+        """Whether what sessions wait for is cancelled now: the run is to end, and nothing is lost by it."""
+        return not self._finishing and self.ending()
 
     @property
     def over(self) -> bool:
@@ -152,7 +173,7 @@ def open_session(
         raise
     timeouts.heard()
     line.end()
-    return Waited(session, target, timeouts, tag.run, MONITOR_SECONDS if role is Role.MONITOR else None)
+    return Waited(session, target, timeouts, tag.run, role)
 
 
 class _SilentError(Exception):
@@ -259,11 +280,10 @@ class _Watch:
 class Waited:
     """A session whose answers are waited for while the database answers anybody."""
 
-    def __init__(
-        self, session: Connection, target: Target, timeouts: Timeouts, run: str, limit_seconds: float | None = None
-    ) -> None:
+    def __init__(self, session: Connection, target: Target, timeouts: Timeouts, run: str, role: Role) -> None:
         self._session, self._target, self._timeouts, self._run_id = session, target, timeouts, run
-        self._limit_seconds = limit_seconds
+        self._limit_seconds = MONITOR_SECONDS if role is Role.MONITOR else None
+        self._ends_with_run = role is not Role.MONITOR
         self._line: _Line[Answer | None] = _Line()
         self._lock = threading.Lock()
         self._calls = 0
@@ -290,8 +310,15 @@ class Waited:
         # `pid 12`, `sid 7,41`: the database lists the numbers
         number = self._session.identity.rpartition(" ")[2]
         watch = _Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
+
+        def is_over() -> bool:
+            if self._ends_with_run and self._timeouts.cancels:
+                self._timeouts.cancelled = True
+                self.cancel()  # again at each tick: one that came between two statements hit nothing
+            return self._given_up or watch.is_over()
+
         try:
-            answer = self._line.ask(partial(self._run, text, binds), lambda: self._given_up or watch.is_over())
+            answer = self._line.ask(partial(self._run, text, binds), is_over)
         except _SilentError:
             self._give_up()
             raise DatabaseError(

@@ -66,11 +66,12 @@ class Sweep:
             if state is RunState.DONE:
                 context.when_done()
         finally:
-            self._put_workers_back()
-            context.stop.look()
-            if not context.stop.disowned:
-                prove_at_end(context, self._planned)
-                still_active = self._cleanup()
+            with context.sessions.timeouts.finishing():
+                self._put_workers_back()
+                context.stop.look()
+                if not context.stop.disowned:
+                    prove_at_end(context, self._planned)
+                    still_active = self._cleanup()
             context.sessions.close()
             if context.others.sentence is not None:
                 context.warn(context.others.sentence)

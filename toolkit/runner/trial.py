@@ -107,10 +107,11 @@ def run_trial(
         with external_factors(context, planned, stages.timed.workers):
             _before(context, state, stages)
             by_label = {piece.label: piece.work for piece in pieces}
-            if state.error is None:
-                stages = parts.filled_in(stages, state.kept)
-                _clock(context, state, stages, partial(look_at_items, context, by_label, state.kept), on_items)
-            _after(context, state, stages)
+            with context.sessions.timeouts.finishing():
+                if state.error is None:
+                    stages = parts.filled_in(stages, state.kept)
+                    _clock(context, state, stages, partial(look_at_items, context, by_label, state.kept), on_items)
+                _after(context, state, stages)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
     parts.let_go(context.sessions, stages)
@@ -395,6 +396,5 @@ def unsupported(planned: PlannedTrial, attempt: int, sentence: str, requested: i
 
 def interrupted(planned: PlannedTrial, attempt: int, began: datetime) -> TrialRecord:
     """Return the record of a trial that a kill cut off."""
-    what, now = (planned.number, attempt, planned.cell, planned.repeat), datetime.now(UTC)
-    reason = "the process ended before the trial did"
-    return TrialRecord(*what, Outcome.INTERRUPTED, began, now, reason=reason)
+    what, why = (planned.number, attempt, planned.cell, planned.repeat), "the process ended before the trial did"
+    return TrialRecord(*what, Outcome.INTERRUPTED, began, datetime.now(UTC), reason=why)

@@ -84,6 +84,10 @@ class Undoing:
             keep_open: whether the entry of a value that somebody else set stays open once that was said: a run
                 that leaves something does not end as done.
         """
+        with self._sessions.timeouts.finishing():
+            return self._run(entries, keep_open=keep_open)
+
+    def _run(self, entries: Sequence[JournalEntry], *, keep_open: bool) -> Undone:
         self._keep_open = keep_open
         done: list[str] = []
         left: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,6 +90,33 @@ def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: S
     assert fault_of(stats, place, 60, store) is None
     assert fault_of(rebuild, place, 60, store) == "1 index invalid afterwards: `a_ix`"
     place.resolved.target.close()
+
+
+def test_a_look_that_waits_for_a_lock_is_cut_off_by_a_stop(server: Server, store: Store) -> None:
+    _, (place,) = made(server, store, REBUILD)
+    stop, looked = Stop(), list[tuple[str, ...]]()
+
+    def look() -> None:
+        found = look_at(place.jobs[0], place, 60, run="", store=store, before=None, stop=stop)
+        looked.append(found.unverified)
+
+    looking = threading.Thread(target=look, daemon=True)
+    with server.connect() as holder, server.connect() as looker:
+        holder.autocommit = False
+        holder.execute("LOCK TABLE night.a IN ACCESS EXCLUSIVE MODE")
+        try:
+            looking.start()
+            waits = "SELECT pg_sleep(0.01) FROM pg_locks WHERE relation = 'night.a'::regclass AND NOT granted"
+            while not looker.execute(waits).fetchall():
+                assert looking.is_alive(), looked
+            stop.request(ToolkitError("the window closed", code="TK-0310"))
+            looking.join(30)
+            expected = ("could not verify whether it was done: the window closed",)
+            assert looked == [expected], "while the lock is held"
+        finally:
+            holder.rollback()
+            looking.join()
+            place.resolved.target.close()
 
 
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "night.a"\ntable = "night.b"\nwhere = "id <= 100"\n'

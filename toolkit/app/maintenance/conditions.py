@@ -12,14 +12,14 @@ from toolkit.app.runs.licensing import check_query
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import open_session, read_facts, refused
+from toolkit.executors import Timeouts, open_session, read_facts, refused
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import SizeReads, declaration
 from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
-from toolkit.runner import spec_of
+from toolkit.runner import Stop, spec_of
 from toolkit.targets.base import SessionTag
 from toolkit.units import byte_size, number, seconds
 
@@ -158,13 +158,15 @@ def stale_tables(job: TargetStep, plan_target: PlanTarget) -> int:
     return sum(row.get("is_stale") == "yes" for row in _rows(_read(job, plan_target, _STATISTICS)))
 
 
-def old_statistics(job: TargetStep, plan_target: PlanTarget, seconds: float) -> list[str]:
+def old_statistics(job: TargetStep, plan_target: PlanTarget, seconds: float, stop: Stop) -> list[str]:
     """Return the tables of a step whose statistics are older than so many seconds; locked ones are left alone.
+
+    A `stop` cuts the look off.
 
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    rows = [row for row in _rows(_read(job, plan_target, _STATISTICS)) if row.get("is_locked") != "yes"]
+    rows = [row for row in _rows(_read(job, plan_target, _STATISTICS, stop=stop)) if row.get("is_locked") != "yes"]
     return [str(row["table_name"]) for row in rows if not _is_younger(row.get("age_seconds"), seconds)]
 
 
@@ -172,13 +174,15 @@ def _is_younger(age: Scalar, seconds: float) -> bool:
     return isinstance(age, int | float) and age <= seconds
 
 
-def invalid_indexes(job: TargetStep, plan_target: PlanTarget) -> list[str]:
+def invalid_indexes(job: TargetStep, plan_target: PlanTarget, stop: Stop) -> list[str]:
     """Return the names of those indexes of the step's tables that the engine calls invalid.
+
+    A `stop` cuts the look off.
 
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    rows = _rows(_read(job, plan_target, _INDEXES))
+    rows = _rows(_read(job, plan_target, _INDEXES, stop=stop))
     return [str(row["index_name"]) for row in rows if str(row.get("is_valid", "yes")) != "yes"]
 
 
@@ -189,12 +193,17 @@ def _rows(facts: Facts) -> Iterator[Row]:
 
 
 def _read(
-    job: TargetStep, plan_target: PlanTarget, files: SizeReads, limit_seconds: float = CONDITION_SECONDS
+    job: TargetStep,
+    plan_target: PlanTarget,
+    files: SizeReads,
+    limit_seconds: float = CONDITION_SECONDS,
+    stop: Stop | None = None,
 ) -> Facts:
-    """Read the files for all that the step names; what takes longer than the limit is cancelled."""
+    """Read the files for all that the step names; what takes longer than the limit, or a stop, is cancelled."""
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
-    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    timeouts = None if stop is None else Timeouts(ending=lambda: stop.requested)
+    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True, timeouts=timeouts)
     try:
         with limited(session, limit_seconds):
             server = read_facts(session, dialect, (Query("server", "server"),))

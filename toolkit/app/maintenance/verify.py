@@ -51,7 +51,7 @@ def look_at(
         run: what did it.
         store: where the run is.
         before: of a load, a session that sees the database as it was before.
-        stop: cuts a count off.
+        stop: cuts a look off.
 
     Raises:
         ToolkitError: TK-0313 when a script is needed that was not approved.
@@ -63,7 +63,8 @@ def look_at(
             if error.code == NOT_APPROVED:
                 raise
             if error.code not in UNREACHED:
-                return Verification(unverified=(f"could not verify whether it was done: {error.sentence}",))
+                why = error if stop.because is None else stop.because  # the look was cut off
+                return Verification(unverified=(f"could not verify whether it was done: {why.sentence}",))
             if seconds is None or stop.wait(seconds):
                 return Verification(unverified=(f"the database did not respond afterwards: {error.sentence}",))
     raise AssertionError
@@ -82,12 +83,12 @@ def _look(
         case VerifiedBy.ROWS:
             return look_at_load(job, plan_target, run, store, before, stop)
         case VerifiedBy.INDEXES:
-            invalid = invalid_indexes(job, plan_target)
+            invalid = invalid_indexes(job, plan_target, stop)
             return _looked(
                 invalid, "index", "invalid afterwards", "every index is valid according to the catalogue"
             )
         case VerifiedBy.STATISTICS:
-            return _of_statistics(job, plan_target, took_seconds)
+            return _of_statistics(job, plan_target, took_seconds, stop)
         case VerifiedBy.BACKUP:
             return _of_backup(run, store)
         case VerifiedBy.NOTHING:
@@ -96,7 +97,7 @@ def _look(
             assert_never(unknown)
 
 
-def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float) -> Verification:
+def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float, stop: Stop) -> Verification:
     if not engine(plan_target.resolved.target.engine).dates_statistics:
         return Verification(
             unverified=(f"{plan_target.resolved.target.engine} does not tell how old statistics are",)
@@ -105,7 +106,7 @@ def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float
         return Verification(
             unverified=("only some tables or partitions are gathered this way, and which ones is not checked",)
         )
-    old = old_statistics(job, plan_target, took_seconds + _CLOCK_SECONDS)
+    old = old_statistics(job, plan_target, took_seconds + _CLOCK_SECONDS, stop)
     right = "statistics of every table are newer than its start according to the catalogue"
     return _looked(old, "table", "with statistics older than its start", right)
 

@@ -148,7 +148,11 @@ class _Launch:
         """Close the sessions at the end, and raise a refusal of the database as a ToolkitError."""
         try:
             yield
-        except DatabaseError as error:
+        except (DatabaseError, ToolkitError) as error:
+            if self.sessions.timeouts.cancelled:
+                raise _end_asked_for(self.stop, self.run) from None
+            if isinstance(error, ToolkitError):
+                raise
             raise refused(self.dialect, error) from None
         finally:
             self.sessions.close()
@@ -238,17 +242,9 @@ def _launch(
     stop, events = stop or Stop(), TaggedEvents(events, {"run": run})
     if under is None:
         warn_of_exposure(target, store, policy, approvals, events)
-    return _Launch(
-        run,
-        target,
-        Sessions(target, run, timeouts=Timeouts(lambda: stop.by_user, lambda: stop.requested)),
-        store,
-        approvals,
-        replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok),
-        events,
-        stop,
-        under,
-    )
+    sessions = Sessions(target, run, timeouts=Timeouts(lambda: stop.by_user, lambda: stop.requested))
+    policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
+    return _Launch(run, target, sessions, store, approvals, policy, events, stop, under)
 
 
 def _check(
@@ -306,18 +302,18 @@ def _sweep(
     with context.stop.listening():
         state = Sweep(context, planned, done, again).run()
         if state is RunState.DONE and context.experiment.keep is Keep.BEST:
-            keep_best(context)
+            with context.sessions.timeouts.finishing():
+                keep_best(context)
     say_what_needs_a_backup(context)
     context.events.emit(Event("run-ended", state.value, {"run": context.run, "state": state.value}))
-    if context.stop.because is not None and state is RunState.INTERRUPTED:
-        raise context.stop.because
     if context.stop.requested and state is RunState.INTERRUPTED:
-        raise ToolkitError(
-            f"run {context.run} was interrupted",
-            code="TK-0130",
-            hint=f"`dbatk runs resume {context.run}` continues it",
-        )
+        raise _end_asked_for(context.stop, context.run)
     return context.run
+
+
+def _end_asked_for(stop: Stop, run: str) -> ToolkitError:
+    hint = f"`dbatk runs resume {run}` continues it"
+    return stop.because or ToolkitError(f"run {run} was interrupted", code="TK-0130", hint=hint)
 
 
 # -- after an interruption --------------------------------------------------------------------------------------
