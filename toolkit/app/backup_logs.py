@@ -19,7 +19,8 @@ from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
 from toolkit.units import number, percent
 
 CODE = "TK-0116"
-_HINT = "give the log written by RMAN (`rman ... log FILE`, or its output saved to a file)"
+_OTHERS = "name RMAN logs; a folder of pg_basebackup is checked by `pg_verifybackup DIR`, pgBackRest by its `info`"
+_HINT = f"give the log written by RMAN (`rman ... log FILE`, or its output saved to a file): {_OTHERS}"
 _EXIT = {
     LogOutcome.COMPLETED: ExitCode.DONE,
     LogOutcome.COMPLETED_WITH_WARNINGS: ExitCode.INCOMPLETE,
@@ -93,7 +94,7 @@ def read_logs(
 
 def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> ReadLog:
     if file.is_dir():
-        raise ToolkitError(f"`{file}` is a folder", code=CODE, hint="name the log files in it")
+        raise ToolkitError(f"`{file}` is a folder", code=CODE, hint=_OTHERS)
     if not file.exists():
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:

@@ -200,7 +200,7 @@ def format_of(out: Path | None, format: str | None) -> Format:
     """Choose a format: the one named, else by the file's suffix, else text on a terminal and HTML in a file.
 
     Raises:
-        ToolkitError: TK-0102 for an unknown format.
+        ToolkitError: TK-0102 for an unknown format, or a suffix that is of none.
     """
     known = [one.value for one in Format]
     if format is not None:
@@ -217,7 +217,15 @@ def format_of(out: Path | None, format: str | None) -> Format:
         ".json": "json",
         ".csv": "csv",
     }
-    return Format(by_suffix.get(out.suffix.lower(), "html"))
+    suffix = out.suffix.lower()
+    if suffix not in by_suffix and out.name != out.stem:
+        paper = "write `.html` and print it from a browser; " if suffix == ".pdf" else ""
+        raise ToolkitError(
+            f"no report is written as `{suffix}`",
+            code="TK-0102",
+            hint=f"{paper}a suffix says the format: {', '.join(by_suffix)}; or give `--format`",
+        )
+    return Format(by_suffix.get(suffix, "html"))
 
 
 def export(store: Store, ref: str, path: Path) -> str:

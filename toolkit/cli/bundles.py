@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolkit.app.bundles.export import Exported
     from toolkit.model.experiment import Experiment
 
-_FILE = argument("file", "experiment file (TOML)")
+_FILE = argument("file", "experiment file (TOML); `dbatk ctas ... --save-as FILE` writes one")
 _OUT = option("out", "folder to write; must be new or empty", metavar="DIR")
 _ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
 _FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")

@@ -33,7 +33,10 @@ _APPLIES = {
 def add_compare(app: typer.Typer) -> None:
     """Add the command."""
     compared = [
-        argument("a", "before: run, RUN/degree=4, snapshot, A1..A2, AWR report, or T:101-104"),
+        argument(
+            "a",
+            "before: run (`weekly~1`: the one before), RUN/degree=4, snapshot, A1..A2, AWR report, T:101-104",
+        ),
         argument("b", "after: the same"),
         option("out", "also write the comparison as an HTML page", metavar="FILE.html"),
         option("fail_if", "runs: exit 4 when met, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),

@@ -11,7 +11,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "report": ("dbatk report last --out report.html", "dbatk report monday tuesday --format markdown"),
     "compare": (
         "dbatk compare before after --fail-if 'elapsed_seconds > +5%'",
-        "dbatk compare last/degree=4 last/degree=8",
+        "dbatk compare weekly~1 weekly --out week.html",
     ),
     "doctor": ("dbatk doctor -t orcl", "dbatk doctor -t orcl --operation ctas --source SALES --grants"),
     "clean": ("dbatk clean -t orcl", "dbatk clean -t orcl --run 20260103-0215"),

@@ -117,8 +117,11 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
 def _check_script_options(arguments: Arguments) -> None:
     for name in ("assume", "facts"):
         if name in arguments and not arguments.flag("dry_run"):
+            saving = (
+                "; `--save-as` needs `-t` with the address, and does not connect" if "save_as" in arguments else ""
+            )
             raise ToolkitError(
-                f"`--{name}` is only valid with `--dry-run`", code="TK-0107", hint="add `--dry-run`"
+                f"`--{name}` is only valid with `--dry-run`", code="TK-0107", hint=f"add `--dry-run`{saving}"
             )
     if "assume" in arguments and "facts" in arguments:
         raise ToolkitError(

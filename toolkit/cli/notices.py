@@ -117,7 +117,9 @@ def _notices() -> Notices:
         raise ToolkitError(
             "no recipient is configured",
             code="TK-0107",
-            hint=f"write `[[to]]` with `name` and `url` into {notices_file()}",
+            hint=f'`docs/cookbook/tell-me-when-it-failed.md` shows {notices_file()}: `[[to]]`, `name = "dba"`, '
+            '`url = {file = "/etc/dbatk/mail.url"}`; that file (mode 0600) holds '
+            "`mailto://USER:PASSWORD@HOST?to=dba@example.com`",
         )
     return notices
 

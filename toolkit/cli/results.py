@@ -84,7 +84,7 @@ def _row(head: RunHead) -> tuple[str, ...]:
 
 def _short_target(text: str) -> str:
     """Shorten a URL to engine and database, so that no column breaks it: `runs show` has it whole."""
-    scheme, sign, rest = text.partition("://")
+    scheme, sign, rest = text.partition("?")[0].partition("://")
     return f"{scheme}:{rest.rpartition('/')[2] or rest}" if sign else text
 
 

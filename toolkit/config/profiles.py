@@ -142,7 +142,7 @@ def profile_of(name: str, profiles: Mapping[str, Profile]) -> Profile:
     elif name.endswith((".duckdb", ".db", ".ddb")):
         hint = f"for a file write `duckdb:///{name}`"
     else:
-        hint = "see `dbatk target list`, or write a URL such as `duckdb:///file.duckdb`"
+        hint = f"`dbatk target add {_shown(name)} URL` saves one, `dbatk target list` shows them; or write a URL"
     raise ToolkitError(f"unknown target `{_shown(name)}`", code="TK-0111", hint=hint)
 
 

@@ -24,7 +24,7 @@ def loaded_bytes(work: Work, facts: Facts) -> tuple[float | None, str]:
         facts: with `source`.
     """
     if work.query is not None:
-        return None, "what a query returns is known when it has run"
+        return None, "the size of a query's result is not known in advance"
     size = facts.value("source", "byte_count")
     if not isinstance(size, int | float):
         return None, f"the size of `{work.source}` is not known"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.judged import Judged
+from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Verdict
 from toolkit.report.chart import (
@@ -215,7 +216,7 @@ class ComparisonView:
 def comparison_view(comparison: Comparison) -> ComparisonView:
     """Prepare a comparison for reading."""
     pairs = _pairs_table(comparison)
-    a, b = (run.head.label or run.head.run for run in (comparison.a, comparison.b))
+    a, b = (_run_name(run) for run in (comparison.a, comparison.b))
     differences = table(
         "What differs",
         left("what", f"A: {a}", f"B: {b}"),
@@ -225,7 +226,9 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         ),
     )
     return ComparisonView(
-        title=clean(f"B {b} against A {a}" if a != b else f"Configurations of {a}"),
+        title=clean(
+            f"Configurations of {a}" if comparison.a.head.run == comparison.b.head.run else f"B {b} against A {a}"
+        ),
         headline=clean(_headline(comparison.pairs, comparison.judged)),
         told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
         verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs, comparison.judged)),
@@ -238,6 +241,12 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         notes=tuple(clean(note) for note in comparison.notes),
         method=_comparison_method(comparison),
     )
+
+
+def _run_name(run: RunRecord) -> str:
+    """Name a run by its label and when it began: a label that is used every week names many; an id says both."""
+    head = run.head
+    return f"{head.label} ({head.began_at:%Y-%m-%d %H:%M} UTC)" if head.label else head.run
 
 
 def _comparison_method(comparison: Comparison) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ def _run(view: RunView) -> Iterator[str]:
     if view.advice.sentences:
         yield _bullets(view.advice.sentences)
     yield from _headed("Limitations", _bullets([*view.advice.doubts, *view.warnings]))
-    yield from _headed("Cells", markdown_table(view.cells))
+    yield from _headed("Configurations", markdown_table(view.cells))
     if view.costs.rows:
         yield from _headed("Cost of each configuration, medians", markdown_table(view.costs))
     yield from _headed("All trials in run order", markdown_table(view.trials))
@@ -258,7 +258,7 @@ def _run_text(view: RunView) -> list[str]:
         *facts,
         *_headed_text("Result", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
         *_headed_text("Limitations", bullets([*view.advice.doubts, *view.warnings])),
-        *_headed_text("Cells", text_table(view.short_cells) if view.short_cells.rows else []),
+        *_headed_text("Configurations", text_table(view.short_cells) if view.short_cells.rows else []),
         *_headed_text("Cost of each configuration, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed_text("All trials in run order", text_table(view.short_trials)),
         *_headed_text(

@@ -110,9 +110,11 @@ def read_at(text: str, zone: str) -> Opening:
     found = _AT.fullmatch(text.strip())
     if found is None or found["clock"] == "24:00":
         raise ToolkitError(
-            f"`{text}` is not a time for a job", code="TK-0102", hint='write "sun 22:00 Europe/Berlin", or "22:00"'
+            f"`{text}` is not a time for a job",
+            code="TK-0102",
+            hint='write "22:00" for every day, or "sun 22:00 Europe/Berlin"',
         )
-    days = found["days"]
+    days = None if (found["days"] or "").lower() in ("", "daily") else found["days"]
     table: dict[str, object] = {"time": f"{found['clock']}-24:00", "zone": found["zone"] or zone}
     if days is not None:
         table["days"] = [one for one in days.split(",") if one]

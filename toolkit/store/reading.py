@@ -352,7 +352,11 @@ def _unknown(connection: Connection, ref: str) -> ToolkitError:
     # Runs of one day differ in a few characters only: another one is meant only where next to nothing differs.
     near = get_close_matches(ref, [row.run for row in found], n=1, cutoff=_SAME_RUN)
     near = near or get_close_matches(ref, labels, n=3, cutoff=0.5)
-    hint = "did you mean " + " or ".join(f"`{word}`" for word in near) + "?" if near else None
+    hint = (
+        "did you mean " + " or ".join(f"`{word}`" for word in near) + "?"
+        if near
+        else "`dbatk runs list` lists them"
+    )
     return ToolkitError(f"no run is named `{ref}`", code="TK-0109", hint=hint)
 
 

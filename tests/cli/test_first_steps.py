@@ -1,0 +1,86 @@
+"""What a new user types who has read the README and `--help`, and what is answered."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.project.tree import ROOT
+from toolkit.config.notices import load_notices, notices_file
+from toolkit.schedule import read_at
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (("report", "monday", "--out", "boss.pdf"), "print it from a browser"),
+        (("report", "monday", "--out", "boss.xlsx"), "or give `--format`"),
+        (("compare", "lastweek", "thisweek"), "`dbatk runs list` lists them"),
+        (("backup", "read", "."), "pg_verifybackup"),
+        (("plan", "notify", "test"), "mailto://"),
+        (("doctor", "-t", "shop"), "dbatk target add shop URL"),
+        (
+            ("ctas", "--assume", "19-ee", "--source", "A.B", "--table", "A.C", "--save-as", "x.toml"),
+            "`--save-as` needs `-t`",
+        ),
+        (("plan", "schedule", "README.plan.toml", "--at", "every night"), '"22:00" for every day'),
+    ],
+)
+def test_a_first_try_that_cannot_work_is_answered_with_one_that_does(
+    dbatk: Dbatk, home: Path, url: str, typed: tuple[str, ...], says: str
+) -> None:
+    assert dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "monday").status == 0
+    (home / "README.plan.toml").write_text(_blocks()[0], encoding="utf-8")
+    answer = dbatk(*typed)
+    assert answer.status != 0
+    assert says in answer.err + answer.out
+    assert not (home / "boss.pdf").exists()
+
+
+def test_two_runs_of_one_label_are_told_apart_by_their_times(dbatk: Dbatk, url: str) -> None:
+    for _ in range(2):
+        dbatk(
+            "ctas",
+            "-t",
+            url,
+            "--source",
+            "small",
+            "--table",
+            "u",
+            "--repeat",
+            "2",
+            "--warmup",
+            "0",
+            "--label",
+            "w",
+        )
+    title = dbatk("compare", "w~1", "w").out.splitlines()[0]
+    assert re.fullmatch(r"B w \(.* UTC\) against A w \(.* UTC\)", title)
+
+
+def test_daily_is_every_day() -> None:
+    assert read_at("daily 22:00", "UTC") == read_at("22:00", "UTC")
+
+
+def test_the_plan_and_the_recipients_of_the_readme_are_taken_as_they_stand(
+    dbatk: Dbatk, home: Path, url: str
+) -> None:
+    plan, notices = _blocks()
+    for name in tomllib.loads(plan)["plan"]["targets"]:
+        shutil.copy("small.duckdb", f"{name}.duckdb")
+        dbatk("target", "add", name, f"duckdb:///{name}.duckdb")
+    (home / "nightly.toml").write_text(plan, encoding="utf-8")
+    shown = dbatk("plan", "nightly.toml")
+    assert shown.status == 0, shown.err
+    notices_file().parent.mkdir(parents=True, exist_ok=True)
+    notices_file().write_text(notices, encoding="utf-8")
+    assert [one.name for one in load_notices().to] == ["dba"]
+
+
+def _blocks() -> list[str]:
+    return re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
