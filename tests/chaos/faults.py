@@ -143,6 +143,17 @@ def _lock_and_close(world: World, process: int, chance: random.Random) -> str:
     return f"{what} for 12 s, {closing}"
 
 
+def _freeze_and_close(world: World, process: int, chance: random.Random) -> str:
+    processes = world.postgresql.processes()
+    for each in processes:
+        _signal(each, signal.SIGSTOP)
+    closing = _close_window(world, process, chance)
+    time.sleep(12)
+    for each in reversed(processes):
+        _signal(each, signal.SIGCONT)
+    return f"server frozen for 12 s, {closing}"
+
+
 def _break_threads(world: World, process: int, chance: random.Random) -> str:
     how, seconds = chance.choice(("none", "none", "stillborn")), chance.choice((0.3, 1.0, 3.0))
     file = world.folder / "threads"
@@ -216,6 +227,7 @@ KINDS: dict[str, Does] = {
     "window": _close_window,
     "locked-tables": _lock_tables,
     "locked-at-the-close": _lock_and_close,
+    "frozen-at-the-close": _freeze_and_close,
     "threads": _break_threads,
     "frozen": _freeze,
     "cut-off": _cut_off,
@@ -223,7 +235,7 @@ KINDS: dict[str, Does] = {
     "twin": _begin_twin,
     "full-server": _fill_server,
 }
-_LAST = frozenset({"kill-dbatk", "window", "locked-at-the-close", "rename"})
+_LAST = frozenset({"kill-dbatk", "window", "locked-at-the-close", "frozen-at-the-close", "rename"})
 """After these the night begins nothing more."""
 
 

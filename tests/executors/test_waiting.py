@@ -127,7 +127,7 @@ def test_a_host_that_takes_no_new_connection_is_waited_for_but_not_by_a_user(mad
         raise error
 
     stop = Stop()
-    clock = made(Timeouts(lambda: stop.by_user, lambda: stop.requested))
+    clock = made(Timeouts(lambda: stop.hurried, lambda: stop.requested))
     clock.database.answer = no_way_in
     assert [clock.forward(waiting.LOOK_SECONDS + 1) for _ in range(3)] == [{False}] * 3
     stop.request()
@@ -135,12 +135,15 @@ def test_a_host_that_takes_no_new_connection_is_waited_for_but_not_by_a_user(mad
     assert clock.forward(waiting.HURRIED_LOOK_SECONDS) == {True}
 
 
-@pytest.mark.parametrize(("because", "over"), [(None, True), (ToolkitError("closed", code="TK-0310"), False)])
-def test_only_a_user_who_waits_hurries(
+_CLOSED, _GUARD = (ToolkitError("it ends", code=code) for code in ("TK-0310", "TK-0311"))
+
+
+@pytest.mark.parametrize(("because", "over"), [(None, True), (_CLOSED, True), (_GUARD, False)])
+def test_only_an_end_that_is_waited_for_hurries(
     made: Callable[..., Clock], because: ToolkitError | None, over: bool
 ) -> None:
     stop = Stop()
-    timeouts = Timeouts(lambda: stop.by_user, lambda: stop.requested)
+    timeouts = Timeouts(lambda: stop.hurried, lambda: stop.requested)
     clock = made(timeouts)
     clock.database.answer = hangs
     stop.request(because)
@@ -171,13 +174,17 @@ def test_what_was_found_silent_is_asked_again(made: Callable[..., Clock]) -> Non
 
 @pytest.mark.parametrize(
     ("because", "patience"),
-    [(None, waiting.HURRIED_PROBE_SECONDS), (ToolkitError("closed", code="TK-0310"), waiting.PROBE_SECONDS)],
+    [
+        (None, waiting.HURRIED_PROBE_SECONDS),
+        (_CLOSED, waiting.HURRIED_PROBE_SECONDS),
+        (_GUARD, waiting.PROBE_SECONDS),
+    ],
 )
 def test_a_session_is_waited_for_to_the_end_that_somebody_asks_for(
     made: Callable[..., Clock], because: ToolkitError | None, patience: float
 ) -> None:
     stop = Stop()
-    clock = made(Timeouts(lambda: stop.by_user, lambda: stop.requested))
+    clock = made(Timeouts(lambda: stop.hurried, lambda: stop.requested))
     hurry = waiting._Hurry(clock.timeouts)
     clock.now += 3600
     assert not hurry.is_over()

@@ -23,7 +23,7 @@ from toolkit.config.profiles import Profile, ruling_profiles
 from toolkit.config.urls import parse_url
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, read_facts, refused
+from toolkit.executors import Sessions, Timeouts, read_facts, refused
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
 from toolkit.model.facts import Query
@@ -78,7 +78,7 @@ def ruled_by_address(policy: TargetPolicy, address: Address) -> TargetPolicy:
     return policy
 
 
-def ruled_now(policy: TargetPolicy, target: Target) -> TargetPolicy:
+def ruled_now(policy: TargetPolicy, target: Target, timeouts: Timeouts | None = None) -> TargetPolicy:
     """Return the strictest limits as `ruled`, in a session of its own.
 
     Raises:
@@ -86,7 +86,7 @@ def ruled_now(policy: TargetPolicy, target: Target) -> TargetPolicy:
     """
     if not any(one.address.engine == target.engine and _is_stricter(one, policy) for one in ruling_profiles()):
         return policy
-    sessions = Sessions(target, "dbatk limits", read_only=True)
+    sessions = Sessions(target, "dbatk limits", read_only=True, timeouts=timeouts)
     try:
         return ruled(policy, target, sessions.get(Role.CONTROL))
     except DatabaseError as error:

@@ -4,7 +4,8 @@ TCP notices a peer that is gone. What keeps connections open and hands nothing o
 here: each session works in a thread of its own, and who waits for its answer asks meanwhile, in one new session
 for all of the run, whether the database answers at all; a server that refuses it does. A statement that takes long
 is waited for as long as the server works on it: where it answers and shows the session idle, its answer is lost on
-the way, however well TCP acknowledges. A user who asked the run to end is not kept waiting.
+the way, however well TCP acknowledges. A user who asked the run to end, and a window that closes, are not kept
+waiting.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ MONITOR_SECONDS = 70.0
 """Longest time of a read of the monitor, which is short; a driver's own limit, if any, is shorter still."""
 LOOK_SECONDS, MISSES = 60.0, 2
 """When it is asked for the first time, and how often it may not give an answer."""
-HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 1.5, 3.0
-"""The same after a user asked the run to end: once is enough then."""
+HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 0.5, 3.0
+"""The same once the run's end is waited for: one look is enough then."""
 _AGAIN_SECONDS = 10.0
 """How long an end that is asked for counts on the last thing that was learned."""
 _ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
@@ -47,7 +48,7 @@ class Timeouts:
     """How long the sessions of a run wait, and what they learned of the database meanwhile, by one probe for all.
 
     Attributes:
-        hurried: whether a user asked the run to end, and waits for that.
+        hurried: whether a user asked the run to end, or its window closed: its end is waited for.
         ending: whether the run is to end for any reason: what sessions wait for is cancelled, and who waits for
             the database has the ordinary time then.
     """

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 from toolkit.errors import ToolkitError
+from toolkit.executors import Timeouts
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AT_ONCE = 130
+_HURRIED = frozenset({"TK-0130", "TK-0310"})
 
 
 class Stop:
@@ -26,8 +28,10 @@ class Stop:
         """Labels of items that were not begun, because they would not have ended in time."""
         self.because: ToolkitError | None = None
         """Why, when it was no signal."""
-        self.by_user = False
-        """Whether a user asked, who waits for the end."""
+        self.hurried = False
+        """Whether the end is waited for: by a user who asked for it, or by a window that has closed."""
+        self.timeouts = Timeouts(lambda: self.hurried, lambda: self.requested)
+        """Of the sessions that are to end with it: they share what is learned of a database that falls silent."""
         self.disowned = False
         """Whether another process goes on with this very run: this process must undo nothing of it any more."""
 
@@ -42,7 +46,7 @@ class Stop:
             because: why, when it was no signal.
             disowned: another process goes on with the run: nothing more is changed.
         """
-        self.by_user = self.by_user or because is None or because.code == "TK-0130"
+        self.hurried = self.hurried or because is None or because.code in _HURRIED
         self.because = self.because or because
         self.disowned = self.disowned or disowned
         self._event.set()

@@ -92,7 +92,7 @@ class StepAttempt:
         tries = 0
         while True:
             tries += 1
-            with as_before(job, self.plan_target) as before:
+            with as_before(job, self.plan_target, stop) as before:
                 ended = self._answered(run) or self._settled(job, run, stop)
                 verification = self._verify(job, monotonic() - begun, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries

@@ -12,7 +12,7 @@ from toolkit.app.runs.licensing import check_query
 from toolkit.dialects.backups import Backups
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import Timeouts, open_session, read_facts, refused
+from toolkit.executors import open_session, read_facts, refused
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import SizeReads, declaration
 from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
@@ -202,7 +202,7 @@ def _read(
     """Read the files for all that the step names; what takes longer than the limit, or a stop, is cancelled."""
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
-    timeouts = None if stop is None else Timeouts(ending=lambda: stop.requested)
+    timeouts = None if stop is None else stop.timeouts
     session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True, timeouts=timeouts)
     try:
         with limited(session, limit_seconds):

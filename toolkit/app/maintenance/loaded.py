@@ -91,13 +91,13 @@ def _cut_off(session: Connection, stop: Stop) -> Iterator[None]:
 
 
 @contextmanager
-def as_before(job: TargetStep, plan_target: PlanTarget) -> Iterator[Reader | ToolkitError | None]:
+def as_before(job: TargetStep, plan_target: PlanTarget, stop: Stop) -> Iterator[Reader | ToolkitError | None]:
     """Hold a session that sees the database as it is now; None where a step has no rows to count."""
     if not declaration(job.step.operation).makes_rows or job.step.count_rows is RowCount.NONE:
         yield None
         return
     try:
-        reader = _reader(plan_target)
+        reader = _reader(plan_target, stop)
     except ToolkitError as error:
         yield error
         return
@@ -116,9 +116,9 @@ def _begun(reader: Reader) -> Reader | ToolkitError:
     return reader
 
 
-def _reader(plan_target: PlanTarget) -> Reader:
+def _reader(plan_target: PlanTarget, stop: Stop) -> Reader:
     target = plan_target.resolved.target
-    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True, timeouts=stop.timeouts)
     return Reader(session, dialect_of(target.engine))
 
 
@@ -143,7 +143,7 @@ def look_at_load(
     recorded = store.load_facts(run)
     if recorded is None:
         return Verification(unverified=("its rows were not counted again: the run stored no facts of the table",))
-    now = _reader(plan_target)
+    now = _reader(plan_target, stop)
     try:
         planning = PlanningContext(job.experiment, now.dialect, facts_from_text(recorded))
         piece = planning.pieces(planning.cells[0])[0]  # of a load in parts, all have the source and the table

@@ -38,7 +38,7 @@ from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.repositories import SnapshotSource
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, Timeouts, refused
+from toolkit.executors import Sessions, refused
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
@@ -242,7 +242,7 @@ def _launch(
     stop, events = stop or Stop(), TaggedEvents(events, {"run": run})
     if under is None:
         warn_of_exposure(target, store, policy, approvals, events)
-    sessions = Sessions(target, run, timeouts=Timeouts(lambda: stop.by_user, lambda: stop.requested))
+    sessions = Sessions(target, run, timeouts=stop.timeouts)
     policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
     return _Launch(run, target, sessions, store, approvals, policy, events, stop, under)
 
@@ -352,10 +352,10 @@ def resume(
     doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
     with launch.session(), launch.lease(), ExitStack() as noted:
-        server = read_server(target, launch.dialect)
+        server = read_server(target, launch.dialect, launch.stop.timeouts)
         refuse_other_database(head, target, database_of(server, target))
         # in a session of its own: those with the name of the run are about to be ended
-        launch = launch.limited(ruled_now(launch.policy, target), head.experiment)
+        launch = launch.limited(ruled_now(launch.policy, target, launch.stop.timeouts), head.experiment)
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
         ended = end_orphaned_sessions(target, launch.dialect, run, store.journal(run), launch.sessions.timeouts)

@@ -15,7 +15,7 @@ from toolkit.app.ruling import ruled_now
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.executors import Sessions, read_facts, refused
+from toolkit.executors import Sessions, Timeouts, read_facts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
 from toolkit.model.experiment import PlannedTrial
@@ -240,13 +240,13 @@ def _heads(target: Target, dialect: Dialect, run: str | None, store: Store) -> l
     ]
 
 
-def read_server(target: Target, dialect: Dialect) -> Facts:
+def read_server(target: Target, dialect: Dialect, timeouts: Timeouts | None = None) -> Facts:
     """Read what the server says of itself, in a session that no search for a run's sessions finds.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached.
     """
-    sessions = Sessions(target, "dbatk repair")
+    sessions = Sessions(target, "dbatk repair", timeouts=timeouts)
     try:
         return read_facts(sessions.get(Role.CONTROL), dialect, (Query("server", "server"),))
     finally:
