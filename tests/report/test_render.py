@@ -47,7 +47,7 @@ def evil_run() -> RunRecord:
 class Page(html.parser.HTMLParser):
     """The tags of a page, with a check that they close in order."""
 
-    VOID = frozenset({"meta", "br", "link", "line", "path", "polyline"})
+    VOID = frozenset({"meta", "br", "input", "link", "line", "path", "polyline"})
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ _LOOKED_AT_BYTES = 8192
 _PRIVATE_FILE, _PRIVATE_PROGRAM = 0o600, 0o700
 
 
-def write_file(path: Path, content: str | bytes) -> None:
+def write_file(path: Path, content: str | bytes, mode: int = _PRIVATE_FILE) -> None:
     """Write a file at once, or not at all.
 
     A text may be replaced, as a report is that is written again. Anything else (a database, a dump) is not. A new
@@ -26,6 +26,7 @@ def write_file(path: Path, content: str | bytes) -> None:
     Args:
         path: where; its folder must exist.
         content: what.
+        mode: the permissions of a new file.
 
     Raises:
         ToolkitError: TK-0405.
@@ -39,7 +40,7 @@ def write_file(path: Path, content: str | bytes) -> None:
             with os.fdopen(open_to_write(path, 0), "wb") as stream:
                 stream.write(data)
             return
-        before = stat.S_IMODE(path.stat().st_mode) if path.exists() else _PRIVATE_FILE
+        before = stat.S_IMODE(path.stat().st_mode) if path.exists() else mode
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             os.fchmod(handle, before)

@@ -94,8 +94,8 @@ def find_run(store: Store, ref: str, *, samples: bool = False) -> RunRecord:
     return replace(record, head=head)
 
 
-def listed_runs(store: Store, limit: int) -> list[RunHead]:
-    """Return the newest runs, each with the state that `find_run` gives it."""
+def listed_runs(store: Store, limit: int | None) -> list[RunHead]:
+    """Return the newest runs (without a limit all), each with the state that `find_run` gives it."""
     return _as_they_stand(store, store.list_runs(limit))
 
 

@@ -8,7 +8,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dbatk export degrees.toml --out bundle -t orcl",
     ),
     "ingest": ("dbatk ingest bundle", "dbatk ingest bundle --json"),
-    "report": ("dbatk report last --out report.html", "dbatk report monday tuesday --format markdown"),
+    "report": ("dbatk report last --out report.html", "dbatk report --all --out site"),
     "compare": (
         "dbatk compare before after --fail-if 'elapsed_seconds > +5%'",
         "dbatk compare weekly~1 weekly --out week.html",

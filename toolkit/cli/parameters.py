@@ -86,13 +86,13 @@ def about(topic: Topic, *options: Parameter) -> tuple[Parameter, ...]:
 
 
 def argument(
-    name: str, help: str, *, kind: object = str, metavar: str | None = None, default: str | None = None
+    name: str, help: str, *, kind: object = str, metavar: str | None = None, default: str | list[str] | None = None
 ) -> Parameter:
     """Declare an argument; it is required unless it has a default."""
     info = typer.Argument(
         help=help,
         metavar=metavar or name.upper(),
-        show_default=default is not None,
+        show_default=bool(default),
         autocompletion=completer(name),
     )
     return Parameter(

@@ -15,6 +15,7 @@ from toolkit.cli.output import Warnings, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.terminal import usual_width
+from toolkit.units import counted
 
 if TYPE_CHECKING:
     from toolkit.model.records import RunHead, RunRecord
@@ -42,8 +43,11 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     add_command(
         runs, "export", _export, [_RUN, file, *OUTPUT], "Export a run to a file that another store can import."
     )
-    several = argument("runs", "runs to report", kind=list[str], metavar="RUN...")
-    add_command(app, "report", _report, [several, file, _FORMAT, *OUTPUT], "Write a report on one or more runs.")
+    several = argument("runs", "runs to report (not with --all)", kind=list[str], metavar="RUN...", default=[])
+    every = option("all", "write a folder of pages of all runs, with an index: --out DIR", kind=bool)
+    file = option("out", "file to write; with --all a folder", metavar="FILE|DIR")
+    report = [several, file, every, _FORMAT, *OUTPUT]
+    add_command(app, "report", _report, report, "Write a report on one or more runs, or a site of all runs.")
 
 
 @contextmanager
@@ -219,6 +223,14 @@ def _export(arguments: Arguments) -> int:
 
 
 def _report(arguments: Arguments) -> int:
+    if arguments.flag("all"):
+        return _site(arguments)
+    if not arguments.texts("runs"):
+        raise ToolkitError(
+            "missing argument `RUN...`",
+            code="TK-0102",
+            hint="name a run (`last`), or write all: `--all --out DIR`",
+        )
     from toolkit.app.files import write_file
     from toolkit.app.results import choices, format_of, report
     from toolkit.report.render import Format
@@ -243,3 +255,29 @@ def _report(arguments: Arguments) -> int:
     else:
         out_raw(text)
     return ExitCode.DONE
+
+
+def _site(arguments: Arguments) -> int:
+    from toolkit.app.site import write_site
+
+    folder = arguments.text("out")
+    if folder in (None, "-") or arguments.texts("runs") or "format" in arguments:
+        raise ToolkitError(
+            "`--all` takes no runs and no format, and needs a folder",
+            code="TK-0107",
+            hint="write `--all --out DIR`",
+        )
+    with _store(arguments) as store, usual_width():
+        done = write_site(store, Path(str(folder)), say)
+    for sentence in done.unreadable:
+        say(f"warning: {sentence}")
+    if arguments.flag("json"):
+        counts = {"runs": done.runs, "written": done.written, "unchanged": done.unchanged, "removed": done.removed}
+        out_json({"folder": str(done.folder), **counts, "warnings": list(done.unreadable)})
+    else:
+        gone = f", {done.removed:,} removed" if done.removed else ""
+        say(
+            f"wrote {done.folder / 'index.html'}: {counted(done.runs, 'run')}, {done.written:,} pages written, "
+            f"{done.unchanged:,} unchanged{gone}"
+        )
+    return ExitCode.INCOMPLETE if done.unreadable else ExitCode.DONE

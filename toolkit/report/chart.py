@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from toolkit.report.tables import Table
@@ -98,6 +99,23 @@ def named(labels: Sequence[str], begin: float, end: float) -> Scale:
     longest = max(3, int(width / 7))
     ticks = tuple(Tick(place(bare, index), _cut(label, longest)) for index, label in enumerate(labels))
     return Scale(bare.low, bare.high, begin, end, ticks)
+
+
+_STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 30 * 86400, 365 * 86400)
+_MOST_TIMES = 8
+
+
+def time_axis(low: float, high: float, begin: float, end: float) -> Scale:
+    """Return an axis of time, in seconds since 1970, with ticks at round hours and days."""
+    high = max(high, low + 60)
+    step = next((step for step in _STEPS if (high - low) / step <= _MOST_TIMES), (high - low) / _MOST_TIMES)
+    bare = Scale(low, high, begin, end, ())
+    spelled = "%m-%d %H:%M" if step < 86400 else "%m-%d" if step < 30 * 86400 else "%Y-%m-%d"
+    at, ticks = math.ceil(low / step) * step, []
+    while at <= high:
+        ticks.append(Tick(place(bare, at), f"{datetime(1970, 1, 1) + timedelta(seconds=at):{spelled}}"))
+        at += step
+    return Scale(low, high, begin, end, tuple(ticks))
 
 
 def _cut(label: str, longest: int) -> str:

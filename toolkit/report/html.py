@@ -15,7 +15,7 @@ from toolkit.model.records import RunRecord
 from toolkit.report import chart
 from toolkit.report.comparison_view import comparison_view
 from toolkit.report.safe import clean
-from toolkit.report.view import place_of, run_view
+from toolkit.report.view import RunView, place_of, run_view
 
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")
@@ -25,7 +25,20 @@ _MANY_ROWS, _FEW_ROWS = 60, 15
 
 def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
     """Return the page of runs and comparisons."""
-    views = [run_view(run) for run in runs]
+    return page_of_views([run_view(run) for run in runs], comparisons, runs)
+
+
+def page_of_views(
+    views: Sequence[RunView], comparisons: Sequence[Comparison], runs: Sequence[RunRecord], home: str = ""
+) -> str:
+    """Return the page of runs that are prepared for reading.
+
+    Args:
+        views: of the runs.
+        comparisons: shown before them.
+        runs: the records of the views.
+        home: the address of the page that lists this one, if there is one.
+    """
     compared = [comparison_view(comparison) for comparison in comparisons]
     titles = [*(view.title for view in views), *(view.title for view in compared)]
     places = {place_of(run.head.experiment.target) for run in runs}
@@ -37,6 +50,7 @@ def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
             title=titles[0] if len(titles) == 1 else results,
             runs=views,
             comparisons=compared,
+            home=home,
             frame=chart,
             many_rows=_MANY_ROWS,
             few_rows=_FEW_ROWS,

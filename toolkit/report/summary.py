@@ -64,8 +64,14 @@ def _job(run: RunRecord) -> list[str]:
     return [*(line for trial in run.trials for line in _execution(trial, word, judged)), *_doubts(run.warnings)]
 
 
-def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
-    """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
+def job_headline(run: RunRecord) -> str:
+    """Say in one sentence how a job ended."""
+    if not run.trials:
+        return "nothing was executed"
+    return _ended(run.trials[-1], degree_factor(run.head.experiment.operation), judged_of(run))
+
+
+def _ended(trial: TrialRecord, word: str, judged: Judged) -> str:
     parts = [seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else "no time"]
     value = judged.of(trial)
     parts += [judged.spell(value)] if value is not None and not judged.is_time else []
@@ -75,7 +81,12 @@ def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     parts += [_degree(trial, word)] if trial.granted_degree or unknown else []
     # an error already carries its code; the reason stands last, it may be long
     why = f": {trial.reason}" if trial.reason else ""
-    yield from wrapped(clean(f"{trial.outcome} ({', '.join(parts)}){why}"))
+    return clean(f"{trial.outcome} ({', '.join(parts)}){why}")
+
+
+def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
+    """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
+    yield from wrapped(_ended(trial, word, judged))
     bad = [item for item in trial.items if item.outcome is not Outcome.OK]
     for item in bad[:_MOST_ITEMS]:
         yield from wrapped(clean(f"{item.label}: {item.outcome}{f', {item.reason}' if item.reason else ''}"), "- ")

@@ -12,6 +12,7 @@ from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.model.bill import bill_among
+from toolkit.model.experiment import Experiment
 from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode
@@ -124,12 +125,16 @@ def _during(found: RunAnalysis) -> tuple[Chart, ...]:
 def _title(run: RunRecord) -> str:
     """Name a run so that a reader knows it a year later: what, on which object and target, which factors, when."""
     head, experiment = run.head, run.head.experiment
-    named = (experiment.options.get(name) for name in ("table", "index", "schema", "source"))
-    worked_on = next((_option(value) for value in named if value), "")
-    what = f"{experiment.operation} {worked_on}".strip()
+    what = f"{experiment.operation} {worked_on(experiment)}".strip()
     factors = "; ".join(_factor(run))
     over = f": {factors}" if factors and head.mode is Mode.MEASUREMENT else ""
     return clean(f"{what} on {place_of(experiment.target)}{over} ({head.began_at:%Y-%m-%d})")
+
+
+def worked_on(experiment: Experiment) -> str:
+    """Name the object that an experiment works on, if it has one."""
+    named = (experiment.options.get(name) for name in ("table", "index", "schema", "source"))
+    return next((_option(value) for value in named if value), "")
 
 
 def place_of(target: str) -> str:

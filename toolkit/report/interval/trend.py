@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from toolkit.analysis.awr.trend import Series, TrendLine, changes_of
 from toolkit.analysis.shifts import FEWEST
-from toolkit.report.chart import SERIES_SHAPES, Chart, ChartMark, Frame, Legend, Scale, Tick, linear, place
+from toolkit.report.chart import SERIES_SHAPES, Chart, ChartMark, Frame, Legend, Scale, linear, time_axis
 from toolkit.report.chart import ChartLine as Stroke
 from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.safe import clean, csv_text
@@ -57,7 +56,7 @@ def _charts(series: Series) -> Iterator[Chart]:
 def _chart(series: Series, key: str, title: str, lines: Sequence[TrendLine], unit: str) -> Chart:
     scale = _MIB if unit.startswith("MiB") else 1
     times = [_time(point.origin.begin) for point in series.points]
-    x = _time_axis(min(times), max(times))
+    x = time_axis(min(times), max(times), _FRAME.left, _FRAME.right - 8)
     high = max((value / scale for line in lines for value in line.values if value is not None), default=1.0)
     y = linear(0.0, high, _FRAME.bottom, _FRAME.top)
     strokes, marks = [], []
@@ -82,25 +81,6 @@ def _chart(series: Series, key: str, title: str, lines: Sequence[TrendLine], uni
 def _time(moment: datetime | None) -> float:
     assert moment is not None
     return (moment.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
-
-
-_STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 30 * 86400, 365 * 86400)
-_TICKS = 8
-
-
-def _time_axis(low: float, high: float) -> Scale:
-    """Return an axis of time with ticks at round hours and days."""
-    high = max(high, low + 60)
-    step = next((step for step in _STEPS if (high - low) / step <= _TICKS), (high - low) / _TICKS)
-    bare = Scale(low, high, _FRAME.left, _FRAME.right - 8, ())
-    first = math.ceil(low / step)
-    ticks = []
-    at = first * step
-    while at <= high:
-        moment = datetime(1970, 1, 1) + timedelta(seconds=at)
-        ticks.append(Tick(place(bare, at), f"{moment:%m-%d}" if step >= 86400 else f"{moment:%m-%d %H:%M}"))
-        at += step
-    return Scale(low, high, _FRAME.left, _FRAME.right - 8, tuple(ticks))
 
 
 def _strokes(
