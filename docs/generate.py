@@ -73,6 +73,7 @@ def sections_page() -> Iterator[str]:
     yield "The lists in the JSON of `dbatk awr show`, by the values that a row may have. A value whose column the"
     yield "report does not have is absent or null; a column that is not declared keeps its heading as its name."
     yield "Shares of a histogram are those of waits below their limit and not below the limit before it."
+    yield "A row has those that the report prints."
     for section in dict.fromkeys(one.name for one in SECTIONS):
         fields = {one.name: one for spec in SECTIONS if spec.name == section for one in spec.fields}
         yield from ("", f"## {section}", "", "| value | what it is |", "| --- | --- |")

@@ -13,8 +13,8 @@ import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from toolkit.errors import ToolkitError
 
@@ -22,6 +22,8 @@ _HEADER = re.compile(r"\s*(\[\[?)([^\[\]]++)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
 _ERROR_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _LARGEST_BYTES = 4_000_000
+_BUFFERED = 1 << 16
+"""Bytes that are read at once, and can be looked at before they are taken."""
 _DEEPEST = 50
 _DEEP = re.compile(
     rf"""(?<![\w\\-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_DEEPEST}}}"""
@@ -80,7 +82,7 @@ def read_document(path: Path) -> TomlDocument:
     return parse_document(read_utf8(path), str(path))
 
 
-def open_file(path: Path, flags: int = 0) -> BinaryIO:
+def open_file(path: Path, flags: int = 0) -> BufferedReader:
     """Open a file to read it, never waiting: a named pipe may have no writer, a device no end.
 
     What a shell has opened itself (`<(...)`, /dev/stdin) is read from a pipe too.
@@ -92,7 +94,7 @@ def open_file(path: Path, flags: int = 0) -> BinaryIO:
     Raises:
         OSError: it cannot be opened, or is no regular file.
     """
-    return os.fdopen(_handle(path, os.O_RDONLY | flags), "rb")
+    return BufferedReader(FileIO(_handle(path, os.O_RDONLY | flags)), _BUFFERED)
 
 
 def open_to_write(path: Path, flags: int) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from tests.readers.mangling import escaped, mailed, quoted, tarred, zipped
 from tests.readers.rman_samples import LANGUAGES, whole_log
 from tests.readers.test_rman_forms import HEAD, SET, STACK, failover
 from toolkit.cli.main import main
@@ -138,3 +141,51 @@ def test_a_terminal_acts_on_nothing_in_a_log(tmp_path: Path, capsys: pytest.Capt
     main(["backup", "read", write(tmp_path, "bad.log", bad)])
     shown = capsys.readouterr().out
     assert "\x9b" not in shown and "\u202e" not in shown
+
+
+LOG, BAD = "\n".join(whole_log()), "\n".join(FAILED)
+ON_ITS_WAY = {
+    "zip": zipped(LOG), "tar in gzip": tarred(LOG), "gzip": gzip.compress(LOG.encode()),
+    "quoted": quoted(LOG).encode(), "escaped": escaped(LOG).encode(),
+    "escaped and quoted": quoted(escaped(LOG)).encode(), "base64": base64.encodebytes(LOG.encode()),
+    "zip in gzip": gzip.compress(zipped(LOG)), "attached": mailed(LOG, "attached"),
+    "mail of base64": mailed(LOG, "base64"), "mail of escapes": mailed(LOG, "quoted-printable"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ON_ITS_WAY)
+def test_a_log_in_an_archive_or_a_mail_is_read_as_the_log_itself(
+    way: str, good: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", "read", good, "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    (tmp_path / "sent").write_bytes(ON_ITS_WAY[way])
+    assert main(["backup", "read", str(tmp_path / "sent"), "--json"]) == 0
+    sent = json.loads(capsys.readouterr().out)
+    assert {**sent, "file": ""} == {**plain, "file": ""}
+
+
+def test_each_log_of_an_archive_is_read_and_what_is_none_is_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "three.zip"
+    file.write_bytes(zipped(LOG, "only words " * 20, BAD))
+    assert main(["backup", "read", str(file), "--json"]) == 1
+    shown = capsys.readouterr()
+    found = [(one["file"].removeprefix(f"{tmp_path}/"), one["outcome"]) for one in json.loads(shown.out)["logs"]]
+    assert found == [
+        ("three.zip#1 (reports/1.html)", "completed"), ("three.zip#3 (reports/3.html)", "failed"),
+    ]  # fmt: skip
+    assert shown.err == f"skipped: `{file}#2 (reports/2.html)` is not an RMAN log\n"
+
+
+@pytest.mark.parametrize(
+    "raw", [zipped("only words " * 20), zipped(LOG)[:400], mailed("only words " * 20, "base64")]
+)
+def test_an_archive_without_a_log_is_bad_input(
+    raw: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "none.zip").write_bytes(raw)
+    assert main(["backup", "read", str(tmp_path / "none.zip")]) == 2
+    shown = capsys.readouterr()
+    assert "is not an RMAN log" in shown.err and not shown.out

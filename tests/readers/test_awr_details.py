@@ -92,10 +92,62 @@ def test_a_histogram_has_a_share_for_each_limit() -> None:
         section("Wait Event Histogram", ["Event", "Total Waits", "% of Waits <=1s"], ["latch free", "7", "100.0"]),
     )
     assert found["wait_event_histogram_detail"] == [{
-        "event": "log file sync", "waits_64ms_to_2s": 1500, "pct_below_32ms": 0.0, "pct_below_128ms": None,
-        "pct_from_2s": 99.8,
+        "event": "log file sync", "waits_64ms_to_2s": 1500, "pct_below_32ms": 0.0, "pct_from_2s": 99.8,
     }]  # fmt: skip
     assert found["wait_event_histogram"] == [{"event": "latch free", "waits": 7, "pct_up_to_1s": 100.0}]
+
+
+HISTOGRAM = """
+Foreground Wait Events               DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                             Avg
+                                        %Time Total Wait    wait    Waits   % DB
+Event                             Waits -outs   Time (s)    (ms)     /txn   time
+-------------------------- ------------ ----- ---------- ------- -------- ------
+db file sequential read         410,300     0      4,568       9      2.8   71.3
+log file sync                 2,100,400     0         94       1      1.0    1.5
+          -------------------------------------------------------------
+
+Background Wait Events               DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                             Avg
+                                        %Time Total Wait    wait    Waits   % bg
+Event                             Waits -outs   Time (s)    (ms)     /txn   time
+-------------------------- ------------ ----- ---------- ------- -------- ------
+db file sequential read          1,150     0          7       6      0.0    6.8
+          -------------------------------------------------------------
+
+Wait Event Histogram                 DB/Inst: ACME/acme1  Snaps: 7-8
+-> Units for Total Waits column: K is 1000, M is 1000000, G is 1000000000
+
+                                                    % of Waits
+                                 -----------------------------------------------
+                           Total
+Event                      Waits  <1ms  <2ms  <4ms  <8ms <16ms <32ms  <=1s   >1s
+-------------------------- ----- ----- ----- ----- ----- ----- ----- ----- -----
+SQL*Net message to client  1419K 100.0          .0
+db file parallel write     25.2K  95.4    .4    .3    .4   3.4    .0    .0
+db file sequential read    411.4   2.1   2.9  19.8  49.1  18.3   4.4   3.4
+enq: US - contention       107.2 100.0
+latch free                    71 100.0
+log file sync              2100K  96.3   1.2    .8    .4    .8    .3    .0
+          -------------------------------------------------------------
+
+End of Report
+"""
+
+
+def test_a_count_whose_unit_the_report_cut_off_is_taken_with_it_or_not_at_all() -> None:
+    """A column of five characters holds `411.4` of `411.4K`; the lists of events tell that it was K."""
+    found = read_report(TEXT.replace("End of Report\n", HISTOGRAM).encode(), "r").document()
+    assert {row["event"]: row["waits"] for row in found["wait_event_histogram"]} == {
+        "SQL*Net message to client": 1_419_000, "db file parallel write": 25_200,
+        "db file sequential read": 411_400, "enq: US - contention": None, "latch free": 71,
+        "log file sync": 2_100_000,
+    }  # fmt: skip
+    (sentence,) = (one for one in found["warnings"] if "without the unit" in one)
+    assert sentence.startswith("in `wait_event_histogram` 1 count is printed without the unit")
+    assert sentence.endswith("`107.2`")
 
 
 def test_thousands_are_expanded_and_a_column_nobody_knows_keeps_its_heading() -> None:

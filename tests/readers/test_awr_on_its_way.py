@@ -18,9 +18,9 @@ from tests.readers.awr_samples import STATSPACK, TEXT, html
 from tests.readers.mangling import LESS, SAME, copied, mailed, zipped
 from tests.tiers import examples, thinned
 from toolkit.errors import ToolkitError
-from toolkit.readers.awr.decode import text_of
-from toolkit.readers.awr.pasted import from_base64, read_pasted, undone
+from toolkit.readers.awr.pasted import read_pasted
 from toolkit.readers.awr.report import Reading, read_report, read_reports
+from toolkit.readers.texts import from_base64, text_of, undone
 
 AWR = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
 REAL = sorted([*AWR.glob("awr/*.html"), *AWR.glob("statspack/*.lst")])
@@ -95,7 +95,7 @@ def test_what_cannot_be_undone_is_said(way: str) -> None:
 @pytest.mark.parametrize("way", SAME)
 @pytest.mark.parametrize("file", thinned(REAL, 8), ids=lambda file: file.name[:24])
 def test_a_real_report_that_was_sent_says_the_same(file: Path, way: str) -> None:
-    check_same(text_of(file.read_bytes(), file.name), way)
+    check_same(text_of(file.read_bytes()), way)
 
 
 @real
@@ -104,7 +104,7 @@ def test_a_real_report_that_was_sent_says_the_same(file: Path, way: str) -> None
 def test_a_real_report_that_was_mangled_says_nothing_else(file: Path, way: str) -> None:
     if way.startswith("copied") and file.suffix == ".lst":
         return
-    check_not_another(text_of(file.read_bytes(), file.name), way)
+    check_not_another(text_of(file.read_bytes()), way)
 
 
 def test_a_copied_page_is_read_by_its_tabs() -> None:
@@ -195,7 +195,7 @@ def test_a_report_cut_on_its_way_is_never_another(text: str, ways: list[str], sh
     plain = values(read_report(text.encode(), "r").document())
     raw = text.encode()
     for way in ways:
-        raw = SAME[way](text_of(raw, "r")) if not raw.startswith((b"PK", b"\x1f\x8b")) else raw
+        raw = SAME[way](text_of(raw)) if not raw.startswith((b"PK", b"\x1f\x8b")) else raw
     try:
         found = read_reports(raw[: int(len(raw) * share)], "r")
     except ToolkitError:

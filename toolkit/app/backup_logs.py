@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolkit.analysis.lanes import Lanes, balance_sentences
@@ -14,8 +15,11 @@ from toolkit.app.backup_pieces import PieceFiles, with_sizes
 from toolkit.dialects.oracle.errors import catalogue, is_frame
 from toolkit.documents import open_file
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.readers.parts import Part
 from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
+from toolkit.readers.rman.parts import parts_in
+from toolkit.readers.texts import UnreadableError
 from toolkit.units import number, percent
 
 CODE = "TK-0116"
@@ -52,6 +56,8 @@ class ReadLog:
     sentences: Sequence[str] = field(default=())
     fault: str = ""
     hint: str = ""
+    aside: bool = False
+    """It is a member of an archive or a mail, and no log, where others are."""
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -87,27 +93,55 @@ def read_logs(
     """
     for file in files:
         try:
-            yield _read(file, whole=whole, pieces=pieces)
+            yield from _read(file, whole=whole, pieces=pieces)
         except ToolkitError as error:
             yield ReadLog(str(file), fault=error.message, hint=error.hint)
 
 
-def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> ReadLog:
+def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> Sequence[ReadLog]:
+    """Read the log of a file line by line as RMAN wrote it, or each that is in an archive or a mail."""
     if file.is_dir():
         raise ToolkitError(f"`{file}` is a folder", code=CODE, hint=_OTHERS)
     if not file.exists():
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
         with open_file(file) as opened:
-            log = read_file(opened, whole=whole)
+            if (parts := parts_in(opened)) is None:
+                return [_told(str(file), read_file(opened, whole=whole), pieces)]
+    except UnreadableError as error:
+        raise _no_log(str(file), error) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its permissions") from None
+    found = [_part(file, number, part, parts, whole, pieces) for number, part in enumerate(parts, 1)]
+    some = any(one.log is not None for one in found)
+    return [replace(one, aside=some and one.log is None) for one in found]
+
+
+def _part(
+    file: Path, number: int, part: Part, parts: Sequence[Part], whole: bool, pieces: PieceFiles | None
+) -> ReadLog:
+    """Read one text of a file that holds several; its name is that of the file, with its number and its own."""
+    name = f"{file}#{number} ({part.source})" if len(parts) > 1 else str(file)
+    try:
+        if part.fault is not None:
+            raise _no_log(name, part.fault)
+        return _told(name, read_file(io.BytesIO(part.text.encode("utf-8", "replace")), whole=whole), pieces)
+    except ToolkitError as error:
+        return ReadLog(name, fault=error.message, hint=error.hint)
+
+
+def _no_log(name: str, error: UnreadableError) -> ToolkitError:
+    return ToolkitError(f"`{name}` is not an RMAN log: {error.why}", code=CODE, hint=error.hint or _HINT)
+
+
+def _told(name: str, log: Log, pieces: PieceFiles | None) -> ReadLog:
+    """Return what a log comes to."""
     if not log.recognised:
-        raise ToolkitError(f"`{file}` is not an RMAN log", code=CODE, hint=_HINT)
+        raise ToolkitError(f"`{name}` is not an RMAN log", code=CODE, hint=_HINT)
     log, measured = (log, []) if pieces is None or not log.pieces else with_sizes(log, pieces)
     lanes = lanes_of_log(log)
-    return ReadLog(str(file), log, lanes, tuple(_causes(log)), (*_sentences(log, lanes), *measured))
+    return ReadLog(name, log, lanes, tuple(_causes(log)), (*_sentences(log, lanes), *measured))
 
 
 def _causes(log: Log) -> Iterator[FailureCause]:

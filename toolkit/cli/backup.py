@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ _ENCODER = json.JSONEncoder(allow_nan=False, check_circular=False)
 
 def add_backup(backup: typer.Typer) -> None:
     """Add the commands of the group that are no operation."""
-    files = argument("files", "RMAN logs, of any release and language", kind=list[str], metavar="LOG...")
+    what = "RMAN logs, of any release and language (plain, zip, gz, mail)"
+    files = argument("files", what, kind=list[str], metavar="LOG...")
     page = option("out", "write a page with a chart of the channels to this file", metavar="FILE.html")
     whole = option("whole", "a log without the end of its session is incomplete", kind=bool)
     sizes = option("pieces_from", "take the sizes of backup pieces from the files in this folder", metavar="DIR")
@@ -45,12 +47,11 @@ def _read(arguments: Arguments) -> int:
     folder = arguments.text("pieces_from")
     pieces = None if folder is None else files_in(Path(folder))
     logs = read_logs(files, whole=arguments.flag("whole"), pieces=pieces)
-    if len(files) == 1:
-        one = next(iter(logs))
-        if one.log is None:
-            raise ToolkitError(one.fault, code=CODE, hint=one.hint)
-        logs = iter([one])
-    shown = list(_documents(logs, several=len(files) > 1) if as_json else _screens(logs))
+    first = list(islice(logs, 2)) if len(files) == 1 else []
+    if len(first) == 1 and first[0].log is None:
+        raise ToolkitError(first[0].fault, code=CODE, hint=first[0].hint)
+    logs = chain(first, logs)
+    shown = list(_documents(logs, several=len(first) != 1) if as_json else _screens(logs))
     if page is not None:
         _page(Path(page), shown)
     return _status(shown)
@@ -115,6 +116,9 @@ def _status(logs: Iterable[ReadLog]) -> int:
 
     codes = []
     for one in logs:
+        if one.aside:
+            say(f"skipped: {one.fault}")
+            continue
         codes.append(one.exit_code)
         if one.fault:
             say(f"error: {one.fault} [{CODE}]\n\nhint: {one.hint}")

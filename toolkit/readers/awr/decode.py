@@ -1,80 +1,14 @@
-"""From bytes to text, and what Oracle writes besides that users mistake for an AWR report."""
+"""What Oracle writes besides that users mistake for an AWR report, and what is said of it."""
 
 from __future__ import annotations
 
-import codecs
 import re
-import zlib
 
 from toolkit.errors import ToolkitError
 
-LARGEST_UNPACKED = 200_000_000
-"""More than any report: beyond lies only a mistake or a bomb."""
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
-)  # fmt: skip
-_SHORTEST = 100
-GZIP = b"\x1f\x8b"
-_STEP = 1 << 20
-_CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
-
-
-def text_of(raw: bytes, name: str) -> str:
-    """Return the text that bytes hold, in any encoding that reports are saved in.
-
-    Raises:
-        ToolkitError: TK-0113 when they are too few, binary or packed.
-    """
-    if len(raw) < _SHORTEST:
-        raise refused(name, "it is empty" if not raw.strip() else f"it has only {len(raw)} bytes")
-    if raw[:4] in {b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
-        raise refused(name, "it is an archive or a PDF", hint="unpack it, and give the report in it")
-    for mark, encoding in _BOMS:
-        if raw.startswith(mark):
-            return raw[len(mark) :].decode(encoding, "replace")
-    head = raw[:4096]
-    if head.count(0) > len(head) // 4:
-        return raw.decode("utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be", "replace")
-    if len(head.translate(None, _CONTROLS)) < 0.98 * len(head):
-        raise refused(name, "it is a binary file")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.end >= len(raw) - 3:
-            return raw.decode("utf-8", "replace")
-    return raw.decode("cp1252", "replace")
-
-
-def unpacked(raw: bytes, name: str) -> bytes:
-    """Return what gzip packed, in one member or several; a file cut off gives what can be had of it.
-
-    Raises:
-        ToolkitError: TK-0113 when it is no such file, or larger than 200 MB unpacked.
-    """
-    unpacker = zlib.decompressobj(wbits=31)
-    parts, size = [], 0
-    try:
-        for begin in range(0, len(raw), _STEP):
-            left = raw[begin : begin + _STEP]
-            while left:
-                part = unpacker.decompress(left, LARGEST_UNPACKED + 1 - size)
-                parts.append(part)
-                size += len(part)
-                if size > LARGEST_UNPACKED:
-                    raise refused(name, "unpacked it is larger than 200 MB")
-                left = unpacker.unused_data
-                if unpacker.eof and left[:2] == GZIP:
-                    unpacker = zlib.decompressobj(wbits=31)
-                else:
-                    left = b""
-    except zlib.error:
-        if not parts:
-            raise refused(name, "it is not a complete gzip file") from None
-    return b"".join(parts)
-
 
 def refused(name: str, why: str, hint: str = "") -> ToolkitError:
+    """Return the refusal of what is no report, with what to give instead."""
     return ToolkitError(
         f"`{name}` is not an AWR or Statspack report: {why}",
         code="TK-0113",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from toolkit.errors import ToolkitError
-from toolkit.readers.awr.decode import other_report
+from toolkit.readers.awr.decode import other_report, refused
 from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.labels import read_header
 from toolkit.readers.awr.parts import REPORT, SEARCHED
@@ -24,11 +23,11 @@ SILENT = "it contains no AWR or Statspack data"
 def _refuse_large(text: str, name: str) -> None:
     """Refuse what is too large for a report, or names no database where each report does, before it is read."""
     if len(text) > _LARGEST:
-        raise not_a_report(name, f"it has {len(text) / 1e6:,.0f} million characters, too large for a report")
+        raise refused(name, f"it has {len(text) / 1e6:,.0f} million characters, too large for a report")
     document = _document(text[:_HEAD], name)
     facts, _ = read_header(document, Numbers())
     if not (facts["dbid"] or facts["db_name"]):
-        raise not_a_report(name, "it has no database name")
+        raise refused(name, "it has no database name")
 
 
 def document_of(text: str, name: str) -> ReportDocument:
@@ -44,9 +43,9 @@ def document_of(text: str, name: str) -> ReportDocument:
 
 def _document(text: str, name: str) -> ReportDocument:
     if other := other_report(text):
-        raise not_a_report(name, *other)
+        raise refused(name, *other)
     if not REPORT.search(text, 0, SEARCHED):
-        raise not_a_report(name, SILENT)
+        raise refused(name, SILENT)
     if _HTML.search(text, 0, 20_000):
         document = read_html(text)
         if document.tables:
@@ -56,14 +55,5 @@ def _document(text: str, name: str) -> ReportDocument:
     if is_pasted(text):
         return read_pasted(text)
     if why := mangled(text):
-        raise not_a_report(name, why, "give the file as the database wrote it, or save the page itself (Ctrl+S)")
+        raise refused(name, why, "give the file as the database wrote it, or save the page itself (Ctrl+S)")
     return read_text(text)
-
-
-def not_a_report(name: str, why: str, hint: str = "") -> ToolkitError:
-    """Return the refusal of what is no report, with what to give instead."""
-    return ToolkitError(
-        f"`{name}` is not an AWR or Statspack report: {why}",
-        code="TK-0113",
-        hint=hint or "give the file written by awrrpt.sql, awrgrpt.sql or spreport.sql, html or text",
-    )

@@ -34,7 +34,8 @@ class SectionSpec:
 
     Attributes:
         words: What the words around the table must contain, where headings alone do not tell.
-        rest: Names the columns that no field has; the reduced heading is the name where nothing does.
+        rest: Names the columns that no field has, and a row has those of them in which something stands; where
+            nothing names them, the reduced heading is the name.
         labels: The table has no headings: a label stands in its first column and a value in its second, which the
             first two fields are.
     """

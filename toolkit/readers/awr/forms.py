@@ -101,6 +101,8 @@ def column(
         usual = numbers.column(cells)
         if usual is not None and not (kind is FieldKind.COUNT and any(isinstance(one, float) for one in usual)):
             return usual, ()
+    if kind in _VERBATIM:
+        return [None if cell in _NOTHING else cell for cell in cells], ()
     found = list(map(_values(kind, unit, numbers).__getitem__, cells))
     if kind in _FREE or None not in found:
         return found, ()
@@ -108,7 +110,8 @@ def column(
 
 
 _PLAIN = frozenset({FieldKind.NUMBER, FieldKind.COUNT, FieldKind.SHARE, FieldKind.ANY})
-_FREE = frozenset({FieldKind.TEXT, FieldKind.LABEL, FieldKind.IDENTIFIER, FieldKind.ANY})
+_VERBATIM = frozenset({FieldKind.TEXT, FieldKind.IDENTIFIER})
+_FREE = frozenset({FieldKind.LABEL, FieldKind.ANY})
 _BLANK = frozenset({"", "N/A", "-", "&nbsp;"})
 
 
@@ -127,7 +130,7 @@ class _Values(dict[str, Scalar]):
 
 
 _MOST_KNOWN, _LONGEST_KNOWN = 50_000, 40
-_NOTHING = ("", "N/A", "&nbsp;")
+_NOTHING = frozenset({"", "N/A", "&nbsp;"})
 
 
 @lru_cache(maxsize=64)
@@ -148,9 +151,7 @@ def _reader(kind: FieldKind, unit: str | None, numbers: Numbers) -> Callable[[st
         FieldKind.THOUSANDS: lambda cell: numbers.scaled(cell, 1000),
         FieldKind.BYTES: numbers.size,
         FieldKind.SHARE: lambda cell: numbers.number(_COUNTED.sub("", cell)),
-        FieldKind.TEXT: str,
         FieldKind.LABEL: label,
-        FieldKind.IDENTIFIER: str,
         FieldKind.TIME: instant,
         FieldKind.SECONDS: lambda cell: numbers.seconds(cell, unit),
         FieldKind.MILLISECONDS: lambda cell: numbers.milliseconds(cell, unit),

@@ -1,14 +1,11 @@
-"""A report that was quoted or encoded in a mail, or copied from the window of a browser.
+"""A report that was copied from the window of a browser.
 
-What a mail program does to every line can be undone. What a browser copies of a table is its cells between tabs,
-and in some programs between blanks: then only rows that have a cell under every heading are believed.
+What a browser copies of a table is its cells between tabs, and in some programs between blanks: then only rows
+that have a cell under every heading are believed.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import quopri
 import re
 from collections.abc import Sequence
 
@@ -17,103 +14,7 @@ from toolkit.readers.awr.sections import section_of
 from toolkit.readers.awr.tables import AwrTable, ReportDocument
 from toolkit.units import counted
 
-_SAMPLE = 40_000
-_MANY = 0.2
-_QUOTE = re.compile(r"^>", re.MULTILINE)
-_DOUBLED = 40
-"""Lines from which on a text counts as printed with an empty line after each."""
-_ESCAPE = re.compile(r"=(?:[0-9A-Fa-f]{2}|[ \t]*\r?\n)")
-_SURE_ESCAPE = re.compile(r"=3[Dd]|=[ \t]*\r?\n")
-_ESCAPED_TAG = re.compile(r"<\w[^<>]{0,200}=3[Dd]")
-_GOES_ON = re.compile(r"=[ \t]*\r?\n(>?)")
 _FEWEST = 3
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{200,}+={0,2}+\s*+")
-_DOUBLE = re.compile(r"\r?\n[ \t]*\r?\n")
-_DEEPEST = 5
-
-
-def undone(text: str) -> str:
-    """Return a text without marks of quotation, escapes of a mail, and empty lines between all its lines."""
-    for _ in range(_DEEPEST):
-        escaped = _is_escaped(text)
-        if _is_quoted(text) and not (escaped and _is_escaped_last(text)):
-            text = _unquoted(text)
-        elif escaped:
-            text = _unescaped(text)
-        elif _is_double_spaced(text):
-            text = _DOUBLE.sub("\n", text)
-        else:
-            break
-    return text
-
-
-def _is_quoted(text: str) -> bool:
-    """Whether lines are quoted: many begin with a mark that closes no tag.
-
-    A mail program may have wrapped some of them, whose second half then has no mark.
-    """
-    sample = text[:_SAMPLE]
-    marked = len(_QUOTE.findall(sample))
-    if marked < _FEWEST or sample.count(">") - sample.count("<") < marked // 2:
-        return False
-    return marked >= _MANY * sum(1 for line in sample.split("\n") if line.strip())
-
-
-def _is_double_spaced(text: str) -> bool:
-    """Whether every second line is empty."""
-    lines = [line.strip() for line in text[:_SAMPLE].split("\n")]
-    return len(lines) > _DOUBLED and (not any(lines[1::2]) or not any(lines[::2]))
-
-
-def _unquoted(text: str) -> str:
-    """Take one level of quotation off; the blank behind the mark belongs to it where every line has one."""
-    lines = text.split("\n")
-    quoted = [line for line in lines if line.startswith(">") and line[1:].strip()]
-    wide = 2 if all(line[1:2] in {" ", ">"} for line in quoted) else 1
-    return "\n".join(_shorn(line, wide) for line in lines)
-
-
-def _shorn(line: str, wide: int) -> str:
-    if not line.startswith(">"):
-        return line
-    return line[2:] if wide == 2 and line[1:2] == " " else line[1:]
-
-
-def _is_escaped(text: str) -> bool:
-    """Whether a text is quoted-printable (RFC 2045): every sign of equality in it begins an escape."""
-    sample = text[:_SAMPLE]
-    if len(_ESCAPED_TAG.findall(sample)) >= _FEWEST:
-        return True
-    signs = sample.count("=")
-    return len(_SURE_ESCAPE.findall(sample)) >= _FEWEST and len(_ESCAPE.findall(sample)) >= signs - 1 - signs // 50
-
-
-def _is_escaped_last(text: str) -> bool:
-    """Whether quoted lines were escaped, and not escaped lines quoted: what goes on in a next line has no mark."""
-    ends = _GOES_ON.findall(text[:_SAMPLE])
-    return ends.count(">") < 0.9 * len(ends)
-
-
-def _unescaped(text: str) -> str:
-    raw = quopri.decodestring(text.encode())
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", "replace")
-
-
-def from_base64(text: str) -> bytes | None:
-    """Return what a text is the base64 of, None where it is anything else."""
-    whole = text.strip()
-    if " " in whole[:200] or not _BASE64.fullmatch(whole):
-        return None
-    try:
-        return base64.b64decode("".join(whole.split()) + "==", validate=False)
-    except (binascii.Error, ValueError):
-        return None
-
-
-# -- copied from the window of a browser ------------------------------------------------------------------------
 _RULER = re.compile(r"^[ \t]*-{2,}(?: +-{2,})+[ \t\r]*$", re.MULTILINE)
 _TABBED = re.compile(r"^.*\t.*$", re.MULTILINE)
 _APART = re.compile(r"[ \t]{2,}|\t")

@@ -12,15 +12,17 @@ from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
 from toolkit.readers.awr.consistency import contradictions, inconsistencies, lost
-from toolkit.readers.awr.decode import text_of
-from toolkit.readers.awr.document import LARGE, SILENT, document_of, not_a_report
+from toolkit.readers.awr.counts import whole_counts
+from toolkit.readers.awr.decode import refused
+from toolkit.readers.awr.document import LARGE, SILENT, document_of
 from toolkit.readers.awr.fields import SectionSpec
 from toolkit.readers.awr.forms import without_the_implausible
 from toolkit.readers.awr.labels import read_header
-from toolkit.readers.awr.parts import PACKED, REPORT, is_mail, parts_of
-from toolkit.readers.awr.pasted import undone
+from toolkit.readers.awr.parts import REPORT, REPORTS
 from toolkit.readers.awr.sections import records
 from toolkit.readers.awr.tables import AwrTable, Numbers, ReportDocument, guess_comma, reduce
+from toolkit.readers.parts import PACKED, Part, is_mail, parts_of
+from toolkit.readers.texts import UnreadableError, text_of, undone
 
 _PROMISED = {
     "load_profile_per_sec": "load profile", "top_events": "top events", "time_model": "time model",
@@ -67,6 +69,7 @@ class Report:
                 typed = records(section, table, self.numbers)
                 details.setdefault(name, []).extend(typed.rows)
                 warnings += typed.warnings
+        warnings += whole_counts(details, self.sections)
         sections = with_plans(self.sections, details)
         return {**self.facts, **sections, **details, "tables": tables, "warnings": list(dict.fromkeys(warnings))}
 
@@ -95,10 +98,7 @@ def read_reports(raw: bytes, name: str) -> list[Reading]:
     Raises:
         ToolkitError: TK-0113 when there is only one text in it, and that is no report.
     """
-    plain = not (raw.startswith(PACKED) or is_mail(raw))
-    if plain and len(raw) > LARGE and not REPORT.search(undone(text_of(raw[:LARGE], name))):
-        raise not_a_report(name, SILENT)
-    parts = parts_of(raw, name)
+    parts = _parts(raw, name)
     if len(parts) == 1:
         return [Reading(name, _read_text(parts[0].text, name))]
     found = []
@@ -106,7 +106,7 @@ def read_reports(raw: bytes, name: str) -> list[Reading]:
         own = f"{name}#{number}" + (f" ({part.source})" if part.source else "")
         try:
             if part.fault is not None:
-                raise part.fault
+                raise refused(part.source, part.fault.why, part.fault.hint)
             found.append(Reading(own, _read_text(part.text, own)))
         except ToolkitError as error:
             found.append(Reading(own, None, error))
@@ -115,6 +115,16 @@ def read_reports(raw: bytes, name: str) -> list[Reading]:
         replace(one, aside=some and part.contained and one.report is None)
         for one, part in zip(found, parts, strict=True)
     ]
+
+
+def _parts(raw: bytes, name: str) -> list[Part]:
+    plain = not (raw.startswith(PACKED) or is_mail(raw))
+    try:
+        if plain and len(raw) > LARGE and not REPORT.search(undone(text_of(raw[:LARGE]))):
+            raise refused(name, SILENT)
+        return parts_of(raw, REPORTS)
+    except UnreadableError as error:
+        raise refused(name, error.why, error.hint) from None
 
 
 def read_report(raw: bytes, name: str) -> Report:
@@ -165,7 +175,7 @@ def _read_text(text: str, name: str) -> Report:
     doubtful = without_the_implausible(facts)
     if not (facts["dbid"] or facts["db_name"]) or not (builder.recognised or known):
         why = "it has no database name, or no report sections"
-        raise not_a_report(name, why if document.ended else f"{why}; it may be truncated")
+        raise refused(name, why if document.ended else f"{why}; it may be truncated")
     builder.warnings[:0] = [*doubtful, *([] if known else remarks)]
     faults = _faults(document, facts)
     if _INVALID.search(text, 0, _TOP):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
@@ -122,9 +122,16 @@ def records(section: SectionSpec, table: AwrTable, numbers: Numbers, always: Seq
         if lost:
             heading = table.columns[place] if table.columns else name
             warnings.append(_sentence(table.section or section.name, heading, kind, lost))
-    names = tuple(values)
-    found = [dict(zip(names, row, strict=False)) for row in zip(*values.values(), strict=False)]
-    return Typed(found, warnings)
+    names, cells = tuple(values), zip(*values.values(), strict=False)
+    if section.rest is None:
+        return Typed([dict(zip(names, row, strict=False)) for row in cells], warnings)
+    declared = frozenset(one.name for one in section.fields)
+    return Typed([_filled(names, row, declared) for row in cells], warnings)
+
+
+def _filled(names: Sequence[str], row: Sequence[Scalar], declared: Container[str]) -> dict[str, Scalar]:
+    """Return a row without undeclared columns in which nothing stands: most of a histogram is empty."""
+    return {name: value for name, value in zip(names, row, strict=True) if value is not None or name in declared}
 
 
 def _sentence(section: str, heading: str, kind: FieldKind, cells: Sequence[str]) -> str:
