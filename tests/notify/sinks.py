@@ -10,7 +10,6 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from email.message import EmailMessage
 
 
 class Mailbox(socketserver.StreamRequestHandler):
@@ -77,10 +76,3 @@ def serving(
             server.ended.set()  # type: ignore[attr-defined]
             server.shutdown()
             thread.join()
-
-
-def parts(message: object) -> tuple[str, str]:
-    """Return the plain text and the HTML of a mail."""
-    assert isinstance(message, EmailMessage)
-    plain, html = message.get_body(("plain",)), message.get_body(("html",))
-    return (plain.get_content() if plain else "", html.get_content() if html else "")

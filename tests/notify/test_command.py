@@ -77,7 +77,7 @@ def test_the_digest_has_what_the_store_has(settings: Path) -> None:
         enter("done", datetime.now(UTC))
         assert main(["notify", "digest"]) == 0
     (body,) = received
-    assert body["title"].startswith("dbatk: 1 plan runs, 0 failed")  # type: ignore[index]
+    assert body["title"].startswith("dbatk: 1 plan run, 0 failed")  # type: ignore[index]
 
 
 def test_a_plan_that_cannot_begin_at_run_does_not_fail_in_silence(

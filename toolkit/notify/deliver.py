@@ -86,15 +86,11 @@ def _send(service: NotifyBase | None, message: Message) -> str | None:
         return "its URL is unknown to apprise"
     import apprise
 
-    declared: object = service.notify_format
-    formats = declared if isinstance(declared, tuple) else (declared,)
-    # mail: what a chat calls HTML knows no tables, and offers no plain text beside it
-    as_html = formats[0] == apprise.NotifyFormat.HTML and apprise.NotifyFormat.TEXT in formats
     try:
         sent = service.notify(
             title=message.subject,
-            body=message.html if as_html else message.text,
-            body_format=apprise.NotifyFormat.HTML if as_html else apprise.NotifyFormat.TEXT,
+            body=message.text,
+            body_format=apprise.NotifyFormat.TEXT,
             notify_type=apprise.NotifyType.INFO,
         )
     except Exception as error:  # noqa: BLE001 - a hundred plugins; a plan run never fails for its message

@@ -1,30 +1,29 @@
-"""Messages about plan runs: a subject of one line, a text, and the same as HTML.
+"""Messages about plan runs: a subject of one line, and a text as one writes a mail, one fact a line.
 
-What a database or a person wrote (names, reasons) may be in all of them. It never carries a line end into a
-subject, markup into HTML, an escape to a terminal, or a call for everybody into a chat.
+What a database or a person wrote (names, reasons) may be in both. It never carries a line end into a subject, an
+escape to a terminal, or a call for everybody into a chat.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import jinja2
-
-from toolkit import resources
 from toolkit.config.notices import NotifyOn
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
-from toolkit.units import seconds
+from toolkit.units import counted, seconds
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _CALLS = re.compile(r"(?<!\w)@(?=\w)|<(?=[!@#])")
 """`@here`, `<!channel>`, `<@U024BE7LH>`: what chats act upon; with a name before the `@` it is an address."""
 _LONGEST_SUBJECT, _LONGEST_REASON, _MOST_STEPS = 120, 500, 200
+_WIDTH, _MOST_NAMED = 72, 2
 _ORDER = tuple(StepState(one) for one in ("failed", "stopped", "running", "waiting", "skipped", "done"))
 
 
@@ -34,27 +33,6 @@ class Message:
 
     subject: str
     text: str
-    html: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step as it is shown."""
-
-    step: str
-    target: str
-    state: str
-    took: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A plan run as it is shown."""
-
-    title: str
-    lines: tuple[str, ...]
-    steps: tuple[_Step, ...]
 
 
 def safe(text: str, longest: int = _LONGEST_REASON) -> str:
@@ -89,84 +67,119 @@ def failed(run: PlanRunRecord) -> bool:
 
 def run_message(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> Message:
     """Return the message of one run."""
-    return _message(f"dbatk: {_subject(run, reasons)}", [_shown(run)], "")
+    outcome = _outcome(run, reasons)
+    return _message(f"plan {run.plan} {outcome}{_where_and_why(run, outcome)}", _run_lines(run, outcome))
 
 
 def digest_message(runs: Sequence[PlanRunRecord], since: datetime) -> Message:
     """Return the message of all runs since an instant, the bad ones first."""
     bad = sum(failed(run) for run in runs)
-    what = f"{len(runs)} plan runs, {bad} failed" if runs else "no plan has run"
+    what = f"{counted(len(runs), 'plan run')}, {bad} failed" if runs else "no plan has run"
     ordered = sorted(runs, key=lambda run: (not failed(run), run.began_at))
-    empty = f"No plan has run since {_instant(since)}."
-    return _message(f"dbatk: {what} since {_instant(since)}", [_shown(run) for run in ordered], empty)
+    lines = [f"{what} since {_instant(since)}.".capitalize()]
+    for run in ordered:
+        lines += ["", "-" * _WIDTH, *_run_lines(run, _outcome(run, reasons_of(run, None)))]
+    return _message(f"{what} since {_instant(since)}", lines)
 
 
 def refusal_message(plan: str, error: ToolkitError, host: str) -> Message:
     """Return the message of a plan that could not begin."""
     code = f" ({error.database_code})" if error.database_code else ""
-    text = f"{safe(plan)} on {safe(host)}: {safe(error.sentence)}{code} [{error.code}]. {safe(error.hint)}"
-    return _message(f"dbatk: plan {plan} could not start: {error.sentence}", [], text)
+    lines = [
+        *_wrapped(f"Plan {safe(plan)} could not start."),
+        "",
+        *_fact("Why", f"{error.sentence}{code} [{error.code}]"),
+        *_fact("What to do", error.hint),
+        *_fact("Host", host),
+    ]
+    return _message(f"plan {plan} could not start: {error.sentence}", lines)
 
 
 def trial_message(host: str) -> Message:
     """Return a message that only shows that messages arrive."""
-    text = f"This is a test of dbatk on {safe(host)}. Plans will report here."
-    return _message(f"dbatk: a test from {safe(host)}", [], text)
+    lines = _wrapped(f"This is a test of dbatk on {safe(host)}. Plans will report here.")
+    return _message(f"a test from {safe(host)}", lines)
 
 
 # -- making -----------------------------------------------------------------------------------------------------
-def _subject(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
+def _outcome(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
     if run.state is RunState.DIED:
-        return f"plan {run.plan} died: {run.stopped_by}"
+        return "died"
     if NotifyOn.FAILURE in reasons:
-        broken = [step for step in run.steps if step.state is StepState.FAILED]
-        which = f": {broken[0].step} on {broken[0].target}" if broken else ""
-        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        return f"plan {run.plan} failed{which or f': {run.stopped_by}'}{more}"
+        return "failed"
     if NotifyOn.RECOVERY in reasons:
-        return f"plan {run.plan} succeeded again"
-    if run.state is RunState.DONE:
-        return f"plan {run.plan} is done"
-    return f"plan {run.plan} did not complete: {run.stopped_by or run.state}"
+        return "succeeded again"
+    return {RunState.DONE: "is done", RunState.RUNNING: "is running"}.get(run.state, "did not complete")
 
 
-def _message(subject: str, runs: Sequence[_Shown], empty: str) -> Message:
-    html = _environment().get_template("notify/run.html.j2").render(runs=runs, empty=empty)
-    return Message(safe(subject, _LONGEST_SUBJECT), "\n\n".join(map(_text, runs)) or empty, html)
+def _where_and_why(run: PlanRunRecord, outcome: str) -> str:
+    """Name the failed steps and their targets; else all targets, and what stopped the run."""
+    broken = [step for step in run.steps if step.state is StepState.FAILED]
+    targets = _some(step.target for step in broken or run.steps)
+    on = f" on {targets}" if targets else ""
+    if broken and outcome == "failed":
+        return f": {_some(step.step for step in broken)}{on}"
+    ended_well = run.state is RunState.DONE or outcome == "succeeded again"
+    return on if ended_well else f"{on}: {run.stopped_by or run.state}"
 
 
-def _shown(run: PlanRunRecord) -> _Shown:
-    lines = [f"run {run.plan_run} on {run.host}", f"began {_instant(run.began_at)}"]
-    if run.ended_at is not None:
-        lines.append(f"ended {_instant(run.ended_at)}")
-    if run.window_end is not None:
-        lines.append(f"window until {_instant(run.window_end)}")
-    if run.stopped_by:
-        lines.append(f"stopped by {run.stopped_by}")
+def _some(names: Iterable[str]) -> str:
+    found = list(dict.fromkeys(names))
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    return f"{', '.join(found[:_MOST_NAMED])}{more}"
+
+
+def _message(subject: str, lines: Sequence[str]) -> Message:
+    return Message(safe(f"dbatk: {subject}", _LONGEST_SUBJECT), "\n".join(lines) + "\n")
+
+
+def _run_lines(run: PlanRunRecord, outcome: str) -> list[str]:
+    """Write about a run: how it ended, the facts, the steps, those to look at first."""
     ordered = sorted(run.steps, key=lambda step: (_ORDER.index(step.state), step.position))
+    lines = [*_wrapped(f"Plan {safe(run.plan)} {outcome}."), "", *_facts(run), ""]
+    for step in ordered[:_MOST_STEPS]:
+        lines += _step_lines(step)
     if len(ordered) > _MOST_STEPS:
-        lines.append(
-            f"the first {_MOST_STEPS} of {len(ordered)} steps; `dbatk plan report {run.plan_run}` shows all"
-        )
-    steps = tuple(map(_step, ordered[:_MOST_STEPS]))
-    return _Shown(safe(f"{run.plan}: {run.state}"), tuple(map(safe, lines)), steps)
+        lines += _wrapped(f"These are the first {_MOST_STEPS} of {len(ordered)} steps.")
+    return [*lines, *([""] if lines[-1] else []), f"Full report: dbatk plan report {safe(run.plan_run)}"]
 
 
-def _step(step: StepRecord) -> _Step:
-    took = "" if step.elapsed_seconds is None else seconds(step.elapsed_seconds)
+def _facts(run: PlanRunRecord) -> Iterator[str]:
+    if run.stopped_by:
+        yield from _fact("Stopped by", run.stopped_by)
+    yield from _fact("Began", _instant(run.began_at))
+    if run.ended_at is not None:
+        yield from _fact("Ended", _instant(run.ended_at))
+    if run.window_end is not None:
+        yield from _fact("Window until", _instant(run.window_end))
+    yield from _fact("Host", run.host)
+
+
+def _step_lines(step: StepRecord) -> Iterator[str]:
+    """Write about a step; what went well takes one line."""
+    took = "" if step.elapsed_seconds is None else f"took {seconds(step.elapsed_seconds)}"
     if took and step.expected_seconds is not None:
-        took += f" (usually {seconds(step.expected_seconds)})"
-    return _Step(safe(step.step), safe(step.target), step.state.value, took, safe(step.reason or ""))
+        took += f", usually {seconds(step.expected_seconds)}"
+    head = f"{step.state.value.capitalize()}: {safe(step.step)} on {safe(step.target)}"
+    if step.state is StepState.DONE and not step.reason:
+        yield from _wrapped(f"{head}{took and f', {took}'}")
+        return
+    yield from _wrapped(head)
+    yield from _wrapped(took, "    ") if took else ()
+    yield from _wrapped(safe(step.reason), "    ") if step.reason else ()
+    yield ""
 
 
-def _text(run: _Shown) -> str:
-    rows = [
-        f"- {one.state}: {one.step} on {one.target}"
-        + (f", {one.took}" if one.took else "")
-        + (f": {one.reason}" if one.reason else "")
-        for one in run.steps
-    ]
-    return "\n".join((run.title, *run.lines, *rows))
+def _fact(name: str, value: str) -> list[str]:
+    return _wrapped(safe(value), f"{name + ':':<14}")
+
+
+def _wrapped(text: str, lead: str = "") -> list[str]:
+    """Wrap a text for a mail; a name or a path is never broken."""
+    below = " " * len(lead) or "  "
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=lead, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _states(run: PlanRunRecord) -> dict[tuple[str, str], StepState]:
@@ -175,13 +188,3 @@ def _states(run: PlanRunRecord) -> dict[tuple[str, str], StepState]:
 
 def _instant(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FunctionLoader(resources.template_text),
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
