@@ -4,8 +4,8 @@
     python benchmarks/false_alarms.py --duckdb [PAIRS]   pairs of real sweeps that dbatk runs on DuckDB (60)
     python benchmarks/false_alarms.py --runs FOLDER      pairs of stored sweeps: `--json` documents, two by two
 
-Prints the share of pairs with a verdict (5 % is expected of 95 % intervals) and exits 1 above 5 % and two standard
-errors.
+Prints the share of pairs of runs with any verdict (5 % is expected of intervals that hold together at 95 %) and
+exits 1 above 5 % and two standard errors.
 """
 
 from __future__ import annotations
@@ -157,12 +157,12 @@ def share_of_alarms(title: str, pairs: Iterable[tuple[RunRecord, RunRecord]]) ->
     compared = [compare(a, b, force=True).pairs for a, b in pairs]
     verdicts = [pair.verdict for found in compared for pair in found]
     alarms = sum(verdict is not Verdict.INCONCLUSIVE for verdict in verdicts)
-    # the cells of a pair of runs drift together, so the pairs of runs are what is independent
     limit = 0.05 + 2 * math.sqrt(0.05 * 0.95 / max(len(compared), 1))
     runs = sum(any(pair.verdict is not Verdict.INCONCLUSIVE for pair in found) for found in compared)
-    of = f"{len(verdicts)} pairs of cells, in {runs} of {len(compared)} pairs of runs"
-    print(f"{title}: {alarms} verdicts in {of} ({alarms / max(len(verdicts), 1):.1%})")
-    return bool(verdicts) and alarms / len(verdicts) <= limit
+    share = runs / max(len(compared), 1)
+    of = f"{alarms} of {len(verdicts)} pairs of cells"
+    print(f"{title}: verdicts in {runs} of {len(compared)} pairs of runs ({share:.1%}), {of}")
+    return bool(compared) and share <= limit
 
 
 def main() -> int:

@@ -94,9 +94,10 @@ def test_the_interval_of_a_speed_up_is_that_of_the_difference_of_the_logs() -> N
     found = cells(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}))
     fitted = fit(TIME.observed(sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}).trials))
     middle = fitted.means[cell(degree=1)] - fitted.means[cell(degree=4)]
-    half = 2.7764451 * math.sqrt(fitted.noise.variance * 2 / 3)
-    assert found[2].speedup_low == pytest.approx(math.exp(middle - half))
-    assert found[2].speedup_high == pytest.approx(math.exp(middle + half))
+    # 5.0402: the studentized range of three values, with four degrees of freedom, at 95 %
+    half = 5.04024 / math.sqrt(2) * math.sqrt(fitted.noise.variance * 2 / 3)
+    assert found[2].speedup_low == pytest.approx(math.exp(middle - half), rel=1e-5)
+    assert found[2].speedup_high == pytest.approx(math.exp(middle + half), rel=1e-5)
 
 
 def test_times_that_are_not_positive_do_not_enter() -> None:

@@ -1,4 +1,8 @@
-"""Student's t against published quantiles (NIST/SEMATECH e-Handbook 1.3.6.7.2 and closed forms)."""
+"""Student's t and the studentized range against published quantiles.
+
+Sources: NIST/SEMATECH e-Handbook 1.3.6.7.2 and closed forms; Harter, Annals of Mathematical Statistics 31 (1960),
+1122.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.analysis.fit import beta_regularised, t_cdf, t_quantile
+from toolkit.analysis.quantiles import beta_regularised, range_cdf, range_quantile, t_cdf, t_quantile
 
 PUBLISHED = [
     (0.975, 1, 12.706),
@@ -65,3 +69,40 @@ def test_the_incomplete_beta_of_one_is_a_power(x: float, a: float) -> None:
 def test_a_quantile_outside_its_range_is_refused(probability: float, degrees: float) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         t_quantile(probability, degrees)
+
+
+RANGES = [
+    (3, 10, 3.877), (3, 4, 5.040), (6, 20, 4.445), (10, 5, 6.995), (20, 60, 5.241), (5, 40, 4.039),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "degrees", "expected"), RANGES)
+def test_the_quantile_of_the_range_is_the_published_one(values: int, degrees: int, expected: float) -> None:
+    assert range_quantile(0.95, values, degrees) == pytest.approx(expected, abs=0.0015)
+
+
+@given(st.integers(4, 400))
+def test_the_range_of_two_values_is_their_difference(degrees: int) -> None:
+    expected = math.sqrt(2) * t_quantile(0.975, degrees)
+    assert range_quantile(0.95, 2, degrees) == pytest.approx(expected, rel=1e-5)
+
+
+@given(st.integers(2, 200), st.integers(4, 300), st.floats(0.5, 0.999))
+def test_the_quantile_inverts_the_distribution_of_the_range(values: int, degrees: int, probability: float) -> None:
+    assert range_cdf(range_quantile(probability, values, degrees), values, degrees) == pytest.approx(
+        probability, abs=1e-5
+    )
+
+
+@given(st.integers(2, 64), st.integers(4, 100))
+def test_more_values_have_a_wider_range_and_more_degrees_of_freedom_a_narrower_one(
+    values: int, degrees: int
+) -> None:
+    assert range_quantile(0.95, values + 1, degrees) > range_quantile(0.95, values, degrees)
+    assert range_quantile(0.95, values, degrees + 1) < range_quantile(0.95, values, degrees)
+
+
+@pytest.mark.parametrize("wrong", [(0.0, 3, 10), (1.0, 3, 10), (0.95, 1, 10), (0.95, 3, 1.5), (0.95, 3, math.nan)])
+def test_what_has_no_quantile_of_the_range_is_refused(wrong: tuple[float, int, float]) -> None:
+    with pytest.raises(ValueError, match="no quantile"):
+        range_quantile(*wrong)

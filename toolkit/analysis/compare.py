@@ -191,8 +191,10 @@ def compare_values(
     seen_a, seen_b = judged.observed(a.trials), judged.observed(b.trials)
     fit_a = fit(seen_a)
     within = a.head.run == b.head.run
-    single = Noise(0.0, 0.0) if within else fit_a.components.pooled_with(fit(seen_b).components).single()
     values_a, values_b = _by_cell(seen_a), _by_cell(seen_b)
+    single = Noise(0.0, 0.0) if within else fit_a.components.pooled_with(fit(seen_b).components).single()
+    chosen = tuple(chosen)
+    single = replace(single, pairs=max(1, sum(a in values_a and b in values_b for a, b in chosen)))
     return tuple(
         _pair(
             cells,

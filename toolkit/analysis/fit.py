@@ -1,23 +1,26 @@
-"""The additive model behind every interval: log value = cell + block + noise; and quantiles of Student's t.
+"""The additive model behind every interval: log value = cell + block + noise.
 
 A block is one whole sweep (a repeat number): slow drift of the machine hits all cells of a sweep alike and is
 taken out of comparisons *within* a run. Between two runs it does not cancel, so there the variance of a single
 observation, blocks included, is what counts.
 
-Sources: the two-way layout with unequal numbers, Searle, *Linear Models* (1971), 7.1; expected mean squares of the
-random block, Henderson's method III, Searle 10.4. The distribution function of Student's t is the regularised
-incomplete beta function I_x(a, b) (NIST DLMF 8.17), evaluated by its continued fraction (DLMF 8.17.22) with
-Lentz's method; the quantile is found by bisection, which cannot diverge.
+All that a run or a comparison concludes is held at 5 % together: the more cells are compared, the wider the
+interval of each ratio. Cells of one run are compared each with each (Tukey's range; for unequal numbers Kramer,
+*Biometrics* 12 (1956), 307, which Hayter, *Annals of Statistics* 12 (1984), 61, proved to hold its level); cells
+of two runs each with its partner (Sidak, *Journal of the American Statistical Association* 62 (1967), 626).
+
+Sources of the model: the two-way layout with unequal numbers, Searle, *Linear Models* (1971), 7.1; expected mean
+squares of the random block, Henderson's method III, Searle 10.4.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from toolkit.analysis.quantiles import range_quantile, t_quantile
 from toolkit.model.values import Cell
 
 if TYPE_CHECKING:
@@ -27,83 +30,6 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
 
 
-_TINY = 1e-300
-_PRECISION = 1e-15
-_LONGEST_FRACTION = 500
-_BISECTIONS = 200
-
-
-def beta_regularised(x: float, a: float, b: float) -> float:
-    """Return I_x(a, b) for 0 <= x <= 1 and positive a, b (DLMF 8.17.2)."""
-    if x <= 0 or x >= 1:
-        return 0.0 if x <= 0 else 1.0
-    if x > (a + 1) / (a + b + 2):
-        # the fraction converges fast only on this side: I_x(a, b) = 1 - I_{1-x}(b, a), DLMF 8.17.4
-        return 1.0 - beta_regularised(1 - x, b, a)
-    log_factor = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(log_factor) / a / _fraction(x, a, b)
-
-
-def _fraction(x: float, a: float, b: float) -> float:
-    """Evaluate 1 + d1/(1 + d2/(1 + ...)) of DLMF 8.17.22 by the modified Lentz method."""
-    result, c, d = 1.0, 1.0, 0.0
-    for step in range(1, _LONGEST_FRACTION):
-        coefficient = _coefficient(step, x, a, b)
-        d = 1.0 / (1.0 + coefficient * d or _TINY)
-        c = 1.0 + coefficient / c or _TINY
-        result *= c * d
-        if abs(c * d - 1.0) < _PRECISION:
-            break
-    return result
-
-
-def _coefficient(step: int, x: float, a: float, b: float) -> float:
-    m = step // 2
-    if step % 2 == 0:
-        return m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-    return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-
-
-def t_cdf(t: float, degrees: float) -> float:
-    """Return the probability of a value below `t` (Abramowitz and Stegun 26.7.1)."""
-    if t * t < degrees:
-        # near the middle the tail is a difference of almost equal numbers; the central part is not
-        return 0.5 + math.copysign(0.5, t) * beta_regularised(t * t / (degrees + t * t), 0.5, degrees / 2)
-    tail = 0.5 * beta_regularised(degrees / (degrees + t * t), degrees / 2, 0.5)
-    return tail if t < 0 else 1.0 - tail
-
-
-@lru_cache(maxsize=1024)
-def t_quantile(probability: float, degrees: float) -> float:
-    """Return t such that a value lies below it with this probability.
-
-    Args:
-        probability: between 0 and 1, both excluded.
-        degrees: degrees of freedom, positive; of a sum of variances they need not be whole.
-
-    Raises:
-        ValueError: an argument lies outside its range.
-    """
-    if not 0 < probability < 1 or not degrees > 0:
-        msg = f"no quantile at probability {probability} with {degrees} degrees of freedom"
-        raise ValueError(msg)
-    if probability < 0.5:
-        return -t_quantile(1 - probability, degrees)
-    low, high = 0.0, 1.0
-    while t_cdf(high, degrees) < probability and high < 1e300:
-        low, high = high, high * 2
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        if middle in {low, high}:
-            break
-        if t_cdf(middle, degrees) < probability:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
-
-
-# -- the model --------------------------------------------------------------------------------------------------
 CONFIDENCE = 0.95
 POWER = 0.80
 FEWEST_DEGREES = 4
@@ -132,32 +58,51 @@ class ConfidenceInterval:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """A variance on the log scale, or of an estimate, and the degrees of freedom that carry it."""
+    """A variance on the log scale, or of an estimate, and the degrees of freedom that carry it.
+
+    Attributes:
+        variance: on the log scale.
+        degrees: of freedom.
+        cells: how many are compared with each other by estimates of this noise.
+        pairs: how many comparisons are made of pairs that share no cell.
+    """
 
     variance: float
     degrees: float
+    cells: int = 2
+    pairs: int = 1
 
     def times(self, factor: float) -> Noise:
         """Return the noise of an estimate whose variance is `factor` times this one."""
-        return Noise(self.variance * factor, self.degrees)
+        return replace(self, variance=self.variance * factor)
 
     def interval(self, centre: float) -> ConfidenceInterval | None:
-        """Return the interval of exp(centre); None with too few degrees of freedom."""
+        """Return the interval of exp(centre); all that are compared hold together at 95 %.
+
+        None with too few degrees of freedom.
+        """
         if self.degrees < FEWEST_DEGREES:
             return None
-        half = t_quantile((1 + CONFIDENCE) / 2, self.degrees) * math.sqrt(self.variance)
+        half = self._critical() * math.sqrt(self.variance)
         return ConfidenceInterval(math.exp(centre - half), _exp(centre + half))
 
     def minimum_detectable_pct(self) -> float | None:
         """Return the difference in percent that would be detected with a power of 80 %.
 
-        (t(0.975) + t(0.80)) standard errors on the log scale: Snedecor and Cochran, *Statistical Methods* (8th
-        edition, 1989), 6.14. None when there is no noise to go by.
+        (c + t(0.80)) standard errors on the log scale, where c is what an interval has, for one comparison
+        t(0.975): Snedecor and Cochran, *Statistical Methods* (8th edition, 1989), 6.14. None when there is no
+        noise to go by.
         """
         if self.degrees <= 0:
             return None
-        reach = t_quantile((1 + CONFIDENCE) / 2, self.degrees) + t_quantile(POWER, self.degrees)
+        reach = self._critical() + t_quantile(POWER, self.degrees)
         return (_exp(reach * math.sqrt(self.variance)) - 1) * 100
+
+    def _critical(self) -> float:
+        """Return how many standard errors an interval reaches to either side."""
+        if self.cells > 2 and self.degrees >= FEWEST_DEGREES:
+            return range_quantile(CONFIDENCE, self.cells, self.degrees) / math.sqrt(2)
+        return t_quantile((1 + CONFIDENCE ** (1 / self.pairs)) / 2, self.degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +159,7 @@ class Fit:
     Attributes:
         means: mean log value of each cell.
         counts: observations of each cell.
-        noise: residual variance with blocks taken out, pooled over all cells.
+        noise: residual variance with blocks taken out, pooled over all cells, which are compared with each other.
         components: what the variance between runs is made of.
     """
 
@@ -227,8 +172,8 @@ class Fit:
     _spread: Matrix | None
 
     def value_interval(self, cell: Cell) -> ConfidenceInterval | None:
-        """Return the interval of a cell's own value."""
-        return self.noise.times(1 / self.counts[cell]).interval(self.means[cell])
+        """Return the interval of a cell's own value, which is compared with nothing."""
+        return replace(self.noise, cells=2).times(1 / self.counts[cell]).interval(self.means[cell])
 
     def ratio(self, cell: Cell, base: Cell) -> tuple[float, Noise]:
         """Return log(cell / base) with blocks taken out, and its noise."""
@@ -269,7 +214,7 @@ def fit(observations: Sequence[Observation]) -> Fit:
     return Fit(
         means={cell: float(means[index]) for cell, index in cells.items()},
         counts={cell: int(per_cell[index]) for cell, index in cells.items()},
-        noise=_residual(components, spread is not None),
+        noise=_residual(components, spread is not None, len(cells)),
         components=components,
         _effects={cell: float(effects[index]) for cell, index in cells.items()},
         _weights={cell: weights[index] for cell, index in cells.items()},
@@ -309,10 +254,10 @@ def _components(table: Matrix, within: float, rest: float, blocked: bool) -> Com
     )
 
 
-def _residual(components: Components, blocked: bool) -> Noise:
+def _residual(components: Components, blocked: bool, cells: int) -> Noise:
     squares = components.rest_squares if blocked else components.block_squares
     degrees = components.rest_degrees if blocked else components.block_degrees
-    return Noise(squares / degrees if degrees > 0 else 0.0, max(degrees, 0))
+    return Noise(squares / degrees if degrees > 0 else 0.0, max(degrees, 0), max(cells, 2))
 
 
 def _exp(value: float) -> float:

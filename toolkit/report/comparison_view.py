@@ -257,10 +257,14 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
         if same
         else "Between two runs the drift between sweeps does not cancel out: it counts as noise, pooled over both."
     )
+    together = (
+        "All intervals hold together at 95 %: the more configurations are compared, the wider each of them is."
+    )
     return (
         f"B / A compares medians: {judged.in_short}. The verdict is {judged.good} or {judged.bad} only when the "
         f"95 % interval (Student's t on the logarithms of the {judged.values}, widened to the ratio of the "
         "medians) excludes 1.",
+        together,
         noise,
         "Detectable: the minimum detectable effect, which this many repeats find with a power of 80 %.",
     )

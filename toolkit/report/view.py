@@ -230,7 +230,8 @@ def _method(found: RunAnalysis) -> Iterator[str]:
     )
     yield (
         f"Intervals are 95 %: Student's t on the logarithms of the {found.judged.values}, the variance pooled "
-        "over all configurations, the effect of sweeps removed. An interval always includes its median; none is "
+        "over all configurations, the effect of sweeps removed; those of ratios hold together for all pairs of "
+        "configurations (Tukey's range). An interval always includes its median; none is "
         "given with fewer than "
         f"{FEWEST_DEGREES} degrees of freedom (here {found.fit.noise.degrees:g})."
     )
