@@ -4,5 +4,6 @@
 -- Effect: reads only
 -- Params: :preference (a name that this release knows)
 -- Versions: 11.2 to 26ai
-SELECT DBMS_STATS.GET_PREFS(:preference) AS preference_value
+SELECT :preference AS name,
+       DBMS_STATS.GET_PREFS(:preference) AS preference_value
   FROM dual;

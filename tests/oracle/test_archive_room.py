@@ -12,6 +12,7 @@ from tests.oracle.make import OURS, assumed, connect, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenarios import database
 from tests.oracle.test_command_line import dbatk
+from tests.oracle.test_round_trips import swept
 from tests.servers import forks
 from tests.tiers import thinned
 from toolkit.dialects.answers import Room
@@ -145,13 +146,22 @@ def test_the_job_of_keep_best_counts_in_the_redo_of_the_run(tmp_path: Path) -> N
         assert status == 0
 
 
-def test_the_area_is_read_once_before_the_first_trial(tmp_path: Path) -> None:
-    with running_standin() as standin:
-        dbatk(standin, tmp_path, *CTAS)
+@pytest.mark.parametrize(("times", "reads"), [(12.5, 4), (26, 3), (40, 2), (1000, 1)])
+def test_the_area_is_read_before_each_trial_that_may_have_less_than_ten_times_its_room(
+    times: float, reads: int, tmp_path: Path
+) -> None:
+    with running_standin(Scenario(recovery_area=int(times * GTEST))) as standin:
+        status, _ = dbatk(standin, tmp_path, *CTAS)
         order = [text for _, text in standin.engine.sent]
-    reads = [number for number, text in enumerate(order) if "v$recovery_file_dest" in text.lower()]
+    read = [number for number, text in enumerate(order) if "v$recovery_file_dest" in text.lower()]
     first = next(number for number, text in enumerate(order) if text.startswith("CREATE TABLE"))
-    assert len([number for number in reads if number < first]) == 1 and len(reads) == 4
+    assert status == 0 and len([number for number in read if number < first]) == 1 and len(read) == reads
+
+
+def test_an_answer_of_a_minute_ago_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolkit.app.runs.space._FRESH_SECONDS", 0.0)
+    with swept("ctas", tmp_path) as (standin, marks, _):
+        assert sum("v$recovery_file_dest" in text for text in standin.statements) == 1 + len(marks.begun)
 
 
 def test_a_job_that_is_resumed_needs_what_is_left_of_it(tmp_path: Path) -> None:

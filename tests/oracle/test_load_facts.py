@@ -111,10 +111,13 @@ def test_a_copy_has_the_invisible_columns_too_since_a_load_may_name_them() -> No
 
 def test_an_old_release_is_not_asked_for_what_it_does_not_have() -> None:
     newer = {"invisible_columns", "identity_columns", "row_archival", "automatic_list"}
-    for filled in (True, False):
-        assert newer.isdisjoint(DIALECT.table_files(assumed("11.2-ee"), filled=filled))
-    assert "automatic_list" not in DIALECT.table_files(assumed("12.1-ee"), filled=True)
-    assert "automatic_list" in DIALECT.table_files(assumed("19-ee"), filled=True)
+    table = QualifiedName("GTEST", "DBATK")
+    filled = {
+        release: {query.file for query in DIALECT.filled_reads(table, assumed(release))}
+        for release in ("11.2-ee", "12.1-ee", "19-ee")
+    }
+    assert newer.isdisjoint({*DIALECT.table_files(assumed("11.2-ee")), *filled["11.2-ee"]})
+    assert "automatic_list" not in filled["12.1-ee"] and "automatic_list" in filled["19-ee"]
 
 
 def test_parallel_dml_by_hint_leaves_the_session_alone() -> None:

@@ -79,7 +79,7 @@ def test_forced_logging_of_database_pdb_or_tablespace_each_has_its_sentence_and_
         "the PDB forces logging": {"doctor_pdb_logging": ({"force_logging": "YES", "force_nologging": "NO"},)},
         "tablespace `USERS` forces logging": {
             "space_free": ({"tablespace_name": "USERS", "force_logging": "YES"},),
-            "space_schemas": ({"user_name": OURS.name.schema, "default_tablespace": "USERS"},),
+            "space_quotas": ({"user_name": OURS.name.schema, "default_tablespace": "USERS"},),
         },
     }
     for sentence, answers in forced.items():

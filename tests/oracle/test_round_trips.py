@@ -16,11 +16,15 @@ from tests.oracle.standin.blocks import spread
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.executors import read_facts
 from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.facts import Query
 from toolkit.model.protocols import Event
 from toolkit.model.records import RunRecord
-from toolkit.model.values import Factor
+from toolkit.model.values import Factor, QualifiedName
 from toolkit.model.words import Mode, OperationName
+from toolkit.operations.base import relation_query
 from toolkit.store import open_store
 
 OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
@@ -30,6 +34,9 @@ OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
     "index-rebuild": {"table": "GTEST"},
     "stats-gather": {"table": "GTEST"},
 }
+AT_MOST = {"ctas": 87, "insert": 102, "index-build": 81, "index-rebuild": 79, "stats-gather": 86}
+"""Of a sweep of four trials, besides sampling; one of them is for the lock wait of the control session."""
+OF_PARTITIONS = ("all_part_tables", "all_part_key_columns", "all_tab_partitions", "all_ind_partitions")
 TIMED = re.compile(r"\s*(CREATE TABLE|INSERT|CREATE INDEX|ALTER INDEX \S+ REBUILD|BEGIN\s+DBMS_STATS|COMMIT$)")
 SAMPLES = ("'parallel_workers' AS metric_name", "v$session_longops")
 REFUSED = frozenset(
@@ -82,6 +89,29 @@ def asked_in(standin: Standin, marks: Marks) -> list[list[str]]:
         [text for _, text in standin.engine.sent[begin:end] if not sampled(text)]
         for begin, end in zip(marks.begun, marks.ended, strict=True)
     ]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_whole_sweep_asks_no_more_than_it_needs(name: OperationName, tmp_path: Path) -> None:
+    with swept(name, tmp_path) as (standin, _, run):
+        asked = [text for _, text in standin.engine.sent if not sampled(text)]
+    assert [trial.outcome for trial in run.trials] == ["ok"] * 4
+    assert len(asked) <= AT_MOST[name], "\n".join(asked)
+    assert not [text for text in asked if any(view in text for view in OF_PARTITIONS)]
+
+
+def test_partitions_are_asked_for_where_the_table_has_some() -> None:
+    table = QualifiedName("SALES", "DBATK")
+    with running_standin(Scenario(partitioned=True)) as standin, closing(connect(standin)) as session:
+        listed = Query("indexes", "table_indexes", {"schema": "DBATK", "name": "SALES"})
+        queries = (Query("server", "server"), relation_query("target", table), listed)
+        known = read_facts(session, DIALECT, queries)
+        further = (*DIALECT.index_reads("DBATK", "SALES", known, copied=True), *DIALECT.filled_reads(table, known))
+        found = read_facts(session, DIALECT, further, known)
+        asked = standin.statements
+    assert all(any(view in text for text in asked) for view in OF_PARTITIONS)
+    assert found.rows("partitions") and found.rows("index_partitions")
+    assert found.rows("index_subpartitions") == () and not any("all_ind_subpartitions" in text for text in asked)
 
 
 @pytest.mark.parametrize("name", thinned(OPTIONS, 2))

@@ -249,9 +249,9 @@ def test_a_quota_is_the_owners_own_and_unknown_where_it_cannot_be_read() -> None
 )
 def test_a_quota_is_taken_where_it_is_limited_or_not_known(schema: str, places: list[str]) -> None:
     schemas: tuple[Row, ...] = tuple(
-        {"user_name": name, "default_tablespace": "USERS"} for name in ("APP", "RICH")
+        {"user_name": name, "default_tablespace": "USERS", "unlimited": 0} for name in ("APP", "RICH")
     )
-    facts = known(source=(TABLE,), space_quota=(QUOTA,), space_quotas=OTHERS, space_schemas=schemas)
+    facts = known(source=(TABLE,), space_quota=(QUOTA,), space_quotas=(*OTHERS, *schemas))
     into = replace(work("ctas"), object=ObjectRef(ObjectKind.TABLE, QualifiedName("C", schema), scratch=True))
     taken = DIALECT.work.of("ctas").takes(into, facts)
     assert [str(one.place.kind) for one in taken] == places

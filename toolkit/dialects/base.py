@@ -199,11 +199,15 @@ class Catalogue(Protocol):
         """Name catalogue files without binds, each optional, that tell of free space and redo."""
         ...
 
-    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
-        """Name further catalogue files (:schema, :name) about a table that is read, or `filled`; each optional.
+    def table_files(self, facts: Facts) -> tuple[str, ...]:
+        """Name further catalogue files (:schema, :name) about a table that is read; each optional.
 
-        Their answers are kept under the file's name, of a table read under `source_` and that name.
+        Their answers are kept under `source_` and the file's name.
         """
+        ...
+
+    def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:
+        """Return further optional questions about the table that is filled; the key of each is its file's name."""
         ...
 
     def room(self, place: Place, facts: Facts) -> Room:

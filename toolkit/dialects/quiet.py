@@ -70,7 +70,10 @@ class Quiet:
     def space_files(self, release: Release) -> tuple[str, ...]:
         return ()
 
-    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
+    def table_files(self, facts: Facts) -> tuple[str, ...]:
+        return ()
+
+    def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:
         return ()
 
     def room(self, place: Place, facts: Facts) -> Room:

@@ -307,6 +307,9 @@ def read_facts(
     answers: dict[str, tuple[Row, ...]] = dict(known.answers) if known else {}
     not_granted: dict[str, str] = dict(known.refused) if known else {}
     for query in queries:
+        if query.has_no_rows(answers):
+            answers[query.key] = ()
+            continue
         try:
             answers[query.key] = connection.execute(sql_file(dialect.engine, query.file), query.binds or None).rows
         except DatabaseError as error:

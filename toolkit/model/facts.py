@@ -17,12 +17,22 @@ class Query:
     """A read of the catalogue: a file of `sql/<engine>/` and its binds; the answer is kept under `key`.
 
     `optional` reads that are refused (a grant is missing) give no rows and a warning instead of an error.
+    `only_if` names columns by the keys of earlier answers: where no row of them has YES in its column there is
+    nothing to read, and no round trip is spent on it.
     """
 
     key: str
     file: str
     binds: Mapping[str, Scalar] = field(default_factory=dict)
     optional: bool = False
+    only_if: Mapping[str, str] = field(default_factory=dict)
+
+    def has_no_rows(self, answers: Mapping[str, tuple[Row, ...]]) -> bool:
+        """Tell whether earlier answers show that there is nothing to read."""
+        asked = self.only_if.items()
+        return bool(asked) and not any(
+            row.get(column) == "YES" for key, column in asked for row in answers.get(key, ())
+        )
 
 
 @dataclass(frozen=True, slots=True)

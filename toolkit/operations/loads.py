@@ -24,7 +24,7 @@ def reads_of_source(planner: Planner) -> list[Query]:
     source = planner.named("source")
     if source is None:
         return []
-    further = planner.dialect.table_files(planner.facts, filled=False)
+    further = planner.dialect.table_files(planner.facts)
     queries = [relation_query("source", source)]
     if further or planner.spec.names("columns") or declaration(planner.spec.operation).rows is RowSemantics.ADDS:
         queries.append(relation_query("source_columns", source, "columns"))
@@ -45,7 +45,7 @@ def reads_of_logs(planner: Planner) -> list[Query]:
 
 def computed_columns(planner: Planner, table: QualifiedName) -> list[Query]:
     """Ask for the columns of a table whose values are computed, where the engine lists them apart."""
-    further = planner.dialect.table_files(planner.facts, filled=False)
+    further = planner.dialect.table_files(planner.facts)
     return [replace(relation_query(file, table, file), optional=True) for file in further if file in VALUED]
 
 

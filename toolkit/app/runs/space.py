@@ -321,19 +321,14 @@ def _hint(short: _Compared, planning: PlanningContext) -> str:
 def watching_room(
     planning: PlanningContext, target: Target, sessions: Sessions, done: frozenset[str] = NONE_DONE
 ) -> Callable[[PlannedTrial], str | None]:
-    """Return who says before a trial what it would find no room for: in a folder, or where logs are kept.
-
-    Before the first trial the answers of planning are taken while they are fresh.
-    """
-    read_at, stages = monotonic(), _stages(planning, done)
-    first = [True]
+    """Return who says before a trial what it would find no room for: in a folder, or where logs are kept."""
+    stages, logs = _stages(planning, done), _Logs(planning, sessions)
 
     def short(trial: PlannedTrial) -> str | None:
         if trial.cell not in stages:
             return None
-        fresh, first[0] = first[0] and monotonic() - read_at < _FRESH_SECONDS, False
-        mine, logs = stages[trial.cell], _logged(stages[trial.cell], planning)
-        return short_of_disk(mine, planning, target) or _short_of_logs(logs, planning, sessions, fresh=fresh)
+        mine = stages[trial.cell]
+        return short_of_disk(mine, planning, target) or logs.short_for(_logged(mine, planning))
 
     return short
 
@@ -349,26 +344,54 @@ def short_of_disk(stages: Stages, planning: PlanningContext, target: Target) -> 
     return None
 
 
-def _short_of_logs(tally: Tally, planning: PlanningContext, sessions: Sessions, *, fresh: bool) -> str | None:
-    """Say that the logs of a trial would find no room now; what cannot be read says nothing."""
-    file = planning.dialect.logs_file
-    if file is None or not tally:
-        return None
-    facts = planning.facts
-    if not fresh:
-        try:
-            rows = sessions.run(step_of(planning.dialect, Call(file, file=True))).rows
-        except (DatabaseError, ToolkitError):
+class _Logs:
+    """What is free where the server keeps its logs: as planning read it, then read again as often as needed.
+
+    An answer is good for a minute, as long as it showed many times what the trials since then may have written.
+    """
+
+    def __init__(self, planning: PlanningContext, sessions: Sessions) -> None:
+        self._planning, self._sessions, self._facts = planning, sessions, planning.facts
+        self._read_at, self._since, self._first = monotonic(), Taken(), True
+
+    def short_for(self, tally: Tally) -> str | None:
+        """Say that the logs of a trial would find no room now; what cannot be read says nothing."""
+        file = self._planning.dialect.logs_file
+        if file is None or not tally:
             return None
-        facts = replace(facts, answers={**facts.answers, file: rows})
-    for place, taken in tally.items():
-        room = planning.dialect.room(place, facts)
+        self._since = sum(tally.values(), self._since)
+        old = monotonic() - self._read_at >= _FRESH_SECONDS
+        if old or not (self._first or self._ample(tally)):
+            try:
+                rows = self._sessions.run(step_of(self._planning.dialect, Call(file, file=True))).rows
+            except (DatabaseError, ToolkitError):
+                return None
+            self._facts = replace(self._facts, answers={**self._facts.answers, file: rows})
+            self._read_at, self._since = monotonic(), sum(tally.values(), Taken())
+        self._first = False
+        return next(
+            (self._shortage(place, taken) for place, taken in tally.items() if self._short(place, taken)), None
+        )
+
+    def _ample(self, tally: Tally) -> bool:
+        rooms = [self._planning.dialect.room(place, self._facts) for place in tally]
+        needed = SPARE * self._since.bytes
+        return all(
+            room.free_bytes is not None
+            and room.free_bytes >= _AMPLE * max(needed, room.least_bytes if self._since.unknown else 0.0)
+            for room in rooms
+        )
+
+    def _short(self, place: Place, taken: Taken) -> bool:
+        room = self._planning.dialect.room(place, self._facts)
         least = room.least_bytes if taken.unknown else 0.0
-        if room.free_bytes is not None and room.free_bytes < max(SPARE * taken.bytes, least):
-            one = _Compared((place,), taken, room)
-            left = f"only {byte_size(room.free_bytes)} are left in {place}, and the next trial needs {one.need}"
-            return f"{left}; {room.hint.partition(',')[0]}, then `dbatk runs resume`"
-    return None
+        return room.free_bytes is not None and room.free_bytes < max(SPARE * taken.bytes, least)
+
+    def _shortage(self, place: Place, taken: Taken) -> str:
+        room = self._planning.dialect.room(place, self._facts)
+        one = _Compared((place,), taken, room)
+        left = f"only {byte_size(room.free_bytes or 0.0)} are left in {place}, and the next trial needs {one.need}"
+        return f"{left}; {room.hint.partition(',')[0]}, then `dbatk runs resume`"
 
 
 def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:

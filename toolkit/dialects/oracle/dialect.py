@@ -100,8 +100,11 @@ class OracleDialect:
     def space_files(self, release: Release) -> tuple[str, ...]:
         return load_facts.place_files(release)
 
-    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
-        return load_facts.table_files(facts.release, filled=filled)
+    def table_files(self, facts: Facts) -> tuple[str, ...]:
+        return load_facts.table_files(facts.release)
+
+    def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:
+        return load_facts.filled_reads(table, facts.release)
 
     def room(self, place: Place, facts: Facts) -> Room:
         logs = archiving.room(facts) if archiving.FILE in (*facts.answers, *facts.refused) else None

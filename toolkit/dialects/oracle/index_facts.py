@@ -26,9 +26,14 @@ def reads(
 ) -> tuple[Query, ...]:
     """Ask for keys and parts; sizes of another schema's segments are read where that is granted."""
     binds: dict[str, Scalar] = {"schema": schema, "name": name}
-    asked = tuple(Query(f"{file}{suffix}", file, binds) for file in FILES)
+    divided = {f"indexes{suffix}": "partitioned", "table_indexes": "partitioned"}
+    twice = {f"index_partitions{suffix}": "composite"}
+    needed: tuple[dict[str, str], ...] = ({}, divided, twice)
+    asked = tuple(
+        Query(f"{file}{suffix}", file, binds, only_if=need) for file, need in zip(FILES, needed, strict=True)
+    )
     if copied and name is not None:
-        asked += tuple(Query(file, file, binds) for file in TABLE_FILES)
+        asked += tuple(Query(file, file, binds, only_if=partitions.ONLY_IF) for file in TABLE_FILES)
     if same_schema(facts, schema):
         return asked
     return (*asked, Query(f"index_segments{suffix}", "index_segments", binds, optional=True))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from toolkit.dialects.oracle import archiving, partitions, redo, space, spelling
+from toolkit.dialects.oracle import archiving, index_facts, partitions, redo, space, spelling
 from toolkit.dialects.oracle.catalog import indexes_of
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.work import ctas
 from toolkit.dialects.work import Work
-from toolkit.model.facts import Facts, Release
-from toolkit.model.values import QualifiedName
+from toolkit.model.facts import Facts, Query, Release
+from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Mode
 from toolkit.units import counted
 
@@ -20,10 +20,7 @@ _DEGREE_HINTS = ("PARALLEL", "NO_PARALLEL", "NOPARALLEL", "SHARED", "PARALLEL_IN
 _LOADS = ("ctas", "insert")
 _READ = ("virtual_columns", "policies", "redactions")
 _READ_SINCE_12 = ("invisible_columns", "row_archival")
-_FILLED = (
-    "virtual_columns", "column_defaults", "constraints", "triggers",
-    "partitioning", "partition_keys", "partitions",
-)  # fmt: skip
+_FILLED = ("virtual_columns", "column_defaults", "constraints", "triggers")
 _FILLED_SINCE_12 = ("invisible_columns", "identity_columns")
 
 
@@ -32,13 +29,19 @@ def place_files(release: Release) -> tuple[str, ...]:
     return (*space.FILES, archiving.FILE, *redo.place_files(release))
 
 
-def table_files(release: Release, *, filled: bool) -> tuple[str, ...]:
-    """Name the catalogue files about a table that is read or filled, where the release has what they ask for."""
-    newer = has(release, Feature.INVISIBLE_COLUMNS)
-    if not filled:
-        return (*_READ, *(_READ_SINCE_12 if newer else ()))
+def table_files(release: Release) -> tuple[str, ...]:
+    """Name the catalogue files about a table that is read, where the release has what they ask for."""
+    return (*_READ, *(_READ_SINCE_12 if has(release, Feature.INVISIBLE_COLUMNS) else ()))
+
+
+def filled_reads(table: QualifiedName, release: Release) -> tuple[Query, ...]:
+    """Return what is asked about a table that is filled; of its partitions only where it has some."""
+    newer = _FILLED_SINCE_12 if has(release, Feature.INVISIBLE_COLUMNS) else ()
     automatic = ("automatic_list",) if has(release, Feature.AUTOMATIC_LIST) else ()
-    return (*_FILLED, *(_FILLED_SINCE_12 if newer else ()), *automatic)
+    binds: dict[str, Scalar] = {"schema": table.schema, "name": table.name}
+    plain = (Query(file, file, binds, optional=True) for file in (*_FILLED, *newer))
+    of_parts = (*index_facts.TABLE_FILES, *automatic)
+    return (*plain, *(Query(file, file, binds, optional=True, only_if=partitions.ONLY_IF) for file in of_parts))
 
 
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:

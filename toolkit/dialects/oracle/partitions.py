@@ -23,6 +23,8 @@ from toolkit.model.values import Row
 
 MOST = 1024 * 1024 - 1
 """Most partitions a table can have (Database Reference, Logical Database Limits)."""
+ONLY_IF = {"target": "partitioned"}
+"""What is read about the partitions of the table that is copied or filled is asked only where it has some."""
 MOST_COPIED = 4096
 """Most bounds that are spelled out for a copy."""
 _FORMS = "`hash(ID) 16`, `range(DT) interval 1 month`, `range(ID) below 1000,2000,max` or `list(CODE) automatic`"

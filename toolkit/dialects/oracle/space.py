@@ -1,6 +1,6 @@
 """Room for objects: free space of each tablespace, the quota of the schema that owns them, and temporary space.
 
-`space_free`, `space_temp`, `space_schemas` and `space_quotas` need DBA_ views; what could not be read is unknown,
+`space_free`, `space_temp` and `space_quotas` need DBA_ views; what could not be read is unknown,
 never zero and never unlimited. MAX_BYTES -1 is no limit; a holder of UNLIMITED TABLESPACE, which no role can have
 (ORA-01931), needs no quota (Database Reference, DBA_TS_QUOTAS; SQL Language Reference, GRANT). The quota that
 counts is that of the owner, whoever makes the object; sorts go to the temporary tablespace of the session's user.
@@ -18,12 +18,11 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import Place, PlaceKind, Takes, Until
 from toolkit.model.values import Row, Scalar
 
-FILES = ("space_free", "space_quota", "space_quotas", "space_schemas", "space_temp")
+FILES = ("space_free", "space_quota", "space_quotas", "space_temp")
 _SORT_PLACE = Place(PlaceKind.TEMPORARY)
 _NEEDS = {
     "space_free": "DBA_TABLESPACES, DBA_FREE_SPACE and DBA_DATA_FILES",
-    "space_quotas": "DBA_TS_QUOTAS and DBA_SYS_PRIVS",
-    "space_schemas": "DBA_USERS",
+    "space_quotas": "DBA_USERS, DBA_TS_QUOTAS and DBA_SYS_PRIVS",
     "space_temp": "DBA_TEMP_FREE_SPACE, DBA_TABLESPACE_GROUPS and DBA_TEMP_FILES",
 }
 
@@ -120,10 +119,8 @@ def default_tablespace(facts: Facts, schema: str | None) -> str | None:
     """Return where the objects of a schema go unless told otherwise; None where that is not known."""
     owner, user = _owner(facts, schema)
     own = facts.value("space_quota", "default_tablespace") if owner == user else None
-    found = own or next(
-        (row.get("default_tablespace") for row in facts.rows("space_schemas") if row.get("user_name") == owner),
-        None,
-    )
+    others = (row for row in facts.rows("space_quotas") if row.get("user_name") == owner)
+    found = own or next((row["default_tablespace"] for row in others if row.get("default_tablespace")), None)
     return None if found is None else str(found)
 
 
@@ -144,8 +141,8 @@ def _takes_tables(row: Row) -> bool:
 
 def _of_tablespace(place: Place, facts: Facts) -> Room:
     if not place.name:
-        known = "space_schemas" in facts.answers
-        return Room(unknown="which one it is was not read") if known else _unknown("space_schemas", facts)
+        known = "space_quotas" in facts.answers
+        return Room(unknown="which one it is was not read") if known else _unknown("space_quotas", facts)
     rows = {str(row.get("tablespace_name")): row for row in facts.rows("space_free")}
     if not rows:
         return _unknown("space_free", facts)

@@ -13,7 +13,7 @@ from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.work import Call
 from toolkit.model.experiment import OptionValue
-from toolkit.model.facts import Facts, Release
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Attribute, ObjectRef, Place
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -130,9 +130,13 @@ class PostgresqlDialect(Quiet):
     def room(self, place: Place, facts: Facts) -> Room:
         return space.room(place, facts)
 
-    def table_files(self, facts: Facts, *, filled: bool) -> tuple[str, ...]:
-        del facts, filled
+    def table_files(self, facts: Facts) -> tuple[str, ...]:
+        del facts
         return ("virtual_columns",)
+
+    def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:
+        binds = {"schema": table.schema, "name": table.name}
+        return tuple(Query(file, file, binds, optional=True) for file in self.table_files(facts))
 
     def reading_begin(self) -> tuple[Call, ...]:
         return (Call("reading_begin"), Call("instant", file=True))

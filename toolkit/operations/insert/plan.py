@@ -56,11 +56,9 @@ class Insert:
         queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
         if planner.measuring and not planner.spec.flag("bare"):
             queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
-        binds = {"schema": table.schema, "name": table.name}
         if planner.spec.text("partition") is not None:
             queries.append(relation_query("subpartitions", table, "subpartitions"))
-        further = planner.dialect.table_files(planner.facts, filled=True)
-        queries += [Query(file, file, binds, optional=True) for file in further]
+        queries += planner.dialect.filled_reads(table, planner.facts)
         return (*queries, *reads_of_source(planner), *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:

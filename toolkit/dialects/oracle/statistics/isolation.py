@@ -66,11 +66,11 @@ def _grants(work: Work, facts: Facts) -> Support | None:
 
 def _hindrance(work: Work, facts: Facts) -> Support | None:
     found = _reasons(facts, reads.of_schema("stats_hindrances", owner_of(work))) + _reasons(facts, reads.RUNNING)
-    if str(facts.value(reads.of_preference("PUBLISH"), "preference_value", "TRUE")).upper() == "FALSE":
+    if (reads.preference(facts, "PUBLISH") or "TRUE").upper() == "FALSE":
         found.append("PUBLISH is FALSE for the whole database: pending statistics are in use")
     if str(facts.value(reads.OPTIMIZER, "uses_pending", "FALSE")).upper() == "TRUE":
         found.append("OPTIMIZER_USE_PENDING_STATISTICS is TRUE: plans would use pending statistics")
-    concurrent = str(facts.value(reads.of_preference("CONCURRENT"), "preference_value", "OFF")).upper()
+    concurrent = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
     if concurrent in _CONCURRENT_BY_HAND:
         found.append(
             f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and "

@@ -157,7 +157,7 @@ def _why_old(work: Work, row: Row, facts: Facts) -> str:
         for each in facts.rows(reads.of_schema("stats_table_preferences", owner_of(work)))
         if each.get("preference_name") == "PUBLISH"
     }
-    everywhere = str(facts.value(reads.of_preference("PUBLISH"), "preference_value", "TRUE"))
+    everywhere = reads.preference(facts, "PUBLISH") or "TRUE"
     if stored.get(str(row["analyzed_table"]), everywhere).upper() == "FALSE":
         return f"{when}; PUBLISH is FALSE, so the gathered statistics are pending"
     return when

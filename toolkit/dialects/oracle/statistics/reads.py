@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolkit.dialects.oracle.releases import Feature, has
-from toolkit.model.facts import Query, Release
+from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.values import QualifiedName
 
 CLOCK = "stats_clock"
@@ -18,7 +18,10 @@ PREFERENCES = (
     "ESTIMATE_PERCENT", "METHOD_OPT", "DEGREE", "GRANULARITY", "CASCADE", "NO_INVALIDATE", "PUBLISH",
     "INCREMENTAL", "STALE_PERCENT", "CONCURRENT", "PREFERENCE_OVERRIDES_PARAMETER",
 )  # fmt: skip
-"""Preferences that decide what a gathering does; asked one by one: a release refuses those it does not know."""
+"""Preferences that decide what a gathering does."""
+_ALWAYS = "stats_preferences"
+_LATER = PREFERENCES[-2:]
+"""Asked one by one: a release refuses a name that it does not know, here 11.2.0.1 and those before 12.2."""
 
 NEEDED_ON_LIVE = {
     "stats_record": ("DBA_TAB_STATISTICS", "DBA_IND_STATISTICS"),
@@ -30,9 +33,14 @@ NEEDED_ON_LIVE = {
 """Views that a measurement on live objects cannot go without, by the read that needs them."""
 
 
-def of_preference(name: str) -> str:
-    """Return the key under which a preference is kept."""
-    return f"stats_preference:{name}"
+def _key(name: str) -> str:
+    return f"stats_preference:{name}" if name in _LATER else _ALWAYS
+
+
+def preference(facts: Facts, name: str) -> str | None:
+    """Return the value of a preference where no table has its own; None where it was not read."""
+    value = next((row.get("preference_value") for row in facts.rows(_key(name)) if row.get("name") == name), None)
+    return None if value is None else str(value)
 
 
 def of_schema(file: str, schema: str | None) -> str:
@@ -52,9 +60,8 @@ def reads(
     owners: Sequence[str | None] = [table.schema] if table is not None else schemas
     names = None if table is None else table.name
     asked = [Query(CLOCK, CLOCK, optional=True), Query(RIGHTS, RIGHTS, optional=True)]
-    asked += [
-        Query(of_preference(name), "stats_preference", {"preference": name}, optional=True) for name in PREFERENCES
-    ]
+    asked.append(Query(_ALWAYS, _ALWAYS, optional=True))
+    asked += [Query(_key(name), "stats_preference", {"preference": name}, optional=True) for name in _LATER]
     files = ["stats_tables", "stats_table_preferences"]
     if on_live:
         files += ["stats_record", "stats_shielded", "stats_hindrances"]

@@ -57,9 +57,9 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
 
 def _preferences(work: Work, facts: Facts) -> str:
     known = {
-        name: str(facts.value(reads.of_preference(name), "preference_value")).removeprefix("DBMS_STATS.")
+        name: value.removeprefix("DBMS_STATS.")
         for name in reads.PREFERENCES
-        if facts.value(reads.of_preference(name), "preference_value") is not None
+        if (value := reads.preference(facts, name)) is not None
     }
     if not known:
         return ""
@@ -123,7 +123,7 @@ def _locked(work: Work, facts: Facts) -> str:
 
 
 def _concurrent(facts: Facts) -> str:
-    value = str(facts.value(reads.of_preference("CONCURRENT"), "preference_value", "OFF")).upper()
+    value = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
     if value in ("OFF", "FALSE"):
         return ""
     return f"CONCURRENT is {value}: several tables may be gathered at once in jobs; dbatk never sets it"

@@ -1,0 +1,41 @@
+-- Title: preferences of DBMS_STATS that every release has, where no table has its own
+-- Needs: nothing
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: 11.2 to 26ai
+SELECT 'ESTIMATE_PERCENT' AS name,
+       DBMS_STATS.GET_PREFS('ESTIMATE_PERCENT') AS preference_value
+  FROM dual
+UNION ALL
+SELECT 'METHOD_OPT',
+       DBMS_STATS.GET_PREFS('METHOD_OPT')
+  FROM dual
+UNION ALL
+SELECT 'DEGREE',
+       DBMS_STATS.GET_PREFS('DEGREE')
+  FROM dual
+UNION ALL
+SELECT 'GRANULARITY',
+       DBMS_STATS.GET_PREFS('GRANULARITY')
+  FROM dual
+UNION ALL
+SELECT 'CASCADE',
+       DBMS_STATS.GET_PREFS('CASCADE')
+  FROM dual
+UNION ALL
+SELECT 'NO_INVALIDATE',
+       DBMS_STATS.GET_PREFS('NO_INVALIDATE')
+  FROM dual
+UNION ALL
+SELECT 'PUBLISH',
+       DBMS_STATS.GET_PREFS('PUBLISH')
+  FROM dual
+UNION ALL
+SELECT 'INCREMENTAL',
+       DBMS_STATS.GET_PREFS('INCREMENTAL')
+  FROM dual
+UNION ALL
+SELECT 'STALE_PERCENT',
+       DBMS_STATS.GET_PREFS('STALE_PERCENT')
+  FROM dual;
