@@ -8,7 +8,7 @@
 #   -p FD    read the password from this file descriptor: ./run.sh -p 3 scott@dwh 3< FILE
 #   SQLPLUS  full path of the client; else $ORACLE_HOME/bin/sqlplus, sqlplus or sql is taken
 #
-# Exit status: 0 all trials came to their end, 1 failed, 2 wrong usage, 3 some trial did not come to its end or
+# Exit status: 0 all trials succeeded, 1 failed, 2 wrong usage, 3 some trial failed or did not come to its end, or
 # something was left as it is, 5 refused, 130 interrupted. The password goes to the client's standard input and nowhere else.
 set +x
 set +a
@@ -257,6 +257,21 @@ ended() {
   return 1
 }
 
+# count_failed NUMBER ATTEMPT WORDS: tell of an attempt that came to its end by an error: of its timed work, or before it
+count_failed() {
+  base=$(script "$1")-a$2 error='' before=''
+  for part in spool/"$base"*.lst; do
+    [ -n "$error" ] || error=$(sed -n '/[|]stage[|]timed/,/[|]stage[|][^t]/p' "$part" | grep -E '^(ORA|SP2|TNS)-[0-9]+' | head -n 1)
+    [ -n "$before" ] || before=$(grep -hE '^(ORA|SP2|TNS)-[0-9]+' "$part" | head -n 1)
+  done
+  for part in "$base" "$base-before" "$base-after"; do
+    [ -n "$error" ] || ! told "$1" failed "$part" || error=$before
+  done
+  [ -n "$error" ] || return 0
+  failed=$((failed + 1))
+  say "trial $1 ${3:-failed}: $error"
+}
+
 # clean NUMBER ATTEMPT: put back what an attempt left
 clean() {
   session "$(script "$1")-a$2-clean" "$(script "$1")-clean"
@@ -268,7 +283,10 @@ trial() {
   number=$1 sessions=$2 title=$3
   attempt=$(attempts "$number")
   if [ "$attempt" -gt 0 ]; then
-    ended "$number" "$attempt" && return 0
+    if ended "$number" "$attempt"; then
+      count_failed "$number" "$attempt"
+      return 0
+    fi
     clean "$number" "$attempt" || stop 1 "what trial $number left cannot be put back: $(first_error "$(script "$number")-a$attempt-clean")"
   fi
   attempt=$((attempt + 1))
@@ -281,11 +299,14 @@ trial() {
   status=$?
   current=''
   for part in "$name" "$name-before" "$name-after"; do look_left "$part" 'ORA-2000[12]:'; done
-  ended "$number" "$attempt" && return 0
+  if ended "$number" "$attempt"; then
+    count_failed "$number" "$attempt"
+    return 0
+  fi
   clean "$number" "$attempt" || stop 1 "trial $number could not be put back (is the database gone, or the disk full?): $(first_error "$main"); run this again"
   if [ "$status" -eq 7 ]; then
     note "$number" "$main" failed
-    say "trial $number could not be prepared: $(first_error "$main")"
+    count_failed "$number" "$attempt" "could not be prepared"
   else
     say "trial $number did not come to its end"
     broken=$((broken + 1))
@@ -368,7 +389,7 @@ find_writer
 check_sums
 lock
 ask_password
-broken=0 number=0 attempt=0 left=''
+broken=0 failed=0 number=0 attempt=0 left=''
 trap interrupted INT TERM HUP
 trap '' PIPE
 look_around
@@ -383,6 +404,9 @@ done 4<PLAN
 conclude
 if [ "$broken" -gt 0 ]; then
   stop 3 "$broken trials did not come to their end; run this again, then: dbatk ingest on this folder"
+fi
+if [ "$failed" -gt 0 ]; then
+  stop 3 "$failed trials failed, as shown above; now: dbatk ingest on this folder, where dbatk is"
 fi
 [ -z "$left" ] || stop 3 "what is shown above was left as it is: see to it; then: dbatk ingest on this folder"
 say "all trials came to their end; now: dbatk ingest on this folder, where dbatk is"

@@ -169,7 +169,8 @@ def test_a_signal_ends_what_runs_and_puts_it_back(workshop: Maker, number: signa
 def test_an_error_in_a_trial_is_its_result(workshop: Maker) -> None:
     shop = workshop(Scenario(fail={"ctas": 1652}, fail_times=1))
     shop.export()
-    assert shop.run()[0] == 0
+    status, said = shop.run()
+    assert status == 3 and "trial 1 failed: ORA-01652" in said and "1 trials failed" in said, said
     assert shop.ingest().returncode == 3
     failed, ok = shop.record().trials
     assert (failed.outcome, failed.error_code) == (Outcome.FAILED, "ORA-01652")
@@ -177,11 +178,27 @@ def test_an_error_in_a_trial_is_its_result(workshop: Maker) -> None:
     assert ok.outcome is Outcome.OK
 
 
+def test_a_trial_that_cannot_be_prepared_is_no_success_now_or_later(workshop: Maker) -> None:
+    shop = workshop(Scenario(fail={"ctas": 1652}, fail_times=1))
+    shop.export(
+        operation="insert",
+        options='source = "GTEST"\ntable = "GTEST"\nrepeat = 1\nwarmup = 0\nsnapshot = "none"',
+        factors="degree = [1, 4]",
+    )
+    for _ in range(2):
+        status, said = shop.run()
+        assert status == 3 and "trial 1 " in said and "ORA-01652" in said and "1 trials failed" in said, said
+    assert len([text for text in shop.standin.statements if text.startswith("INSERT")]) == 1
+    assert shop.ingest().returncode == 3
+    assert [trial.outcome for trial in shop.record().trials] == [Outcome.FAILED, Outcome.OK]
+    assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
+
+
 @pytest.mark.full
 def test_a_degree_that_cannot_be_had_is_a_downgrade(workshop: Maker) -> None:
     shop = workshop(Scenario(max_servers=2))
     shop.export()
-    assert shop.run()[0] == 0
+    assert shop.run()[0] == 3
     assert shop.ingest().returncode == 3
     told = {trial.requested_degree: trial for trial in shop.record().trials}
     assert told[1].outcome is Outcome.OK
@@ -223,7 +240,7 @@ def test_a_session_that_cannot_begin_fails_the_trial_and_stops_the_others(worksh
     shop = workshop(Scenario(parameters_refused=frozenset({"ddl_lock_timeout"})))
     shop.export(factors="concurrency = [2]")
     status, said = shop.run()
-    assert status == 0 and "could not be prepared" in said
+    assert status == 3 and "could not be prepared" in said
     assert shop.ingest().returncode == 3
     (trial,) = shop.record().trials
     assert trial.outcome is Outcome.FAILED and trial.error_code == "ORA-65040"

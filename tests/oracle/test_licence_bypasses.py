@@ -109,6 +109,56 @@ def test_a_plain_trigger_passes_and_a_measurement_fires_none(measured: bool, tmp
     assert "licence not checked" not in said
 
 
+CTAS = ("ctas", "-t", "dwh", "--source", "GTEST", "--table", "COPY", "--snapshot", "none")
+
+
+def on_ddl(body: str | None, kind: str = "SCHEMA", event: str = "DDL ", owner: str = "DBATK") -> Scenario:
+    """Return a database with a system trigger of somebody's."""
+    made = triggered(body)
+    row = {**made.beside["ALL_TRIGGERS"][0], "OWNER": owner, "TABLE_NAME": None, "BASE_OBJECT_TYPE": kind,
+           "TABLE_OWNER": owner if kind == "SCHEMA" else "SYS", "TRIGGERING_EVENT": event}  # fmt: skip
+    sources = [{**each, "OWNER": owner} for each in made.beside["ALL_SOURCE"]]
+    return replace(made, beside={**made.beside, "ALL_TRIGGERS": [row], "ALL_SOURCE": sources})
+
+
+@pytest.mark.parametrize(
+    ("scenario", "says"),
+    [
+        (on_ddl("TRIGGER tr AFTER DDL ON SCHEMA BEGIN EXECUTE IMMEDIATE t; END;"), "EXECUTE IMMEDIATE runs"),
+        (on_ddl("TRIGGER tr BEGIN INSERT INTO l SELECT 1 FROM dba_hist_sysstat; END;", "DATABASE        ",
+                "CREATE OR ALTER ", "SECURITY_ADMIN"), "Diagnostics Pack"),
+        (on_ddl(None, "DATABASE        "), "the text of `DDL > trigger DBATK.TR` cannot be read"),
+    ],
+    ids=["schema", "database", "not shown"],
+)  # fmt: skip
+def test_a_trigger_that_our_ddl_fires_is_looked_at(scenario: Scenario, says: str, tmp_path: Path) -> None:
+    with running_standin(scenario) as standin:
+        site = Site(standin, tmp_path)
+        for work in (CTAS, ("index", "rebuild", "-t", "dwh", "--schema", "DBATK", "--snapshot", "none")):
+            status, said = site(*work)
+            assert status == 5 and says in said, said
+        assert not [text for text in standin.statements if text.startswith(("CREATE", "ALTER INDEX"))]
+        status, said = site(*JOB, "--dry-run")
+        assert status == 0 and "tr" not in said.split() and "licence not checked" not in said, said
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        on_ddl(None, event="LOGON "),
+        on_ddl(None, "DATABASE        ", "DROP OR TRUNCATE ", "XDB"),
+        on_ddl(None, owner="APP"),
+        on_ddl("TRIGGER tr AFTER DDL ON SCHEMA BEGIN NULL; END;"),
+    ],
+    ids=["logon", "Oracle's own", "of another schema", "harmless"],
+)
+def test_other_system_triggers_refuse_nothing(scenario: Scenario, tmp_path: Path) -> None:
+    with running_standin(scenario) as standin:
+        status, said = Site(standin, tmp_path)(*CTAS, "--dry-run")
+    assert status == 0 and "licence not checked" not in said, said
+    assert "triggers on DDL of the database, if there are any, are not shown to this user" in said
+
+
 def test_triggers_that_this_user_is_not_shown_are_on_the_bill(tmp_path: Path) -> None:
     job = ("insert", "-t", "dwh", "--source", "GTEST", "--table", "APP.ORDERS", "--snapshot", "none", "--dry-run")
     with running_standin() as standin:

@@ -200,10 +200,7 @@ class Catalogue(Protocol):
         ...
 
     def table_files(self, facts: Facts) -> tuple[str, ...]:
-        """Name further catalogue files (:schema, :name) about a table that is read; each optional.
-
-        Their answers are kept under `source_` and the file's name.
-        """
+        """Name further optional files (:schema, :name) about a table that is read; keys are `source_` and the name."""
         ...
 
     def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:

@@ -361,10 +361,15 @@ def _dictionary(scenario: Scenario) -> list[CatalogueRow]:
 def _tables(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "STATUS": "VALID", "DEGREE": made.degree.rjust(10),
-         "PARTITIONED": "YES" if made.bounds else "NO", "TEMPORARY": "N", "SECONDARY": "N", "NESTED": "NO",
-         "DROPPED": "NO", **({} if made.bounds else _storage(made))}
+         "PARTITIONED": "YES" if _is_partitioned(state, made) else "NO", "TEMPORARY": "N", "SECONDARY": "N",
+         "NESTED": "NO", "DROPPED": "NO", **({} if made.bounds else _storage(made))}
         for made in state.tables()
     ]  # fmt: skip
+
+
+def _is_partitioned(state: State, made: Made) -> bool:
+    given = state.scenario.views.get("ALL_PART_TABLES", ())
+    return bool(made.bounds) or any((row.get("OWNER"), row.get("TABLE_NAME")) == made.name for row in given)
 
 
 def _storage(made: Made) -> CatalogueRow:

@@ -21,10 +21,11 @@ from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.records import Artifact
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import Role, StepKind
+from toolkit.model.words import Mode, Role, StepKind
 from toolkit.rendering import sql_file
 from toolkit.runner.judging import may_load_twice
 from toolkit.store import Store
@@ -141,16 +142,26 @@ def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Fa
     table = experiment.options.get("table")
     if isinstance(table, str) and may_load_twice(experiment):
         found = replace(found, written=(*found.written, *licences.look(table).names))
-    rows, refused = _led_to(found, control)
+    rows, refused = _led_to(found, control, fires_ddl=_sends_ddl(experiment))
     if refused is not None:
         return replace(facts, refused={**facts.refused, NAMES: refused})
     return replace(facts, answers={**facts.answers, NAMES: rows})
 
 
-def _led_to(found: LicenceFindings, control: Connection) -> tuple[tuple[Row, ...], str | None]:
+def _sends_ddl(experiment: Experiment) -> bool:
+    """Tell whether a run changes definitions; a job that fills a table or gathers statistics does not."""
+    what = declaration(experiment.operation)
+    wished = {*experiment.options, *(factor.name for factor in experiment.factors)}
+    only_fills = what.publishes_statistics or (what.rows is RowSemantics.ADDS and "logging" not in wished)
+    return not what.backs_up and not (experiment.mode is Mode.JOB and only_fills)
+
+
+def _led_to(
+    found: LicenceFindings, control: Connection, *, fires_ddl: bool = False
+) -> tuple[tuple[Row, ...], str | None]:
     """Return what names lead to, or why the catalogue does not tell."""
     try:
-        return resolution.follow(found.names, _Names(control), found.written), None
+        return resolution.follow(found.names, _Names(control), found.written, fires_ddl=fires_ddl), None
     except DatabaseError as error:
         if error.lost:
             raise

@@ -369,29 +369,23 @@ class _Logs:
             self._facts = replace(self._facts, answers={**self._facts.answers, file: rows})
             self._read_at, self._since = monotonic(), sum(tally.values(), Taken())
         self._first = False
-        return next(
-            (self._shortage(place, taken) for place, taken in tally.items() if self._short(place, taken)), None
-        )
+        return next(filter(None, (self._shortage(place, taken) for place, taken in tally.items())), None)
 
     def _ample(self, tally: Tally) -> bool:
         rooms = [self._planning.dialect.room(place, self._facts) for place in tally]
-        needed = SPARE * self._since.bytes
-        return all(
-            room.free_bytes is not None
-            and room.free_bytes >= _AMPLE * max(needed, room.least_bytes if self._since.unknown else 0.0)
-            for room in rooms
-        )
+        return all((room.free_bytes or 0.0) >= _AMPLE * _least(self._since, room) for room in rooms)
 
-    def _short(self, place: Place, taken: Taken) -> bool:
+    def _shortage(self, place: Place, taken: Taken) -> str | None:
         room = self._planning.dialect.room(place, self._facts)
-        least = room.least_bytes if taken.unknown else 0.0
-        return room.free_bytes is not None and room.free_bytes < max(SPARE * taken.bytes, least)
-
-    def _shortage(self, place: Place, taken: Taken) -> str:
-        room = self._planning.dialect.room(place, self._facts)
-        one = _Compared((place,), taken, room)
-        left = f"only {byte_size(room.free_bytes or 0.0)} are left in {place}, and the next trial needs {one.need}"
+        if room.free_bytes is None or room.free_bytes >= _least(taken, room):
+            return None
+        need = _Compared((place,), taken, room).need
+        left = f"only {byte_size(room.free_bytes)} are left in {place}, and the next trial needs {need}"
         return f"{left}; {room.hint.partition(',')[0]}, then `dbatk runs resume`"
+
+
+def _least(taken: Taken, room: Room) -> float:
+    return max(SPARE * taken.bytes, room.least_bytes if taken.unknown else 0.0)
 
 
 def whole_bytes(experiment: Experiment, facts: Facts) -> dict[str, Scalar]:

@@ -24,6 +24,8 @@ MOST_NAMES, MOST_SCHEMAS = 20, 5
 _MOST_READS = 100
 _PROGRAMS = frozenset(["FUNCTION", "PROCEDURE", "PACKAGE", "TYPE"])
 _DATA = frozenset(["TABLE", "VIEW", "MATERIALIZED VIEW"])
+_ON_DDL, _ON_DDL_UNSEEN = "DDL TRIGGER", "DDL TRIGGERS NOT SHOWN"
+"""Kinds of `name_leads_to.sql` that stand for no name that was asked for."""
 _Name = tuple[str | None, str]
 
 
@@ -41,7 +43,11 @@ class NameLookup(Protocol):
 
 
 def follow(
-    names: Iterable[tuple[str, ...]], catalogue: NameLookup, written: Iterable[tuple[str, ...]] = ()
+    names: Iterable[tuple[str, ...]],
+    catalogue: NameLookup,
+    written: Iterable[tuple[str, ...]] = (),
+    *,
+    fires_ddl: bool = False,
 ) -> tuple[Row, ...]:
     """Return what was found behind names, as rows for `findings` and `own_names`.
 
@@ -49,9 +55,10 @@ def follow(
         names: as parts, as `look` finds them.
         catalogue: what is asked.
         written: the names of what is written: its triggers are followed, too.
+        fires_ddl: whether DDL is sent, which fires triggers of the database and of the session's schema.
     """
     paths = tuple(dict.fromkeys(names))
-    search = _Search(catalogue, {candidate for path in written for candidate in _candidates(path)})
+    search = _Search(catalogue, {candidate for path in written for candidate in _candidates(path)}, fires_ddl)
     search.run((candidate, "") for path in paths for candidate in _candidates(path))
     rows = [*search.rows]
     rows += [_row("own", json.dumps(path)) for path in paths if any(one in search.own for one in _meant(path))]
@@ -103,6 +110,8 @@ class _Search:
 
     catalogue: NameLookup
     written: set[_Name] = field(default_factory=set)
+    fires_ddl: bool = False
+    """Whether triggers on DDL are still to be followed: each answer shows all of them."""
     rows: list[Row] = field(default_factory=list)
     own: set[_Name] = field(default_factory=set)
     _seen: set[_Name] = field(default_factory=set)
@@ -112,7 +121,7 @@ class _Search:
     def run(self, names: Iterable[tuple[_Name, str]]) -> None:
         for name, by in names:
             self._add(name, by)
-        while self._waiting:
+        while self._waiting or self.fires_ddl:
             if self._reads >= _MOST_READS:
                 (_, left), _by = self._waiting[0]
                 more = f"more than {MOST_NAMES * _MOST_READS} names: `{left}` and later ones were not looked up"
@@ -123,6 +132,8 @@ class _Search:
             wanted = tuple(dict.fromkeys(name for (_, name), _by in batch))
             schemas = tuple(dict.fromkeys(schema for (schema, _), _by in batch if schema is not None))
             rows = self.catalogue.leads_to(wanted, schemas)
+            self._take_ddl_triggers(rows)
+            rows = tuple(row for row in rows if row["kind"] not in (_ON_DDL, _ON_DDL_UNSEEN))
             for (schema, object_name), by in batch:
                 self._take(schema, object_name, by, _meant_by(schema, object_name, rows))
 
@@ -228,15 +239,29 @@ class _Search:
                     _row("note", f"triggers of `{way}`, if there are any, are not shown to this user")
                 )
                 continue
-            trigger = str(row["owner"]), str(row["name"])
-            fired = f"{way} > trigger {'.'.join(trigger)}"
-            text = _joined(self._source(*trigger))
-            if not text:
-                self.rows.append(_row("unseen", f"the text of `{fired}` cannot be read"))
-                continue
-            found = look(f"CREATE {text}")
-            self._add_hidden(found, fired, found.uses)
-            self._add(trigger, f"{way} > trigger")
+            self._read_trigger((str(row["owner"]), str(row["name"])), way)
+
+    def _take_ddl_triggers(self, rows: Iterable[Row]) -> None:
+        """Follow what DDL fires, but for the triggers that Oracle's own schemas bring."""
+        found = [row for row in rows if row["kind"] in (_ON_DDL, _ON_DDL_UNSEEN)] if self.fires_ddl else []
+        self.fires_ddl = False
+        for row in found:
+            if row["kind"] == _ON_DDL_UNSEEN:
+                note = "triggers on DDL of the database, if there are any, are not shown to this user"
+                self.rows.append(_row("note", note))
+            elif row["owner"] not in MAINTAINED_SCHEMAS:
+                self._reads += 1
+                self._read_trigger((str(row["owner"]), str(row["name"])), "DDL")
+
+    def _read_trigger(self, trigger: tuple[str, str], way: str) -> None:
+        fired = f"{way} > trigger {'.'.join(trigger)}"
+        text = _joined(self._source(*trigger))
+        if not text:
+            self.rows.append(_row("unseen", f"the text of `{fired}` cannot be read"))
+            return
+        found = look(f"CREATE {text}")
+        self._add_hidden(found, fired, found.uses)
+        self._add(trigger, f"{way} > trigger")
 
     def _source(self, owner: str, name: str) -> tuple[Row, ...]:
         return tuple(row for row in self.catalogue.text_of(owner, name, view=False) if row["kind"] == "TRIGGER")
