@@ -74,7 +74,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "see `dbatk runs list`"),
         _entry("TK-0110", _U, "not comparable",
                "the two runs did not do the same work",
-               "compare runs of the same work, or use --force"),
+               "compare runs of the same work, or use --allow-unlike"),
         _entry("TK-0111", _U, "unknown target",
                "it is neither the name of a profile nor a URL",
                "see `dbatk target list`"),
@@ -135,7 +135,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
         # 03xx: guards
         _entry("TK-0301", _R, "production",
                "the target is production, or was never declared not to be",
-               "use --not-production or --yes-production NAME"),
+               "use --not-production or --allow-production NAME"),
         _entry("TK-0302", _R, "lease held",
                "another process is working on this target or this run",
                "wait for it to end, or stop it"),

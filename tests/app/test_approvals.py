@@ -66,7 +66,7 @@ def test_the_question_says_whether_production_is_known_or_feared() -> None:
 def test_saying_that_it_is_not_production_does_not_overrule_its_profile() -> None:
     with pytest.raises(ToolkitError, match="is a production database") as caught:
         check_production("oracle", TargetPolicy(True, "dwh"), Approvals(not_production=True), NAMES)
-    assert caught.value.hint == "use --yes-production ORCL if that is intended"
+    assert caught.value.hint == "use --allow-production ORCL if that is intended"
 
 
 def test_a_factor_that_runs_commands_needs_leave() -> None:

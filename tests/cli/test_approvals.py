@@ -280,19 +280,24 @@ def test_a_revoked_approval_runs_nothing_until_it_is_approved_again(dbatk: Dbatk
 
 @pytest.mark.parametrize(
     "consent",
-    [("--anytime",), ("--allow-commands",), ("--unseen-ok",), ("--not-production",), ("--yes-production", "x")],
+    [
+        ("--allow-closed-window",),
+        ("--allow-commands",),
+        ("--allow-unchecked",),
+        ("--not-production",),
+        ("--allow-production", "x"),
+    ],
 )
 def test_a_consent_that_the_approval_lacks_is_refused(
     dbatk: Dbatk, approved: str, consent: tuple[str, ...]
 ) -> None:
-    name = consent[0][2:].replace("-", "_")
-    refused(dbatk("run", approved, "--approved-only", *consent), f"`{name}` was not set and is")
+    refused(dbatk("run", approved, "--approved-only", *consent), f"`{consent[0]}` was not set and is")
     assert dbatk("plan", approved, "--approve", *consent).status == 0
     assert dbatk("run", approved, "--approved-only", *consent).status == 0
 
 
 def test_less_consent_than_approved_is_no_change(dbatk: Dbatk, plan: str) -> None:
-    assert dbatk("plan", plan, "--approve", "--anytime", "--allow-commands").status == 0
+    assert dbatk("plan", plan, "--approve", "--allow-closed-window", "--allow-commands").status == 0
     assert dbatk("run", plan, "--approved-only").status == 0
 
 

@@ -128,7 +128,7 @@ def test_two_databases_are_compared_on_purpose(
 ) -> None:
     other = tmp_path / "clone.html"
     other.write_text(report(1).replace("ACME", "CLONE").replace("12345", "54321"))
-    assert main(["compare", pair[0], str(other), "--force"]) == 0
+    assert main(["compare", pair[0], str(other), "--allow-unlike"]) == 0
     assert "different databases" in capsys.readouterr().out
 
 

@@ -202,7 +202,7 @@ def test_unlike_work_is_compared_only_by_force(dbatk: Dbatk, url: str) -> None:
     dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "b")
     answer = dbatk("compare", "a", "b")
     assert (answer.status, "[TK-0110]" in answer.err) == (2, True)
-    assert dbatk("compare", "a", "b", "--force").status == 0
+    assert dbatk("compare", "a", "b", "--allow-unlike").status == 0
     assert dbatk("report", "a", "b").status == 0
 
 

@@ -81,7 +81,7 @@ def test_each_kind_has_its_document_and_its_page(
         (("good.html", "monday"), "TK-0114", "no AWR report was stored"),
         (("good.html", "bad.html", "--strict"), "TK-0107", "`--strict` does not apply to intervals"),
         (("good.html", "bad.html", "--fail-if", "elapsed_seconds > +5%"), "TK-0107", "does not apply"),
-        (("before", "after", "--force"), "TK-0107", "must be of the same database"),
+        (("before", "after", "--allow-unlike"), "TK-0107", "must be of the same database"),
         (("before", "after", "--mask"), "TK-0107", "`--mask` does not apply to snapshots"),
         (("monday", "tuesday", "--salt", "x"), "TK-0107", "`--salt` does not apply to runs"),
     ],

@@ -46,7 +46,7 @@ def test_every_value_of_a_repeatable_option_counts(path: str, flag: str) -> None
 
 def test_production_targets_and_guards_are_repeatable_wherever_they_are_options() -> None:
     names = {one.opts[-1] for _, _, one in ALL if one.multiple}
-    assert {"--yes-production", "--guard", "--writes", "--load-credential", "--sql"} <= names
+    assert {"--allow-production", "--guard", "--writes", "--load-credential", "--sql"} <= names
     assert all(one.multiple for _, _, one in ALL if one.opts[-1] in names)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.cli.test_help import COMMANDS
-from toolkit.cli.habits import HABITS
+from toolkit.cli.habits import HABITS, RENAMED, renamed
 
 FLAGS = {
     path: {flag for one in command.params for flag in one.opts if flag.startswith("--")}  # type: ignore[attr-defined]
@@ -76,3 +76,28 @@ def test_a_value_that_belongs_elsewhere_is_answered_by_where(
     answer = dbatk(*given, "-t", "duckdb:///x.duckdb")
     assert answer.status == 2
     assert hint in answer.err
+
+
+def test_an_option_by_its_earlier_name_still_works(url: str, dbatk: Dbatk) -> None:
+    for _ in range(2):
+        assert (
+            dbatk("stats", "gather", "-t", url, "--table", "small", "--yes-production=x", "--unseen-ok").status
+            == 0
+        )
+    answer = dbatk("compare", "last", "last~1", "--force")
+    assert answer.status == 0
+    assert "now" not in answer.err, "a note that nobody reads would be a mail every night"
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_every_earlier_name_leads_to_an_option_and_is_shown_by_no_help(old: str) -> None:
+    having = [flags for flags in FLAGS.values() if RENAMED[old] in flags]
+    assert having
+    assert not any(old in flags for flags in FLAGS.values())
+    line, notes = renamed([old, "x", f"{old}=x"], having[0])
+    assert line == [RENAMED[old], "x", f"{RENAMED[old]}=x"]
+    assert len(notes) == 1
+
+
+def test_an_earlier_name_stays_as_typed_where_the_command_never_had_it() -> None:
+    assert renamed(["--force"], {"--table"}) == (["--force"], [])

@@ -209,12 +209,12 @@ def test_oracle_is_known_by_dbid_and_container_and_licences_are_those_all_profil
         work = ("--source", "GTEST", "--table", "MADE")
         answer = dbatk("ctas", "-t", "loose", *work)
         assert answer.status == 5 and "is a production database, says profile `strict`" in answer.err, answer.err
-        answer = dbatk("ctas", "-t", "loose", *work, "--degree", "4", "--yes-production", "strict")
+        answer = dbatk("ctas", "-t", "loose", *work, "--degree", "4", "--allow-production", "strict")
         assert "degree 4 is above the max_degree 2 of profile `strict`" in answer.err
-        answer = dbatk("ctas", "-t", "loose", *work, "--snapshot", "awr", "--yes-production", "strict")
+        answer = dbatk("ctas", "-t", "loose", *work, "--snapshot", "awr", "--allow-production", "strict")
         assert answer.status == 5 and "TK-0303" in answer.err, answer.err
         profiles(home, (home / "config/targets.toml").read_text().replace("max_degree = 2", licence))
-        answer = dbatk("ctas", "-t", "loose", *work, "--snapshot", "awr", "--yes-production", "strict")
+        answer = dbatk("ctas", "-t", "loose", *work, "--snapshot", "awr", "--allow-production", "strict")
         assert "TK-0303" not in answer.err or "not declared" not in answer.err, answer.err
 
 

@@ -33,7 +33,7 @@ def test_it_is_told_once(dbatk: Dbatk, far: str, postgresql_server: Server) -> N
     with postgresql_server.schema("night", "CREATE TABLE night.a AS SELECT generate_series(1, 9) AS i"):
         name = postgresql_server.database
         for words in ((*JOB, "-t", far), ("run", "p.toml")):
-            answer = dbatk(*words, "--yes-production", name)
+            answer = dbatk(*words, "--allow-production", name)
             assert answer.status == 0 and answer.err.count(TOLD) == 1, answer.err
             assert "sslrootcert" in answer.err
         assert "nothing verifies" not in dbatk(*JOB, "-t", far, "--not-production").err

@@ -135,13 +135,13 @@ def test_outside_its_window_a_plan_exits_6_if_something_is_due_and_0_if_nothing_
     (home / "config" / "notify.toml").write_text(f'metrics_folder = "{home}"\n')
     assert dbatk("run", plan).status == 6
     assert 'dbatk_plan_last_run_success{plan="nightly"} 0.0' in (home / "dbatk_nightly.prom").read_text()
-    assert dbatk("run", plan, "--anytime").status == 0
+    assert dbatk("run", plan, "--allow-closed-window").status == 0
     young = PLAN.replace("[[step]]", 'only_if = {older_than = "7d"}\n\n[[step]]').replace(
         'only_if = {sql = "SELECT count(*) FROM small", at_least = 1000}', 'only_if = {older_than = "7d"}'
     )
     young = young.replace('only_if = {older_than = "7d"}\n\n[[step]]', "[[step]]", 1)
     (home / plan).write_text(young.replace('name = "nightly"\n', f'name = "nightly"\n{window}'))
-    dbatk("run", plan, "--anytime")
+    dbatk("run", plan, "--allow-closed-window")
     nothing = dbatk("run", plan)
     assert nothing.status == 0 and "nothing was due" in " ".join(nothing.out.split())
     assert 'dbatk_plan_last_run_success{plan="nightly"} 1.0' in (home / "dbatk_nightly.prom").read_text()

@@ -50,7 +50,7 @@ def states(answer: str) -> dict[str, str]:
     return {step["target"]: step["state"] for step in json.loads(answer)["steps"]}
 
 
-BOTH = ("--yes-production", "shop", "--yes-production", "crm")
+BOTH = ("--allow-production", "shop", "--allow-production", "crm")
 
 
 def test_each_production_target_of_a_plan_is_named(dbatk: Dbatk, shops: str) -> None:
@@ -60,7 +60,7 @@ def test_each_production_target_of_a_plan_is_named(dbatk: Dbatk, shops: str) -> 
     assert states(both.out)["crm"] == "done", both.out
     alone = dbatk("plan", shops, *BOTH[:2])
     told = " ".join(alone.out.split())
-    assert "crm would be refused: use --yes-production crm" in told
+    assert "crm would be refused: use --allow-production crm" in told
     assert "no: `crm` is a production database" in told and "no: `shop`" not in told
     assert "refused" not in dbatk("plan", shops, *BOTH).out
 

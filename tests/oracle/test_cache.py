@@ -80,7 +80,7 @@ def test_each_trial_begins_with_the_cache_that_was_asked_for(
 def test_a_cache_is_never_flushed_where_production_is_not_ruled_out(tmp_path: Path) -> None:
     with running_standin(Scenario(privileges=MAY_FLUSH)) as standin:
         env = {"DBATK_STORE": str(tmp_path / "s.db"), "DBATK_CONFIG": str(tmp_path), "DBATK_PASSWORD": "tiger"}
-        sure = ("--yes-production", "FREEPDB1")
+        sure = ("--allow-production", "FREEPDB1")
         done = forks.run("toolkit", *CTAS, "-t", standin.url, "--cache", "cold,warm", *sure, "--json", env=env)
         assert not any("FLUSH" in text for text in standin.statements)
     error = json.loads(done.stdout)["error"]

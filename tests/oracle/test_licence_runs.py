@@ -112,7 +112,7 @@ def test_what_nobody_can_see_through_is_shown_and_refused(query: str, tmp_path: 
         status, said = site(*site.query(query))
         assert status == 5, said
         assert "whether this needs a licence cannot be seen" in said
-        assert "`--unseen-ok`" in said
+        assert "`--allow-unchecked`" in said
         assert _made(standin) == []
 
 
@@ -123,7 +123,7 @@ def test_what_nobody_can_see_through_is_sent_when_that_was_asked_for(tmp_path: P
         status, said = site(*query)
         assert status == 5, said
         assert "could not be read: ORA-00942" in said
-        status, said = site(*query, "--unseen-ok")
+        status, said = site(*query, "--allow-unchecked")
         assert status == 0, said
         assert len(_made(standin)) == 1
     assert "licence not checked: synonyms and views" in " ".join(site("runs", "show", "last")[1].split())

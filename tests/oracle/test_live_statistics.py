@@ -249,7 +249,7 @@ def test_a_live_schema_that_is_not_ours_alone_is_refused(
 
 def test_production_is_refused_whatever_is_approved(tmp_path: Path) -> None:
     with running_standin() as standin:
-        context = Bench(standin, tmp_path, ("--yes-production", "FREE"))
+        context = Bench(standin, tmp_path, ("--allow-production", "FREE"))
         answer = context.run(*LIVE)
         assert answer.status == 5 and "production" in answer.error
         assert not [text for text in standin.statements if "SET_TABLE_PREFS" in text]

@@ -95,10 +95,10 @@ def test_a_keyring_is_locked_at_night(home: Path) -> None:
 def test_a_question_that_nobody_would_answer_is_said(home: Path) -> None:
     add("dwh", "postgresql://dba@db1/dwh", "--production")
     (error,) = made(home, '"dwh"').refused
-    assert error.code == "TK-0301" and "--yes-production dwh" in str(error.hint)
+    assert error.code == "TK-0301" and "--allow-production dwh" in str(error.hint)
     with pytest.raises(ToolkitError, match="would be refused when it runs: `dwh` is a production database"):
         made(home, '"dwh"').check()
-    assert made(home, '"dwh"', arguments=("--yes-production", "dwh")).refused == ()
+    assert made(home, '"dwh"', arguments=("--allow-production", "dwh")).refused == ()
 
 
 def test_each_of_several_production_targets_needs_its_own_name(home: Path) -> None:
@@ -106,9 +106,9 @@ def test_each_of_several_production_targets_needs_its_own_name(home: Path) -> No
         add(name, f"postgresql://dba@db1/{name}", *(["--production"] if name != "test" else ["--not-production"]))
     every = '"shop", "crm", "test"'
     assert len(made(home, every).refused) == 2
-    (error,) = made(home, every, arguments=("--yes-production", "shop", "--not-production")).refused
+    (error,) = made(home, every, arguments=("--allow-production", "shop", "--not-production")).refused
     assert "`crm` is a production database" in error.message
-    both = ("--yes-production", "shop", "--yes-production", "crm")
+    both = ("--allow-production", "shop", "--allow-production", "crm")
     assert made(home, every, arguments=both).refused == ()
     assert made(home, every, arguments=both).job.command[-4:] == both
 

@@ -162,7 +162,7 @@ def compare(
         raise ToolkitError(
             f"the two runs did not do the same work: {'; '.join(reasons)}",
             code="TK-0110",
-            hint="compare like with like, or add `--force` to compare them anyway",
+            hint="compare like with like, or add `--allow-unlike` to compare them anyway",
         )
     forced = tuple(f"compared although the work differs: {reason}" for reason in reasons)
     pairs = compare_values(a, b, chosen, judged_of(a))

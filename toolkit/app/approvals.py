@@ -119,12 +119,12 @@ def production_refused(
         return ToolkitError(
             f"`{shown}` is a production database{says}",
             code="TK-0301",
-            hint=f"use --yes-production {shown} if that is intended",
+            hint=f"use --allow-production {shown} if that is intended",
         )
     return ToolkitError(
         f"it is not known whether `{shown}` is production",
         code="TK-0301",
-        hint=f"use --not-production or --yes-production {shown}, or set `production = false` in its profile",
+        hint=f"use --not-production or --allow-production {shown}, or set `production = false` in its profile",
     )
 
 

@@ -23,7 +23,7 @@ _REPORTS = "it hides names in comparisons of AWR and Statspack reports and of in
 _APPLIES = {
     "fail_if": (("runs",), _REPEATED),
     "strict": (("runs",), _REPEATED),
-    "force": (("runs", "intervals"), "the two snapshots must be of the same database and provider"),
+    "allow_unlike": (("runs", "intervals"), "the two snapshots must be of the same database and provider"),
     "why": (("intervals",), "it shows the evidence of causes, which comparisons of reports and of intervals have"),
     "mask": (("intervals",), _REPORTS),
     "salt": (("intervals",), _REPORTS),
@@ -41,7 +41,7 @@ def add_compare(app: typer.Typer) -> None:
         option("out", "also write the comparison as an HTML page", metavar="FILE.html"),
         option("fail_if", "runs: exit 4 when met, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
         option("strict", "runs: exit 3 when the result is inconclusive", kind=bool),
-        option("force", "compare runs of different work, or reports of different databases", kind=bool),
+        option("allow_unlike", "compare runs of different work, or reports of different databases", kind=bool),
         option("awr", "compare two runs by the AWR reports kept with them", kind=bool),
         option("why", "reports: show for each cause the sections and values it rests on", kind=bool),
         *MASK,
@@ -101,7 +101,7 @@ def _intervals(arguments: Arguments, a: str, b: str) -> int:
         a,
         b,
         reach=reach,
-        force=arguments.flag("force"),
+        force=arguments.flag("allow_unlike"),
         store=arguments.text("store"),
         names=pseudonyms(arguments),
     )
@@ -144,7 +144,7 @@ def _runs(store: Store, arguments: Arguments, a: str, b: str, limit: Limit | Non
     _check(arguments, "runs")
     for sentence in choices(store, a, b):
         say(f"note: {sentence}")
-    comparison = compare_named(store, a, b, force=arguments.flag("force"))
+    comparison = compare_named(store, a, b, force=arguments.flag("allow_unlike"))
     _write(arguments, lambda: render_comparison(comparison, Format.HTML))
     if arguments.flag("json"):
         out_raw(render_comparison(comparison, Format.JSON))

@@ -50,7 +50,7 @@ def add_files(app: typer.Typer) -> None:
         app, "demo", _demo, [where, QUIET, *json_and_debug], "Try dbatk on embedded data, in about a minute."
     )
     label = option("label", "name of the run")
-    anytime = option("anytime", "run a plan even if its window is closed", kind=bool)
+    anytime = option("anytime", "run a plan even if its window is closed", "--allow-closed-window", kind=bool)
     on = option("on", "cluster whose workers run the plan", metavar="dask://HOST:PORT")
     quiet = (QUIET, QUIET_WHEN_OK)
     run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, *quiet, *LOG, *OUTPUT]
@@ -102,7 +102,9 @@ def _run_file(arguments: Arguments) -> int:
     from toolkit.cli.launch import launch
 
     if arguments.flag("anytime"):
-        raise ToolkitError("`--anytime` is for plans only: an experiment has no window", code="TK-0107")
+        raise ToolkitError(
+            "`--allow-closed-window` is for plans only: an experiment has no window", code="TK-0107"
+        )
     if "on" in arguments:
         raise ToolkitError("`--on` is for plans only: an experiment runs from this host", code="TK-0107")
     return launch(read_experiment(arguments), arguments, file=Path(arguments.required("file")))

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from toolkit.errors import ToolkitError
 
 _PARALLEL = "--degree --channels --concurrency"
 _ADDRESS = "give the address with `-t`: `oracle://user@host:1521/service`, `postgresql://user@host/db`"
-_CONSENT = "nothing is waved through: say `--not-production`, or `--yes-production NAME` for a target that is"
+_CONSENT = "nothing is waved through: say `--not-production`, or `--allow-production NAME` for a target that is"
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
+
+RENAMED = {
+    "--yes-production": "--allow-production",
+    "--anytime": "--allow-closed-window",
+    "--unseen-ok": "--allow-unchecked",
+    "--force": "--allow-unlike",
+}
+"""Options by their earlier names, which a cron line may have: they still work."""
 
 HABITS: dict[str, str] = {
     # what it is called elsewhere: the options it may be here, the first that a command has; or a sentence
@@ -115,6 +123,24 @@ def suggestion(word: str, flags: Collection[str]) -> str | None:
         return known
     found = next((one for one in known.split() if one in flags), None)
     return f"use `{found}`" if found else None
+
+
+def renamed(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return a line with options by their present names, and a note for each that had an earlier one.
+
+    Args:
+        words: as typed.
+        flags: those that the command has.
+    """
+    line, notes = [], dict[str, None]()
+    for word in words:
+        name, sign, value = word.partition("=")
+        new = RENAMED.get(name)
+        known = new is not None and new in flags and name not in flags
+        line.append(f"{new}{sign}{value}" if known else word)
+        if known:
+            notes[f"`{name}` is now `{new}`; the earlier name still works"] = None
+    return line, list(notes)
 
 
 _SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)

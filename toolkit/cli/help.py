@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
@@ -12,6 +13,8 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from toolkit.cli.examples import EXAMPLES
+from toolkit.cli.habits import renamed
+from toolkit.cli.output import on_terminal, say
 from toolkit.errors import ToolkitError
 from toolkit.model.options import Topic
 
@@ -51,6 +54,10 @@ class HelpfulCommand(TyperCommand):
     declared: Mapping[str, Parameter] = {}
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        args, notes = renamed(args, {flag for one in self.get_params(ctx) for flag in one.opts})
+        # where nobody reads it (cron, a unit), a note would only become a mail every night
+        for note in notes if on_terminal(sys.stderr) else ():
+            say(f"note: {note}")
         ctx.meta[_LINE] = tuple(args)
         rest = super().parse_args(ctx, list(args))
         self._refuse_twice(ctx, args)

@@ -177,6 +177,7 @@ ALLOW_COMMANDS = option("allow_commands", "let factors run commands on this host
 UNSEEN_OK = option(
     "unseen_ok",
     "send also what cannot be checked for licences (text built at run time, links)",
+    "--allow-unchecked",
     kind=bool,
     topic=Topic.SAFETY,
 )
@@ -186,6 +187,7 @@ APPROVALS = about(
     option(
         "yes_production",
         "run on the production target of this name (several: one each)",
+        "--allow-production",
         kind=list[str],
         metavar="NAME",
     ),

@@ -68,7 +68,7 @@ def add_plan(app: typer.Typer) -> None:
     approver = option("approved_by", "who approves it (default: the user on this host)", metavar="NAME")
     reason = option("reason", "reason, or change number", metavar="TEXT")
     until = option("valid_until", "last day on which it may run (default: in 90 days)", metavar="YYYY-MM-DD")
-    anytime = option("anytime", "allow `dbatk run --anytime`", kind=bool)
+    anytime = option("anytime", "allow `dbatk run --allow-closed-window`", "--allow-closed-window", kind=bool)
     approving = [_FILE, TARGET, approver, reason, until, anytime, *APPROVALS, *OUTPUT]
     add_command(group, "approve", _approve, approving, "Approve a file: write FILE.approval.toml beside it.")
     add_command(group, "revoke", _revoke, [_FILE, reason, *OUTPUT], "Revoke the approval of a file.")
@@ -228,7 +228,9 @@ def _consents(work: MaintenancePlan | Experiment, arguments: Arguments) -> dict[
     from toolkit.model.experiment import Experiment
 
     if arguments.flag("anytime") and isinstance(work, Experiment):
-        raise ToolkitError("`--anytime` is for plans only: an experiment has no window", code="TK-0107")
+        raise ToolkitError(
+            "`--allow-closed-window` is for plans only: an experiment has no window", code="TK-0107"
+        )
     return approvals_of(arguments).consents(anytime=arguments.flag("anytime"))
 
 

@@ -209,10 +209,15 @@ def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
 def _wish(arguments: Arguments) -> JobRequest:
     from toolkit.app.scheduling import JobRequest
 
-    flags = ("approved_only", "not_production", "allow_commands", "unseen_ok")
-    passed = ["--" + name.replace("_", "-") for name in flags if arguments.flag(name)]
+    flags = {
+        "approved_only": "--approved-only",
+        "not_production": "--not-production",
+        "allow_commands": "--allow-commands",
+        "unseen_ok": "--allow-unchecked",
+    }
+    passed = [flag for name, flag in flags.items() if arguments.flag(name)]
     for named in arguments.texts("yes_production"):
-        passed += ["--yes-production", named]
+        passed += ["--allow-production", named]
     return JobRequest(
         plan=Path(arguments.required("plan")),
         at=arguments.text("at"),

@@ -22,6 +22,8 @@ _NAMES = frozenset({"seed", "label"})
 FORMAT = 2
 _LONGEST = 60
 _CONSENT = "run "
+_OPTIONS = {"anytime": "allow-closed-window", "unseen_ok": "allow-unchecked", "yes_production": "allow-production"}
+"""What consents are called on the command line; an approval holds each by the name that it had first."""
 _STEPS = "plan steps"
 
 
@@ -305,6 +307,8 @@ def _called(key: str) -> str:
     if of == "on":
         target, step, _ = key.removeprefix("on ").rsplit(" ", 2)
         return f"`{name}` of step `{step}` on `{target}`"
+    if key.startswith(_CONSENT):
+        return f"`--{_OPTIONS.get(name, name.replace('_', '-'))}`"
     return f"`{name}`"
 
 

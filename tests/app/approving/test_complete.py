@@ -171,10 +171,13 @@ def test_sending_what_no_licence_check_can_see_is_approved_or_refused(store: Sto
         subject_of_plan(tmp_path / "n.toml", plan, places, given) for given in ({}, {"unseen_ok": True})
     )
     approval = approve(subject, store)
-    with pytest.raises(ToolkitError, match="`unseen_ok` was not set and is true"):
+    with pytest.raises(ToolkitError, match="`--allow-unchecked` was not set and is true"):
         check(unseen, store)
     sent = Approvals(approval=approval.hash, approval_text=dump_approval(approval), unseen_ok=True)
-    with pytest.raises(ToolkitError, match="`unseen_ok` was not set and is true"), admitted(sent, places[0]):
+    with (
+        pytest.raises(ToolkitError, match="`--allow-unchecked` was not set and is true"),
+        admitted(sent, places[0]),
+    ):
         pass
     assert approve(unseen, store).hash != approval.hash
     assert check(unseen, store).approval.approved.values["run unseen_ok"] is True

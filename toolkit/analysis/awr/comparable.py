@@ -61,7 +61,7 @@ def refuse_unlike(before: Interval, after: Interval, *, force: bool = False) -> 
     if not force and a.database and b.database and a.dbid != b.dbid and a.database.lower() != b.database.lower():
         raise _unlike(
             f"they are from different databases, `{a.database}` and `{b.database}`",
-            "if that is intended (a migration, a clone under another name), add `--force`",
+            "if that is intended (a migration, a clone under another name), add `--allow-unlike`",
         )
 
 

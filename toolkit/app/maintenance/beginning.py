@@ -90,7 +90,7 @@ def outside_its_window(
         raise ToolkitError(
             f"{closed}; due: {', '.join(f'`{name}`' for name in dict.fromkeys(due))}",
             code="TK-0310",
-            hint="let a scheduler begin it then (`dbatk plan schedule`), or run it now with `--anytime`",
+            hint="let a scheduler begin it then (`dbatk plan schedule`), or add `--allow-closed-window`",
         )
     return ended
 

@@ -298,7 +298,7 @@ def _check_limits(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile |
 def _approvals(wish: JobRequest) -> Approvals:
     """Return what the command line of a job allows."""
     words = wish.arguments
-    named = tuple(word for before, word in pairwise(words) if before == "--yes-production")
+    named = tuple(word for before, word in pairwise(words) if before == "--allow-production")
     return Approvals("--not-production" in words, named, "--allow-commands" in words)
 
 

@@ -162,7 +162,7 @@ def refusals(findings: LicenceFindings, context: LicenceContext) -> Iterator[Too
         yield ToolkitError(
             f"whether this needs a licence cannot be seen: {findings.unseen[0]}{more}",
             code="TK-0303",
-            hint="name the objects in plain SQL; or, if you know that it touches no pack, add `--unseen-ok`",
+            hint="name the objects in plain SQL; or, if you know that it touches no pack, add `--allow-unchecked`",
         )
 
 
