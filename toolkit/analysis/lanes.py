@@ -102,10 +102,12 @@ def lanes_of(bars: Iterable[LaneBar], names: Sequence[str] = (), *, exact: bool 
     """
     found = sorted(bars, key=_BY_BEGIN)
     start = found[0].begin if found else 0.0
-    moved = tuple(
-        LaneBar(lane, label, begin - start, end - start, size, good)
-        for lane, label, begin, end, size, good in found
-    )
+    moved = tuple(found)
+    if start:
+        moved = tuple(
+            LaneBar(lane, label, begin - start, end - start, size, good)
+            for lane, label, begin, end, size, good in found
+        )
     span = max((bar.end for bar in moved), default=0.0)
     by_lane: dict[str, list[LaneBar]] = {}
     for bar in moved:
@@ -147,8 +149,10 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
     if without:
         many = f"{one}s {_some(without)} had" if len(without) > 1 else f"{one} `{without[0]}` had"
         sentences.append(f"{many} nothing to do: there are fewer backup sets than {one}s")
-    bar, alone = longest_alone(found)
-    if bar is not None and alone >= _TELLING * found.span_seconds and found.exact:
+    telling = _TELLING * found.span_seconds
+    long = found.exact and any(end - begin >= telling for _, _, begin, end, _, _ in found.bars)
+    bar, alone = longest_alone(found) if long else (None, 0.0)
+    if bar is not None and alone >= telling:
         sentences.append(
             f"`{bar.lane}` ({bar.label}) worked alone for {seconds(alone)}, "
             f"{percent(100 * alone / found.span_seconds)} of the time, while the other {one}s had nothing to do"

@@ -84,8 +84,9 @@ def _by_clock(log: Log) -> Iterator[Placed]:
     stamps = [stamp for piece in log.pieces[:500] for stamp in (piece.start, piece.finish) if stamp]
     read = parser(stamps, [at for piece in log.pieces[:500] if piece.stamp and (at := of_stamp(piece.stamp))])
     known = _Instants(read)
+    first = (known[log.pieces[0].start] if log.pieces else None) or 0.0
     for piece in log.pieces:
-        bar = _timed(piece, known[piece.start], known[piece.finish])
+        bar = _timed(piece, known[piece.start], known[piece.finish], first)
         if bar is not None:
             yield piece.operation, bar
     if not log.unfinished:
@@ -96,7 +97,10 @@ def _by_clock(log: Log) -> Iterator[Placed]:
         begin = known[piece.start]
         if begin is not None:
             end = max(failed.get(piece.channel) or last or begin, begin)
-            yield piece.operation, LaneBar(piece.channel, piece_label(piece), begin, end, good=False)
+            yield (
+                piece.operation,
+                LaneBar(piece.channel, piece_label(piece), begin - first, end - first, good=False),
+            )
 
 
 class _Instants(dict[str | None, float | None]):
@@ -125,13 +129,14 @@ def _failures(log: Log) -> dict[str, float]:
     return found
 
 
-def _timed(piece: BackupPiece, begin: float | None, end: float | None) -> LaneBar | None:
+def _timed(piece: BackupPiece, begin: float | None, end: float | None, first: float) -> LaneBar | None:
+    """Return the bar of a piece, its seconds counted from `first`."""
     if begin is not None and end is not None and end >= begin:
-        return LaneBar(piece.channel, piece_label(piece), begin, end, piece.bytes)
+        return LaneBar(piece.channel, piece_label(piece), begin - first, end - first, piece.bytes)
     written = of_stamp(piece.stamp) if piece.stamp else None
     if written is None or piece.elapsed_seconds is None:
         return None
-    seconds = written.timestamp()
+    seconds = written.timestamp() - first
     return LaneBar(piece.channel, piece_label(piece), seconds - piece.elapsed_seconds, seconds, piece.bytes)
 
 

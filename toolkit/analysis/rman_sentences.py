@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolkit.analysis.lanes import Lanes
+from toolkit.analysis.lanes import Lane, Lanes
 from toolkit.readers.rman.model import Log
 from toolkit.units import byte_size, counted, quantity, seconds
 
@@ -126,3 +126,26 @@ def _done(log: Log) -> Iterator[str]:
 
 def _listed(things: Sequence[str]) -> str:
     return ", ".join(things)
+
+
+# -- the same as a document -------------------------------------------------------------------------------------
+def work_document(lanes: Lanes | None, told: Sequence[str]) -> dict[str, object]:
+    """Return what the screen and the page show beside the records of a log: sentences, and what channels did."""
+    found = [] if lanes is None else lanes.lanes
+    return {
+        "sentences": list(told),
+        "work_seconds": None if lanes is None else lanes.work_seconds,
+        "channel_work": [
+            {
+                "channel": lane.name, "pieces": lane.bars, "busy_seconds": busy_seconds(lane),
+                "idle_seconds": None if lanes is None or busy_seconds(lane) is None else lanes.idle_seconds(lane),
+                "bytes": lane.bytes, "bytes_per_second": rate_of(lane.bytes, lane.busy_seconds),
+            }
+            for lane in found
+        ],
+    }  # fmt: skip
+
+
+def busy_seconds(lane: Lane) -> float | None:
+    """Return the busy seconds of a lane; None where it began something, and nothing says when it ended."""
+    return None if lane.bars and not lane.busy_seconds else lane.busy_seconds

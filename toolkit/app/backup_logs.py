@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 from collections.abc import Iterator, Sequence
@@ -92,10 +93,13 @@ def read_logs(
         pieces: the files that the sizes of pieces are taken from.
     """
     for file in files:
+        gc.disable()  # neither the records of a log nor what is printed of them hold cycles
         try:
             yield from _read(file, whole=whole, pieces=pieces)
         except ToolkitError as error:
             yield ReadLog(str(file), fault=error.message, hint=error.hint)
+        finally:
+            gc.enable()
 
 
 def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> Sequence[ReadLog]:

@@ -72,11 +72,11 @@ def _documents(logs: Iterable[ReadLog], *, several: bool) -> Iterator[ReadLog]:
 
 def _document(log: Log, read: ReadLog) -> None:
     """Print a document; the pieces in portions, so that a log of years needs no text as large as itself."""
+    from toolkit.analysis.rman_sentences import work_document
     from toolkit.readers.rman.model import log_document, piece_document
-    from toolkit.report.log_page import work_document
 
     document = {**log_document(log, read.file, whole=False), **work_document(read.lanes, read.sentences)}
-    head, found, tail = json.dumps(document, allow_nan=False).partition('"pieces": [')
+    head, found, tail = _ENCODER.encode(document).partition('"pieces": [')
     out_raw(head + found)
     for begin in range(0, len(log.pieces), _PORTION):
         portion = [piece_document(piece) for piece in log.pieces[begin : begin + _PORTION]]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from toolkit.analysis.lanes import Lane, Lanes
+from toolkit.analysis.lanes import Lanes
 from toolkit.analysis.rman_lanes import piece_label
-from toolkit.analysis.rman_sentences import rate_of
 from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RmanMessage
 from toolkit.report.backup_charts import lanes_chart, lanes_table
 from toolkit.report.chart import Chart
@@ -54,28 +53,6 @@ def log_page(logs: Sequence[tuple[str, Log, Lanes, Sequence[str]]]) -> str:
     views = [_view(file, log, lanes, sentences) for file, log, lanes, sentences in logs]
     title = f"RMAN log {views[0].file}" if len(views) == 1 else f"{len(views)} RMAN logs"
     return render_page("report/log.html.j2", title=title, logs=views)
-
-
-def work_document(lanes: Lanes | None, told: Sequence[str]) -> dict[str, object]:
-    """Return what the screen and the page show beside the records of a log: sentences, and what channels did."""
-    found = [] if lanes is None else lanes.lanes
-    return {
-        "sentences": list(told),
-        "work_seconds": None if lanes is None else lanes.work_seconds,
-        "channel_work": [
-            {
-                "channel": lane.name, "pieces": lane.bars, "busy_seconds": _busy(lane),
-                "idle_seconds": None if lanes is None or _busy(lane) is None else lanes.idle_seconds(lane),
-                "bytes": lane.bytes, "bytes_per_second": rate_of(lane.bytes, lane.busy_seconds),
-            }
-            for lane in found
-        ],
-    }  # fmt: skip
-
-
-def _busy(lane: Lane) -> float | None:
-    """Return the busy seconds of a lane; None where it began something, and nothing says when it ended."""
-    return None if lane.bars and not lane.busy_seconds else lane.busy_seconds
 
 
 def _view(file: str, log: Log, lanes: Lanes, sentences: Sequence[str]) -> LogView:

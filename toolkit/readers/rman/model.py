@@ -181,24 +181,27 @@ def log_document(log: Log, file: str, *, whole: bool = True) -> dict[str, JsonVa
 
 
 def piece_document(piece: BackupPiece) -> dict[str, JsonValue]:
-    """Return one piece."""
-    section = piece.section
+    """Return one piece; a log may have a hundred thousand, and most have no sections, copies or logs."""
+    (
+        channel, set_type, files, logs, extra, section, number, start, finish, elapsed, handle, tag, comment,
+        copies, _, _, size,
+    ) = piece  # fmt: skip
     return {
-        "channel": piece.channel,
-        "set_type": piece.set_type,
-        "datafiles": [{"file": one.file, "name": one.name} for one in piece.datafiles],
-        "archivelogs": [{"thread": one.thread, "sequence": one.sequence} for one in piece.archivelogs],
-        "extra": list(piece.extra),
+        "channel": channel,
+        "set_type": set_type,
+        "datafiles": [{"file": file, "name": name} for file, name in files] if files else [],
+        "archivelogs": [{"thread": thread, "sequence": sequence} for thread, sequence in logs] if logs else [],
+        "extra": list(extra),
         "section": section and {"first_block": section.first_block, "last_block": section.last_block},
-        "piece_no": piece.piece_no,
-        "start": piece.start,
-        "finish": piece.finish,
-        "elapsed_seconds": piece.elapsed_seconds,
-        "handle": piece.handle,
-        "tag": piece.tag,
-        "comment": piece.comment,
-        "copies": list(piece.copies),
-        "bytes": piece.bytes,
+        "piece_no": number,
+        "start": start,
+        "finish": finish,
+        "elapsed_seconds": elapsed,
+        "handle": handle,
+        "tag": tag,
+        "comment": comment,
+        "copies": list(copies),
+        "bytes": size,
     }
 
 
