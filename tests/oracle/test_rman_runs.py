@@ -19,7 +19,7 @@ import pytest
 
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, Standin, running_standin
-from tests.oracle.standin.rman import Home, oracle_home
+from tests.oracle.standin.rman import Home, is_alive, oracle_home
 from tests.oracle.standin.scenario import ViewRow
 from tests.tiers import thinned
 from toolkit.cli.main import main
@@ -43,6 +43,13 @@ class Site:
         self.context = folder / "bench"
         self.context.mkdir()
         self.standin: Standin
+        self.begun: list[subprocess.Popen[bytes]] = []
+
+    def close(self) -> None:
+        """End what a test that failed left running."""
+        for process in self.begun:
+            process.kill()
+            process.wait()
 
     def left(self) -> list[str]:
         """Return what lies in the folder."""
@@ -66,7 +73,10 @@ def _site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.db"))
     with running_standin(Scenario(views=site.home.views(), beside=site.home.beside())) as standin:
         site.standin = standin
-        yield site
+        try:
+            yield site
+        finally:
+            site.close()
 
 
 @pytest.fixture(name="dbatk")
@@ -341,9 +351,11 @@ def begin(site: Site, *arguments: str) -> subprocess.Popen[bytes]:
         site.standin.url,
     ]
     variables = {**os.environ, **site.home.variables, "DBATK_PASSWORD": site.standin.password}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
+    site.begun.append(process)
+    return process
 
 
 def wait_for(there: Callable[[], bool], seconds: float = 300.0) -> None:
@@ -373,7 +385,7 @@ def test_a_kill_in_the_middle_leaves_an_undo_script_and_clean_deletes_what_is_ou
     site.home.tell(**_FAST)
     status, _ = dbatk("clean", "--run", "last")
     assert status == 0
-    wait_for(lambda: not Path(f"/proc/{rman}").exists() or "Z" in Path(f"/proc/{rman}/stat").read_text())
+    wait_for(lambda: not is_alive(rman))
     assert site.left() == []
     assert theirs.exists() and [piece["tag"] for piece in site.home.pieces()] == ["NIGHTLY"]
 

@@ -200,7 +200,7 @@ class Catalogue(Protocol):
         ...
 
     def table_files(self, facts: Facts) -> tuple[str, ...]:
-        """Name further optional files (:schema, :name) about a table that is read; keys are `source_` and the name."""
+        """Name further optional files (:schema, :name) about a table that is read; keys are `source_NAME`."""
         ...
 
     def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:

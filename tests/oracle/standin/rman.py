@@ -160,7 +160,7 @@ class Home:
             return [
                 {"SID": each["sid"], "SERIAL#": 1, "USERNAME": "SYS", "STATUS": "ACTIVE", "TYPE": "USER",
                  "PROGRAM": "rman@standin", "CLIENT_INFO": each["info"]}
-                for each in kept["channels"] if _is_alive(each["pid"])
+                for each in kept["channels"] if is_alive(each["pid"])
             ]  # fmt: skip
         if view == "V$SESSION_LONGOPS":
             return [row for work in kept["working"] for row in _longops(work)]
@@ -214,7 +214,7 @@ class Home:
         ]
 
 
-def _is_alive(pid: object) -> bool:
+def is_alive(pid: object) -> bool:
     """Whether the client of a channel still runs: its server process ends with it."""
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
