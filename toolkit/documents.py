@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import difflib
 import errno
+import fcntl
 import os
 import re
 import stat
+import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +25,8 @@ _KEY = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*[.=]""")
 _ERROR_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _LARGEST_BYTES = 4_000_000
 _BUFFERED = 1 << 16
+LOCK_SECONDS = 30.0
+_LOCK_LOOK_SECONDS = 0.02
 """Bytes that are read at once, and can be looked at before they are taken."""
 _DEEPEST = 50
 _DEEP = re.compile(
@@ -95,6 +99,23 @@ def open_file(path: Path, flags: int = 0) -> BufferedReader:
         OSError: it cannot be opened, or is no regular file.
     """
     return BufferedReader(FileIO(_handle(path, os.O_RDONLY | flags)), _BUFFERED)
+
+
+def lock_file(handle: int) -> None:
+    """Lock an open file for this process alone, waiting for another's lock, which may never end: it may be frozen.
+
+    Raises:
+        OSError: another process held it for all of `LOCK_SECONDS`.
+    """
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                problem = f"another process has had it locked for {LOCK_SECONDS:g} s"
+                raise OSError(errno.ETIMEDOUT, problem) from None
+            time.sleep(_LOCK_LOOK_SECONDS)
 
 
 def open_to_write(path: Path, flags: int) -> int:

@@ -64,6 +64,30 @@ def test_a_script_is_read_after_the_opening_of_the_target() -> None:
     assert said(step, ProgramAccess(opening="connect\n")) == ["connect BACKUP"]
 
 
+def test_a_program_that_reads_nothing_of_a_long_script_is_stopped_when_asked() -> None:
+    run, raised = "20261121-200000-feed", list[BaseException]()
+    argv = (sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)")
+    step = Step("oracle/x", "x" * 1_000_000, kind=StepKind.RMAN, argv=argv)
+    asked = threading.Event()
+    programs = Programs(run)
+    programs.asked_to_end, programs.listener = asked.is_set, lambda *_: asked.set()
+
+    def work() -> None:
+        try:
+            programs.run(step, ProgramAccess(), judge)
+        except DatabaseError as error:
+            raised.append(error)
+
+    watched = threading.Thread(target=work, daemon=True)
+    watched.start()
+    try:
+        watched.join(120)
+        assert not watched.is_alive(), "it hangs"
+    finally:
+        end_orphans(run)
+    assert [str(each) for each in raised] and "was stopped" in str(raised[0])
+
+
 def test_lines_of_both_outputs_carry_their_time_and_the_row_tells_the_end() -> None:
     text = "import sys; print('a'); print('b', file=sys.stderr)"
     answer = Programs(RUN).run(python(text), ProgramAccess(), judge)

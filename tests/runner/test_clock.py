@@ -140,6 +140,16 @@ def test_a_worker_whose_thread_cannot_be_started_ends_the_clock(monkeypatch: pyt
     assert "no more threads" in str(raised[0]) and sessions.ran == []
 
 
+def test_an_interrupt_of_the_main_thread_leaves_no_worker_waiting() -> None:
+    def interrupted(ended: object) -> None:
+        raise KeyboardInterrupt
+
+    before = set(threading.enumerate())
+    with pytest.raises(KeyboardInterrupt):
+        run_timed(Timed(items("a"), workers=2), Told(), Stop(), on_items=interrupted)  # type: ignore[arg-type]
+    assert set(threading.enumerate()) <= before
+
+
 def test_elapsed_runs_from_the_common_begin_to_the_last_end() -> None:
     result = run(Told(), Timed(items("a", "b", "c"), workers=2))
     assert result.elapsed_seconds == max(each.begin_seconds + each.elapsed_seconds for each in result.items)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from toolkit import documents
 from toolkit.config.actor import actor, set_command
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
@@ -346,3 +349,27 @@ def test_no_secret_of_the_command_line_is_kept() -> None:
     finally:
         set_command(())
     assert "hidden" not in kept and "oracle://" in kept and kept.endswith("--table N")
+
+
+def test_a_log_that_a_frozen_process_keeps_locked_is_not_waited_for_without_end(
+    log: AuditFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "LOCK_SECONDS", 0.1)
+    raised: list[ToolkitError] = []
+
+    def work() -> None:
+        try:
+            log.write(AuditEvent(AuditKind.STEP, step="late"))
+        except ToolkitError as error:
+            raised.append(error)
+
+    with log.path.open("rb") as other:  # a lock belongs to an open file, not to a process
+        fcntl.flock(other, fcntl.LOCK_EX)
+        watched = threading.Thread(target=work, daemon=True)
+        watched.start()
+        watched.join(60)
+        assert not watched.is_alive(), "it hangs"
+    assert "another process has had it locked for 0.1 s" in raised[0].sentence
+    assert "late" not in log.path.read_text(encoding="utf-8")
+    log.write(AuditEvent(AuditKind.STEP, step="later"))
+    assert "later" in log.path.read_text(encoding="utf-8")

@@ -5,7 +5,6 @@ A profile is known by where its URL leads: with another URL its database is unkn
 
 from __future__ import annotations
 
-import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from toolkit.config import paths
 from toolkit.config.paths import replace_file
 from toolkit.config.profiles import Profile
-from toolkit.documents import read_document
+from toolkit.documents import lock_file, read_document
 from toolkit.errors import ToolkitError
 
 _TABLE = "identities"
@@ -49,7 +48,7 @@ def keep_identity(profile: Profile, identity: str) -> None:
     with suppress(OSError, ToolkitError):
         lock = os.open(file.with_name("identities.toml.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            lock_file(lock)
             known = {**known_identities(of_host=profile.of_host), profile.url: identity}
             mode = _READ_BY_ALL if profile.of_host else _PRIVATE
             replace_file(file, _HEAD + tomli_w.dumps({_TABLE: known}), mode=mode)

@@ -12,11 +12,10 @@ licenses.diagnostics_pack = {by = "J. Doe", on = 2026-01-31, until = 2027-01-31}
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -25,7 +24,7 @@ from toolkit.config import paths
 from toolkit.config.paths import replace_file, targets_file
 from toolkit.config.secrets import SecretRef, read_reference
 from toolkit.config.urls import parse_url
-from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, nearest, read_document
+from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, lock_file, nearest, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine, engines
@@ -344,22 +343,21 @@ def _licences(value: object) -> dict[str, Licence]:
 @contextmanager
 def _changing(path: Path) -> Iterator[dict[str, Profile]]:
     """Give the profiles to change, alone; write them when no error comes back."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise ToolkitError(
-            f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
-            code="TK-0405",
-            hint="check the permissions, or set `DBATK_CONFIG` to another folder",
-        ) from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as ends:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            ends.callback(os.close, lock)
+            lock_file(lock)
+        except OSError as error:
+            raise ToolkitError(
+                f"`{path}` cannot be written: {(error.strerror or 'unknown reason').lower()}",
+                code="TK-0405",
+                hint="check the permissions, or set `DBATK_CONFIG` to another folder",
+            ) from None
         profiles = load_profiles(path)
         yield profiles
         replace_file(path, _document(profiles))
-    finally:
-        os.close(lock)
 
 
 def _document(profiles: Mapping[str, Profile]) -> str:

@@ -104,14 +104,17 @@ class Programs:
         reader = threading.Thread(
             target=self._read, args=(step, running.process, access, begun, lines), daemon=True, name="program"
         )
+        text = access.opening + step.text if step.kind is StepKind.RMAN else ""
+        # a program that reads nothing lets a long text wait, which nothing could cancel
+        feeder = threading.Thread(target=_feed, args=(running.process, text), daemon=True, name="feeder")
         with self._listed(running):
             try:
                 reader.start()
+                feeder.start()
             except RuntimeError:
                 with running.process:
                     _signal_group(running.process.pid, signal.SIGKILL)
                 raise
-            _feed(running.process, access.opening + step.text if step.kind is StepKind.RMAN else "")
             status = self._wait(running, step)
             _signal_group(running.process.pid, signal.SIGKILL)
             reader.join(_READER_SECONDS)

@@ -77,8 +77,7 @@ class _Queue:
         self._items = deque(items)
         self._busy: set[str] = set()
         self._changed = threading.Condition()
-        self._stop = stop
-        self._closed = False
+        self._stop, self._closed = stop, False
 
     def take(self) -> TimedItem | None:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
@@ -232,10 +231,11 @@ class _Clock:
 
     def run(self, on_end: Callable[[], None]) -> TimedResult:
         threads = self._begun()
-        results = self._gather(len(threads))
         try:
+            results = self._gather(len(threads))
             on_end()
         finally:
+            self._waiting.close()
             self._released.set()
             for number, thread in enumerate(threads):
                 thread.join(0 if number in self._now else TIMEOUT_SECONDS)
@@ -337,7 +337,7 @@ class _Clock:
         """Take items until none is left; a lost session ends this worker, the others go on."""
         try:
             # all begin together, or none does: a thread that cannot be started breaks the barrier
-            self._barrier.wait()
+            self._barrier.wait(TIMEOUT_SECONDS)
             look: _LookAgain = None
             while (item := self._waiting.take()) is not None:
                 self._now[number] = item, time.perf_counter()

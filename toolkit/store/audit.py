@@ -13,7 +13,6 @@ chain.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import secrets
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from toolkit.config.actor import actor
-from toolkit.documents import open_file
+from toolkit.documents import lock_file, open_file
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
 
@@ -225,7 +224,7 @@ class AuditFile(AuditLog):
             try:
                 if not stat.S_ISREG(os.fstat(handle).st_mode):
                     raise OSError(errno.EINVAL, "it is a pipe or a device, not a file")
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                lock_file(handle)
                 if not _is_still(self.path, handle):
                     continue
                 yield handle
