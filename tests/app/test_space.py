@@ -163,7 +163,10 @@ def test_a_place_that_takes_nothing_refuses_for_its_own_reason() -> None:
     [
         (Takes(MEGABYTE, A), Room(2 * MEGABYTE),
          "the trials need about 1.00 MiB at once in tablespace `A`, where 2.00 MiB are free"),
-        (Takes(MEGABYTE, A), Room(2 * MEGABYTE, MEGABYTE), "2.00 MiB are free, 1.00 MiB of it only as files grow"),
+        (
+            Takes(MEGABYTE, A), Room(2 * MEGABYTE, MEGABYTE),
+            "2.00 MiB are free, 1.00 MiB of it only as files grow, if the disks under them have room",
+        ),
         (Takes(MEGABYTE, A, unknown="LOBs"), Room(MEGABYTE), "at least 1.00 MiB at once in tablespace `A` (LOBs)"),
         (Takes(None, A, unknown="a query"), Room(MEGABYTE),
          "it is unknown how much the trials need in tablespace `A` (a query), where 1.00 MiB are free"),

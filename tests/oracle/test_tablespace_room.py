@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle.make import SOURCE, assumed, work
+from tests.oracle.make import OURS, SOURCE, assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.test_command_line import dbatk
 from tests.servers import forks
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
+from toolkit.dialects.oracle import taking
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef, Place, PlaceKind, Takes, Until
@@ -105,7 +106,7 @@ def test_a_dry_run_shows_what_is_taken_of_each_place_and_how_much_of_it_must_gro
     assert [text.split(" at once in ")[1].split(",")[0] for text in lines] == [
         "tablespace `USERS`", "the quota of DBATK in tablespace `USERS`", "temporary space"
     ]  # fmt: skip
-    assert "71.0 GiB are free, 31.0 GiB of it only as files grow" in lines[0]
+    assert "71.0 GiB are free, 31.0 GiB of it only as files grow, if the disks under them have room" in lines[0]
 
 
 # -- what works take ---------------------------------------------------------------------------------------------
@@ -180,6 +181,19 @@ def test_lobs_make_an_estimate_the_least() -> None:
     columns: tuple[Row, ...] = ({"column_name": "DOC", "data_type": "CLOB"},)
     (taken,) = DIALECT.work.of("ctas").takes(work("ctas"), known(source=(TABLE,), source_columns=columns))
     assert (taken.bytes, taken.unknown) == (1000.0, "its LOBs are not counted")
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [("NUMBER", ""), *((kind, "its LOBs are not counted") for kind in ("BLOB", "JSON", "VECTOR", "XMLTYPE"))],
+)
+def test_a_copy_says_that_its_lobs_are_not_counted_or_that_it_may_have_some(kind: str, why: str) -> None:
+    columns: tuple[Row, ...] = ({"column_name": "DOC", "data_type": kind},)
+    source = QualifiedName(str(TABLE["table_name"]), str(TABLE["schema_name"]))
+    (first, *_) = taking.of_copy(source, OURS.name, known(target=(TABLE,), columns=columns), None)
+    assert first.unknown == why
+    (unread, *_) = taking.of_copy(source, OURS.name, known(target=(TABLE,)), None)
+    assert unread.unknown == "its LOBs, if it has any, are not counted"
 
 
 def test_a_local_index_is_built_where_the_partitions_of_its_table_are() -> None:

@@ -223,7 +223,9 @@ class _Compared:
             return f"{need}, and {again}what is free there: {self.room.unknown}{doubled}{hint}"
         if nothing and self.room.folder:
             return need
-        grows = f", {byte_size(growth)} of it only as files grow" if growth else ""
+        grows = (
+            f", {byte_size(growth)} of it only as files grow, if the disks under them have room" if growth else ""
+        )
         return f"{need}, where {byte_size(free)} are free{grows}{doubled}"
 
 

@@ -19,8 +19,10 @@ from toolkit.model.steps import Place, PlaceKind, Takes, Until, added
 from toolkit.model.values import QualifiedName, Row
 
 Sized = Sequence[tuple[str | None, float | None]]
-_LOBS = frozenset({"CLOB", "NCLOB", "BLOB"})
+_LOBS = frozenset({"CLOB", "NCLOB", "BLOB", "JSON", "VECTOR", "XMLTYPE"})
+"""Types that are kept in segments of their own, which the size of a table leaves out."""
 _UNCOUNTED = "its LOBs are not counted"
+_IF_ANY = "its LOBs, if it has any, are not counted"
 _NO_SIZE = "{} has no statistics and is not the user's own"
 
 
@@ -28,7 +30,8 @@ def of_copy(
     source: QualifiedName, copy: QualifiedName, facts: Facts, made: partitions.Partitioning | None
 ) -> tuple[Takes, ...]:
     """Say what a copy with all rows takes."""
-    why = _uncounted(facts.rows("columns")) if facts.value("target", "table_name") == source.name else ""
+    known = "columns" in facts.answers and facts.value("target", "table_name") == source.name
+    why = _uncounted(facts.rows("columns")) if known else _IF_ANY
     return tuple(_each(storage.places(source, copy, facts, made), copy.schema, facts, f"`{source}`", why))
 
 
