@@ -150,6 +150,27 @@ def test_a_count_whose_unit_the_report_cut_off_is_taken_with_it_or_not_at_all() 
     assert sentence.endswith("`107.2`")
 
 
+PING = ["Target Instance", "500B Ping Count", "Avg Latency 500B msg", "Stddev 500B msg"]
+
+
+@pytest.mark.parametrize(
+    ("title", "taken"),
+    [("Interconnect Ping Latency Stats", 0.25), ("Interconnect Ping Latency Statistics", 0.00025)],
+)
+def test_a_ping_is_of_milliseconds_in_11g_and_of_microseconds_from_12c_on(title: str, taken: float) -> None:
+    (found,) = read(section(title, PING, ["2", "174", ".25", ".04"]))["interconnect_ping"]
+    assert found == {"to_instance": "2", "pings_500b": 174, "avg_500b_ms": taken, "stddev_500b": 0.04}
+
+
+def test_two_columns_of_one_heading_are_told_apart_by_what_stands_before_them() -> None:
+    heads = ["Namespace", "Get Requests", "Pct Miss", "Pin Requests", "Pct Miss", "Reloads", "Invali- dations"]
+    found = read(section("Library Cache Activity", heads, ["BODY", "1,217", "0.50", "266", "1.25", "3", "4"]))
+    assert found["library_cache"] == [{
+        "namespace": "BODY", "gets": 1217, "pct_get_misses": 0.5, "pins": 266, "pct_pin_misses": 1.25,
+        "reloads": 3, "invalidations": 4,
+    }]  # fmt: skip
+
+
 def test_thousands_are_expanded_and_a_column_nobody_knows_keeps_its_heading() -> None:
     heads = ["Undo TS#", "Num Undo Blocks (K)", "Number of Transactions", "Address", "Things (new)"]
     (found,) = read(section("Undo Segment Summary", heads, ["2", "21.26", "5", "10.1.2.3", "7 of 9"]))["undo"]

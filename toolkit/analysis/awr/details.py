@@ -51,6 +51,11 @@ DETAILS = (
     Detail("enqueues", "Enqueues", ("enqueue",), ("time_s", "waits"), ("avg_wait_ms",)),
     Detail("latch_sleeps", "Latches", ("latch",), ("sleeps", "misses")),
     Detail("mutex_sleeps", "Mutexes", ("mutex", "location"), ("time_ms", "sleeps")),
+    Detail("library_cache", "Library cache", ("namespace",), ("reloads", "invalidations", "gets"),
+           ("pct_get_misses", "pct_pin_misses")),
+    Detail("dictionary_cache", "Dictionary cache", ("cache",), ("gets", "modifications"), ("pct_get_misses",)),
+    Detail("buffer_pools", "Buffer pools", ("pool",), ("reads", "free_buffer_waits", "buffer_busy_waits"),
+           ("pct_hits",)),
     Detail("undo", "Undo", ("undo_tablespace",), ("undo_blocks", "transactions"), ("longest_query_s",)),
 )  # fmt: skip
 GAUGES = frozenset(name for one in DETAILS for name in one.gauges)

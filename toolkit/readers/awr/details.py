@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from toolkit.readers.awr.addm_advice import ADDM_ADVICE
 from toolkit.readers.awr.fields import Field, SectionSpec
 from toolkit.readers.awr.forms import FieldKind
 from toolkit.readers.awr.global_cache import GLOBAL_CACHE
@@ -276,6 +277,47 @@ _ADVICE = (
     ),
 )  # fmt: skip
 
+_REQUESTS = (Field("gets", "get requests"), Field("pct_get_misses", "pct miss"))
+_NAMESPACE, _CACHE = Field("namespace", "namespace", _T), Field("cache", "cache", _T)
+_GES = tuple(
+    Field(f"ges_{name}", f"ges {heading}")
+    for name, heading in (
+        ("requests", "requests"), ("conflicts", "conflicts"), ("releases", "releases"),
+        ("lock_requests", "lock requests"), ("pin_requests", "pin requests"), ("pin_releases", "pin releases"),
+        ("invalidation_requests", "inval requests"), ("invalidations", "invali dations"),
+    )
+)  # fmt: skip
+_CACHES = (
+    SectionSpec(
+        "library_cache",
+        (
+            _NAMESPACE, *_REQUESTS, Field("pins", "pin requests"), Field("pct_pin_misses", "pct miss"),
+            Field("reloads", "reloads"), Field("invalidations", "invali dations|invalidations"), *_GES, _PDB,
+        ),
+        ("namespace", "gets", "pins"),
+    ),
+    SectionSpec("library_cache_ges", (_NAMESPACE, *_GES), ("namespace", "ges_lock_requests")),
+    SectionSpec(
+        "dictionary_cache",
+        (
+            _CACHE, *_REQUESTS, Field("scans", "scan reqs"), Field("pct_scan_misses", "pct miss"),
+            Field("modifications", "mod reqs"), Field("final_usage", "final usage"), *_GES, _PDB,
+        ),
+        ("cache", "gets", "scans"),
+    ),
+    SectionSpec("dictionary_cache_ges", (_CACHE, *_GES), ("cache", "ges_requests")),
+    SectionSpec(
+        "buffer_pools",
+        (
+            Field("pool", "p", _T), Field("buffers", "number of buffers"), Field("pct_hits", "pool hit%"),
+            Field("gets", "buffer gets"), Field("reads", "physical reads"), Field("writes", "physical writes"),
+            Field("free_buffer_waits", "free buff wait"), Field("write_complete_waits", "writ comp wait"),
+            Field("buffer_busy_waits", "buffer busy waits"),
+        ),
+        ("pool", "buffers", "pct_hits"),
+    ),
+)  # fmt: skip
+
 # -- locks and undo ---------------------------------------------------------------------------------------------
 _LATCH = Field("latch", "latch name|latch", _T)
 _UNDO = (
@@ -339,6 +381,6 @@ _CONCURRENCY = (
     SectionSpec("undo_over_time", (Field("end_time", "end time", _T), *_UNDO), ("end_time", "transactions")),
 )  # fmt: skip
 
-DETAILS = (*_FINDINGS, *_INPUT_OUTPUT, *_ADVICE, *_CONCURRENCY, *GLOBAL_CACHE)
+DETAILS = (*_FINDINGS, *_INPUT_OUTPUT, *_ADVICE, *ADDM_ADVICE, *_CACHES, *_CONCURRENCY, *GLOBAL_CACHE)
 WORDS_OF_ORACLE = frozenset(one.name for section in DETAILS for one in section.fields if one.kind in {_T, _LABEL})
 """The values that are nobody's names, whatever a report holds."""

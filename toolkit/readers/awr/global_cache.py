@@ -31,6 +31,33 @@ def _by_instance(name: str, words: str) -> SectionSpec:
     return SectionSpec(name, (_INST,), ("inst_num",), words=words, rest=_named)
 
 
+def _ping(unit: str, words: str) -> SectionSpec:
+    """Declare the pings of the interconnect: notes of 11g say milliseconds, those of 12c on microseconds.
+
+    Their deviations are printed in another unit than the averages by some releases, and are as printed.
+    """
+    sizes = (("500b", "500b ping count|500 bytes ping count", "avg latency 500b msg|500 bytes avg time us",
+              "stddev 500b msg|500 bytes std dev"),
+             ("8k", "8k ping count|8 kbytes ping count", "avg latency 8k msg|8 kbytes avg time us",
+              "stddev 8k msg|8 kbytes std dev"))  # fmt: skip
+    return SectionSpec(
+        "interconnect_ping",
+        (
+            Field("from_instance", "instance# src", _T),
+            Field("to_instance", "target instance|instance# target", _T),
+            *(
+                field
+                for size, count, average, deviation in sizes
+                for field in (Field(f"pings_{size}", count), Field(f"avg_{size}_ms", average, _MS, unit),
+                              Field(f"stddev_{size}", deviation))
+            ),
+        ),
+        ("to_instance",),
+        words=words,
+        rest=_named,
+    )  # fmt: skip
+
+
 _BLOCKS = tuple(
     Field(f"{kind}_{name}", headings.replace("@", kind))
     for kind in ("cr", "current")
@@ -77,10 +104,8 @@ GLOBAL_CACHE = (
     SectionSpec("gc_remastering", (_LABEL, Field("total", "total"), Field("per_operation", "per remaster op"),
                                    Field("begin", "begin snap"), Field("end", "end snap")),
                 ("name", "total", "per_operation")),
-    SectionSpec("interconnect_ping",
-                (Field("from_instance", "instance# src", _T),
-                 Field("to_instance", "target instance|instance# target", _T)), ("to_instance",),
-                words="ping (latency )?stat", rest=_named),
+    _ping("ms", r"^interconnect ping latency stats\b"),
+    _ping("us", "ping (latency )?stat"),
     SectionSpec("interconnect_clients", (Field("client", "used by", _T),
                                          Field("sent_mb_per_s", "send mbytes sec"),
                                          Field("received_mb_per_s", "receive mbytes sec")),

@@ -21,7 +21,10 @@ _TITLES = {
     "pct_from_1s": "% from 1 s", "pct_above_1s": "% above 1 s", "per_second": "per s", "pct": "%",
     "value": "value", "time_s": "sessions", "avg_wait_ms": "avg wait (ms)", "sleeps": "sleeps/s",
     "misses": "misses/s", "time_ms": "ms/s", "undo_blocks": "blocks/s", "transactions": "transactions/s",
-    "longest_query_s": "longest query (s)",
+    "longest_query_s": "longest query (s)", "gets": "gets/s", "reloads": "reloads/s",
+    "invalidations": "invalidations/s", "pct_get_misses": "% of gets missed", "pct_pin_misses": "% of pins missed",
+    "modifications": "modifications/s", "free_buffer_waits": "free buffer waits/s",
+    "buffer_busy_waits": "buffer busy waits/s", "pct_hits": "% hits",
 }  # fmt: skip
 
 
