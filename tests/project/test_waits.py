@@ -40,7 +40,7 @@ def is_wait(call: ast.Call) -> bool:
 
 
 def is_locked(item: ast.withitem) -> bool:
-    return re.search(r"(_lock|_turn|_changed|lock)$", ast.unparse(item.context_expr)) is not None
+    return re.search(r"(lock|_turn|_changed)$|^Thread\w+\(", ast.unparse(item.context_expr)) is not None
 
 
 def waits_of(tree: ast.Module) -> Iterator[str]:
@@ -57,7 +57,8 @@ def waits_of(tree: ast.Module) -> Iterator[str]:
 
 
 def found() -> set[str]:
-    words = rf"\b({'|'.join(sorted(ALWAYS))}|join|get|connect)\(|\bsubprocess\.|^\s*with .*(lock|turn|changed)\b"
+    calls = "|".join([*sorted(ALWAYS), "join", "get", "connect"])
+    words = rf"\b({calls})\(|\bsubprocess\.|^\s*with .*(lock|turn|changed|Executor)\b"
     return {f"{name} {where}" for name, tree in sources(words) for where in waits_of(tree)} - NO_WAITS
 
 
