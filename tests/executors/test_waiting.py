@@ -32,16 +32,21 @@ class Database:
     def __init__(self) -> None:
         self.logons = 0
         self.shown: dict[str, str] = {}
+        self.pooled = True
         self.answer: Callable[[], None] = lambda: None
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> Any:
         del role, tag, read_only
         self.logons += 1
         self.answer()
-        return SimpleNamespace(close=lambda: None, execute=self._list)
+        return SimpleNamespace(close=lambda: None, execute=self._list, identity="pid 900")
 
     def _list(self, text: str, binds: Mapping[str, Scalar]) -> Answer:
-        """Answer to `sessions_of`."""
+        """Answer to `sessions_there` and `sessions_of`."""
+        if "asks" in text:
+            own = "90" if self.pooled else "900"
+            shown = {**dict.fromkeys(self.shown, "no"), own: "yes"}
+            return Answer(tuple({"session_id": each, "asks": word} for each, word in shown.items()))
         assert "application_name" in text and binds == {"run": "run"}
         return Answer(tuple({"session_id": each, "at_work": word} for each, word in self.shown.items()))
 
@@ -213,14 +218,21 @@ def test_a_database_that_refuses_answers_and_one_that_says_nothing_does_not(
 
 
 @pytest.mark.parametrize(
-    ("shown", "lost"), [({"0": "no", "1": "yes"}, {True, False}), ({"1": "yes"}, {False}), ({}, {False})],
-    ids=["idle", "not shown", "nothing shown"],
-)  # fmt: skip
-def test_a_call_is_lost_when_the_database_shows_its_session_idle(
-    made: Callable[..., Clock], shown: dict[str, str], lost: set[bool]
+    ("shown", "pooled", "lost"),
+    [
+        ({"0": "no", "1": "yes"}, False, {True, False}),
+        ({"1": "yes"}, False, {True, False}),
+        ({}, False, {True}),
+        ({}, True, {False}),
+        ({"0": "yes", "1": "yes"}, False, {False}),
+    ],
+    ids=["idle", "one is gone", "both are gone", "a pooler has other numbers", "both are at work"],
+)
+def test_a_call_is_lost_when_the_database_shows_its_session_idle_or_does_not_have_it(
+    made: Callable[..., Clock], shown: dict[str, str], pooled: bool, lost: set[bool]
 ) -> None:
     clock = made(Timeouts(), 2)
-    clock.database.shown = shown
+    clock.database.shown, clock.database.pooled = shown, pooled
     assert clock.forward(waiting.LOOK_SECONDS + 1) == {False}, "the answer may still be on its way"
     assert clock.forward(waiting._ON_THE_WAY_SECONDS) == lost
 

@@ -214,6 +214,40 @@ def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered
         cut.swept_up()
 
 
+def test_a_statement_whose_session_the_server_does_not_have_any_more_is_lost(
+    cut: Cut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolkit.runner.sweep._RECONNECT_SECONDS", (0.0,))
+
+    def end_it_unheard() -> None:
+        wait_until_running(cut.server)
+        assert cut.proxy.freeze(replies_only=False)
+        with cut.server.connect() as session:
+            session.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE TABLE%'"
+            )
+
+    watcher = threading.Thread(target=end_it_unheard)
+    begun: list[str] = []
+
+    def observe(text: str) -> None:
+        if re.match(r"CREATE( UNLOGGED)? TABLE", text):
+            begun.append(text)
+            if len(begun) == 1:
+                watcher.start()
+            else:  # it was given up, and is tried again
+                cut.stop.request()
+
+    error = cut.run(observe)
+    watcher.join()
+    assert error is not None
+    assert error.code in {"TK-0130", "TK-0202"}, error
+    with open_store(cut.store) as store:
+        (head,) = store.list_runs()
+        assert Outcome.OK not in [trial.outcome for trial in store.load_run(head.run).trials]
+    cut.swept_up()
+
+
 @pytest.mark.parametrize("at", ["metadata", "statement", "answer"])
 def test_ctrl_c_ends_a_process_whose_network_is_cut(
     postgresql_server: Server, proxy: Proxy, postgresql_schema: str, tmp_path: Path, at: str

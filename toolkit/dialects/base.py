@@ -2,8 +2,7 @@
 
 Operations are neutral: they decide *what* is worked on (a `Work` for each object, on a copy or live).
 A dialect decides *how* its engine spells that: it answers with `Call`s, each naming a template of
-`templates/<engine>/` and the values it takes. Rendering turns a `Call` into a `Step`. A new engine is one folder
-here, one target, its templates and SQL files, and the contract suite.
+`templates/<engine>/` and the values it takes. A new engine is a folder here, a target, templates and SQL files.
 """
 
 from __future__ import annotations
@@ -111,15 +110,16 @@ class Server(Protocol):
         """List sessions of a run: columns `session_id`, `begun`, `kill_text` (the statement that ends it)."""
         ...
 
+    def sessions_there(self) -> Call | None:
+        """List all sessions (`session_id`, `asks`: `yes` for one's own); None where some may be hidden."""
+        ...
+
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         """Say how changes of the control session wait for locks, by the options `lock_wait` and `lock_tries`."""
         ...
 
     def claim(self) -> Call | None:
-        """Take a lock of the database itself until the session ends, so that no other store works on it as well.
-
-        One row: taken (`yes` or `no`), and of its holder run, pid, host, since. None where the engine has none.
-        """
+        """Take the lock of the database itself: `taken` (`yes`, `no`), and its holder; None without such locks."""
         ...
 
     def sessions_everywhere(self, run: str) -> Call | None:

@@ -172,6 +172,9 @@ class Quiet:
     def sessions_of(self, run: str) -> Call:
         return Call("sessions_of", file=True, binds={"run": run})
 
+    def sessions_there(self) -> Call | None:
+        return None
+
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         return LockWaits()
 

@@ -42,7 +42,7 @@ class Reach(Enum):
 
 @dataclass(slots=True)
 class Asking:
-    """A new session that asks whether the database answers, and which sessions of a run are idle there."""
+    """A new session that asks whether the database answers, and which sessions of a run work there."""
 
     target: Target
     begun: float
@@ -51,6 +51,8 @@ class Asking:
     refused: str | None = None
     """Why there is no session, in the words of who refused it."""
     idle: frozenset[str] = frozenset()
+    there: frozenset[str] | None = None
+    """All sessions that the server has; None where that cannot be told."""
 
     def begin(self) -> threading.Thread | None:
         """Ask in a thread and return it, or None where this host starts no more: nobody is asked then."""
@@ -72,6 +74,7 @@ class Asking:
         else:
             if self.run is not None:
                 self.idle = _idle_sessions(session, self.target, self.run)
+                self.there = _sessions_there(session, self.target)
             session.close()
             self.found = Reach.ANSWERS
 
@@ -85,6 +88,28 @@ def _idle_sessions(session: Connection, target: Target, run: str) -> frozenset[s
     except (DatabaseError, ToolkitError):  # no right to look
         return frozenset()
     return frozenset(str(row["session_id"]) for row in rows if row.get("at_work") == "no")
+
+
+def _sessions_there(session: Connection, target: Target) -> frozenset[str] | None:
+    """Return all sessions of the server; None where a pooler before it has numbers of its own."""
+    dialect = dialect_of(target.engine)
+    call = dialect.sessions_there()
+    if call is None:
+        return None
+    step = step_of(dialect, call)
+    try:
+        rows = session.execute(step.text, step.binds).rows
+    except (DatabaseError, ToolkitError):
+        return None
+    own = {str(row["session_id"]) for row in rows if row["asks"] == "yes"}
+    if own != {number_of(session)}:
+        return None
+    return frozenset(str(row["session_id"]) for row in rows)
+
+
+def number_of(session: Connection) -> str:
+    """Return what the database lists of `pid 12` or `sid 7,41`."""
+    return session.identity.rpartition(" ")[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 TCP notices a peer that is gone. What keeps connections open and hands nothing over (a proxy that hangs) is noticed
 here: each session works in a thread of its own, and who waits for its answer asks meanwhile, in one new session
 for all of the run, whether the database answers at all; a server that refuses it does. A statement that takes long
-is waited for as long as the server works on it: where it answers and shows the session idle, its answer is lost on
-the way, however well TCP acknowledges. A user who asked the run to end, and a window that closes, are not kept
-waiting.
+is waited for as long as the server works on it: where it answers and shows the session idle, or does not have it
+any more, its answer is lost on the way, however well TCP acknowledges. A user who asked the run to end, and a
+window that closes, are not kept waiting.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
-from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, unreachable
+from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, number_of, unreachable
 from toolkit.model.engines import engine
 from toolkit.model.protocols import Answer, Connection, DatabaseError
 from toolkit.model.values import Scalar
@@ -36,7 +36,7 @@ HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 0.5, 3.0
 _AGAIN_SECONDS = 10.0
 """How long an end that is asked for counts on the last thing that was learned."""
 _ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
-"""How long an answer may still be on its way after the server showed the session idle."""
+"""How long an answer may still be on its way after the server showed the session idle or gone."""
 _CLOSE_SECONDS = 2.0
 _TICK_SECONDS = 0.2
 
@@ -61,6 +61,7 @@ class Timeouts:
     _answered_at: float = -math.inf
     _silent_at: float = -math.inf
     _idle: frozenset[str] = frozenset()
+    _there: frozenset[str] | None = None
     _idle_at: float = -math.inf
     _finishing: int = 0
     cancelled: bool = False
@@ -96,9 +97,13 @@ class Timeouts:
         """Note that nothing came from the database."""
         self._silent_at = time.monotonic()
 
-    def is_idle(self, identity: str, since: float) -> bool:
-        """Tell whether a probe begun at `since` or later was shown a session that works on nothing."""
-        return self._idle_at >= since and identity in self._idle
+    def is_at_no_work(self, identity: str, since: float) -> bool:
+        """Tell whether a probe begun at `since` or later was shown a session idle, or that it is gone.
+
+        One whose identity is empty is not open yet.
+        """
+        gone = bool(identity) and self._there is not None and identity not in self._there
+        return self._idle_at >= since and (gone or identity in self._idle)
 
     def look(self, target: Target, run: str, since: float, *, hurried: bool) -> bool:
         """Ask whether the database answers anybody, one probe for all; called again and again.
@@ -129,7 +134,7 @@ class Timeouts:
             self._probe = None
             # Where connecting fails and nobody waits, TCP itself tells of the sessions that there are.
             if found is Reach.ANSWERS or (found is Reach.NO_WAY_IN and not hurried):
-                self._idle, self._idle_at = probe.idle, probe.begun
+                self._idle, self._there, self._idle_at = probe.idle, probe.there, probe.begun
                 self._misses, self._answered_at = 0, now
                 self.heard()
                 return False
@@ -269,10 +274,10 @@ class _Watch:
             return False
         if self._timeouts.look(self._target, self._run, self._look_at, hurried=self._hurried):
             return True
-        return self._timeouts.is_idle(self._session, self._look_at) and self._is_lost(now)
+        return self._timeouts.is_at_no_work(self._session, self._look_at) and self._is_lost(now)
 
     def _is_lost(self, now: float) -> bool:
-        """Tell whether nothing came for a while after the server showed this session idle."""
+        """Tell whether nothing came for a while after the server showed this session idle or gone."""
         self._idle_since = now if self._idle_since is None else self._idle_since
         on_the_way = _HURRIED_ON_THE_WAY_SECONDS if self._hurried else _ON_THE_WAY_SECONDS
         return now - self._idle_since >= on_the_way
@@ -308,8 +313,7 @@ class Waited:
         """
         with self._lock:
             self._calls += 1
-        # `pid 12`, `sid 7,41`: the database lists the numbers
-        number = self._session.identity.rpartition(" ")[2]
+        number = number_of(self._session)
         watch = _Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
 
         def is_over() -> bool:

@@ -217,6 +217,9 @@ class OracleDialect:
     def claim(self) -> None:
         return None
 
+    def sessions_there(self) -> None:
+        return None
+
     def sessions_everywhere(self, run: str) -> Call | None:
         return Call("sessions_everywhere", file=True, binds={"run": run})
 

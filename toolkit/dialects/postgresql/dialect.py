@@ -69,6 +69,9 @@ class PostgresqlDialect(Quiet):
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         return locks.lock_waits(options)
 
+    def sessions_there(self) -> Call | None:
+        return Call("sessions_there", file=True)
+
     def claim(self) -> Call | None:
         return Call("claim", file=True)
 
