@@ -120,5 +120,5 @@ def test_a_limit_may_be_of_the_score_or_of_the_time(by: JudgedBy) -> None:
 def test_trials_without_the_metric_are_nothing_to_judge_by(by: JudgedBy) -> None:
     run = rated(by)
     bare = replace(run, trials=tuple(replace(one, metrics=()) for one in run.trials))
-    assert advice(bare).headline == "no trial tells `score`: there is no score to judge by"
+    assert advice(bare).headline == "no trial has a value of `score`: there is no score to judge by"
     assert render([bare], Format.TEXT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -39,6 +40,14 @@ def commands() -> Iterator[tuple[tuple[str, ...], object]]:
 
 
 COMMANDS = list(commands())
+
+
+JARGON = re.compile(r"\b(cells?|told|tells?|untold|anew|ours|dress\w*|somebody|at the begin)\b")
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+def test_help_has_no_word_that_only_this_house_uses(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
+    assert JARGON.findall(dbatk(*path, "--help").out) == []
 
 
 def test_every_command_of_the_documentation_is_there() -> None:

@@ -109,4 +109,4 @@ def test_of_a_server_on_another_host_it_is_unknown_what_is_free(
 ) -> None:
     monkeypatch.setattr(space, "host_is_ours", lambda _: False)
     said = notes(server, "ctas", source="roomed.src", table="roomed.c")
-    assert "it is unknown what is free there: PostgreSQL does not tell" in said
+    assert "it is unknown what is free there: PostgreSQL does not report it" in said

@@ -91,7 +91,7 @@ def _advise(found: RunAnalysis) -> Advice:
 
 def _why_not(found: RunAnalysis) -> str:
     if any(trial.counts for trial in found.run.trials):
-        return f"no trial tells `{found.judged.by.metric}`"
+        return f"no trial has a value of `{found.judged.by.metric}`"
     done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
     return "it was done, but its end was not recorded" if done else "no trial succeeded"
 

@@ -201,7 +201,7 @@ def _degree_limit(found: RunAnalysis, group: Sequence[Throughput]) -> Iterator[s
     first, best, rising = limit
     rate = quantity(best.rate, "bytes_per_second")
     if rising:
-        yield f"the throughput still rose at the highest `{best.cell}` ({rate}): its limit lies higher, try more"
+        yield f"the throughput still rose at the highest `{best.cell}` ({rate}): its limit is higher, try more"
     elif first is best and best is max(group, key=lambda one: one.channels or 0.0):
         yield f"the throughput hardly rose at the end: about {rate} is the limit"
     else:

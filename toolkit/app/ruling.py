@@ -142,7 +142,7 @@ def _limits(profile: Profile) -> bool:
 
 def _unknown(profile: Profile, target: Target, *, unreadable: bool) -> ToolkitError:
     hint = (
-        "ask for the grant that tells databases apart (Oracle: SELECT on SYS.V_$DATABASE, PostgreSQL: EXECUTE on "
+        "ask for the grant that identifies a database (Oracle: SELECT on SYS.V_$DATABASE, PostgreSQL: EXECUTE on "
         f"pg_control_system()), or use the target `{profile.name}`"
         if unreadable
         else f"`dbatk target test {profile.name}` records which database that is"

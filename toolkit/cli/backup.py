@@ -27,7 +27,7 @@ def add_backup(backup: typer.Typer) -> None:
     what = "RMAN logs, of any release and language (plain, zip, gz, mail)"
     files = argument("files", what, kind=list[str], metavar="LOG...")
     page = option("out", "write a page with a chart of the channels to this file", metavar="FILE.html")
-    whole = option("whole", "a log without the end of its session is incomplete", kind=bool)
+    whole = option("whole", "treat a log without the end of its session as incomplete", kind=bool)
     sizes = option("pieces_from", "take the sizes of backup pieces from the files in this folder", metavar="DIR")
     json_and_debug = [one for one in OUTPUT if one.name != "store"]
     add_command(

@@ -39,7 +39,7 @@ def add_compare(app: typer.Typer) -> None:
         ),
         argument("b", "after: the same"),
         option("out", "also write the comparison as an HTML page", metavar="FILE.html"),
-        option("fail_if", "runs: exit 4 when met, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
+        option("fail_if", "runs: exit with 4 if this holds, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
         option("strict", "runs: exit 3 when the result is inconclusive", kind=bool),
         option("allow_unlike", "compare runs of different work, or reports of different databases", kind=bool),
         option("awr", "compare two runs by the AWR reports kept with them", kind=bool),

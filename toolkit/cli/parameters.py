@@ -203,7 +203,11 @@ DESIGN = about(
         metavar="N",
     ),
     option("warmup", "warm-up sweeps, not counted (default 1)", kind=int, metavar="N"),
-    option("snapshot", "snapshots around trials: auto, none, osstat, ...", metavar="PROVIDER"),
+    option(
+        "snapshot",
+        "counters read before and after each trial: auto, none, osstat, ...",
+        metavar="PROVIDER",
+    ),
     option("work_schema", "schema for scratch objects", metavar="NAME"),
     option(
         "keep",

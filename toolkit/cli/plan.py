@@ -75,7 +75,7 @@ def add_plan(app: typer.Typer) -> None:
     run = argument("run", "id of a plan run or the beginning of one, or `last`", default="last")
     file = option("out", "file to write", metavar="FILE")
     form = option("format", "text, html or json", metavar="FORMAT")
-    add_command(group, "report", _report, [run, _PLAN, file, form, *OUTPUT], "Report what came of a plan run.")
+    add_command(group, "report", _report, [run, _PLAN, file, form, *OUTPUT], "Report the result of a plan run.")
     step = argument("step", "step of a plan")
     add_command(group, "history", _history, [step, _PLAN, *OUTPUT], "Show the times of a step, run by run.")
     app.add_typer(group, name="plan")

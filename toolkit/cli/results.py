@@ -35,8 +35,8 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     yes = option("yes", "do not ask", kind=bool)
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
     add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: configurations, intervals, advice.")
-    rows = option("rows", "whether the rows of an interrupted load are there or missing", metavar="ANSWER")
-    retry = option("retry_failed", "repeat all failed trials, not only those of an outside cause", kind=bool)
+    rows = option("rows", "whether the rows of an interrupted load are `there` or `missing`", metavar="ANSWER")
+    retry = option("retry_failed", "repeat all failed trials, not only those with an outside cause", kind=bool)
     resume = [_RUN, rows, retry, TARGET, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run only the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a run from the store.")

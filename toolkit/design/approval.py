@@ -161,7 +161,7 @@ def dump_approval(approval: Approval) -> str:
     }
     head_text = (
         f"# Approval of {approved.kind} `{approved.name}`, made by `dbatk plan approve FILE`. A change of this\n"
-        f"# file is noticed: approve anew instead.\n"
+        f"# file is noticed: approve it again instead.\n"
     )
     return head_text + tomli_w.dumps(document)
 

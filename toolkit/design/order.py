@@ -43,7 +43,7 @@ def plan_trials(factors: Sequence[Factor], *, repeat: int, warmup: int, seed: in
     count = math.prod(len(factor.levels) for factor in factors)
     if count * (repeat + warmup) > MOST_TRIALS:
         raise ToolkitError(
-            f"{count:,} cells and {repeat + warmup:,} sweeps make more than {MOST_TRIALS:,} trials",
+            f"{count:,} configurations and {repeat + warmup:,} sweeps make more than {MOST_TRIALS:,} trials",
             code="TK-0103",
             hint="sweep fewer levels or fewer factors at once",
         )

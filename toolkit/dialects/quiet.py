@@ -80,7 +80,7 @@ class Quiet:
         """Ask the file system of a folder; of another place nothing is known."""
         if place.kind is PlaceKind.FOLDER and place.name:
             return Room(folder=place.name)
-        return Room(unknown=f"{declared(self.engine).title} does not tell")
+        return Room(unknown=f"{declared(self.engine).title} does not report it")
 
     def logged(self, step: Step, facts: Facts) -> Takes | None:
         return None

@@ -53,13 +53,13 @@ SORT_AREA = Option("sort_area_mb", OptionKind.INTEGER,
 WORK_MEM = Option("work_mem", OptionKind.SIZE, "memory of each sort and hash of a process: 64M, 1G",
                   engines=POSTGRESQL, factor=True)  # fmt: skip
 MAINTENANCE_WORK_MEM = Option("maintenance_work_mem", OptionKind.SIZE,
-                              "memory of an index build, all its processes together: 256M, 2G",
+                              "memory of an index build, in total over its processes: 256M, 2G",
                               engines=POSTGRESQL, factor=True)  # fmt: skip
 PARALLEL_WORKERS = Option("parallel_workers", OptionKind.INTEGER,
-                          "workers for the table read whatever its size: its storage parameter, for the run only",
+                          "workers that read the table, whatever its size (storage parameter, for the run only)",
                           engines=POSTGRESQL, low=0, high=1024, unit="workers")  # fmt: skip
 CACHE = Option("cache", OptionKind.CHOICE,
-               "buffer cache at the begin of a trial: as it is, flushed (never on production), or read before",
+               "buffer cache at the start of a trial: unchanged, flushed (never on production), or read before",
                engines=ORACLE, factor=True, choices=("as_is", "cold", "warm"))  # fmt: skip
 ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy",
                          topic=Topic.SAFETY)  # fmt: skip
@@ -82,7 +82,7 @@ LOCKS = (
            "how long a statement waits for locks of others, each time it is tried (default 60s)",
            engines=NOT_DUCKDB, topic=Topic.SAFETY),
     Option("lock_tries", OptionKind.INTEGER,
-           "how often what others lock is tried: dropping, restoring, each index of a rebuild (default 3)",
+           "how often a statement that waits for locks of others is tried (default 3)",
            engines=NOT_DUCKDB, low=1, high=100, topic=Topic.SAFETY),
 )  # fmt: skip
 """What is done about locks of others."""

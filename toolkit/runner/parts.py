@@ -138,7 +138,7 @@ def partly_loaded(
             yield (
                 f"`{experiment.options.get('table')}` is loaded in part, with {rows}: committed are "
                 f"{', '.join(sorted(there)) or 'none'}; "
-                + (f"the database cannot tell of {', '.join(unknown)}; " if unknown else "")
+                + (f"the database does not know the outcome of {', '.join(unknown)}; " if unknown else "")
                 + f"{rest}a new run would load everything again"
                 + (_to_remove(run, trial, there, parts, dialect, store) if removing and there else "")
             )
@@ -168,7 +168,7 @@ def refuse_changed_source(
         f"`{source}` was changed since {counted(len(entries), 'part')} of it were loaded into "
         f"`{ref_of(entries[0]).name}`: the rest would not fit",
         code="TK-0211",
-        hint=f"to begin anew, take them back first: {taking_back(run, experiment, dialect, store)}",
+        hint=f"to begin again, take them back first: {taking_back(run, experiment, dialect, store)}",
     )
 
 

@@ -100,7 +100,7 @@ def _look(
 def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float, stop: Stop) -> Verification:
     if not engine(plan_target.resolved.target.engine).dates_statistics:
         return Verification(
-            unverified=(f"{plan_target.resolved.target.engine} does not tell how old statistics are",)
+            unverified=(f"{plan_target.resolved.target.engine} does not record how old statistics are",)
         )
     if not _gathers_all(job):
         return Verification(

@@ -129,7 +129,7 @@ class Working:
     def _given_up(self, work: _Work) -> StepRecord:
         why = "" if work.stop.because is None else f"{work.stop.because.sentence}; "
         reason = (
-            f"{why}it did not end within {seconds(SILENT_SECONDS)} after it was told to, and the database does "
+            f"{why}it did not end within {seconds(SILENT_SECONDS)} after it was asked to, and the database does "
             "not respond: what it began there may still be active"
         )
         work.stop.request(ToolkitError(reason, code="TK-0202"), disowned=True)

@@ -252,7 +252,7 @@ def _on_disk(room: Room, facts: Facts, *, ours: bool) -> tuple[int | None, Room]
     """Return the file system of a folder and what is free there now; None where it cannot be asked."""
     if not ours:
         title = engine(facts.engine).title
-        return None, Room(unknown=f"{title} does not tell, and its host cannot be asked from here", hint=room.hint)
+        return None, Room(unknown=f"{title} does not report it, nor can its host be asked here", hint=room.hint)
     folder = Path(room.folder)
     try:
         free = float(shutil.disk_usage(folder).free)

@@ -8,7 +8,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import Place, PlaceKind, Takes, Until
 
 FILE = "space"
-_UNSIZED = "DuckDB does not tell the size of a table"
+_UNSIZED = "DuckDB does not report the size of a table"
 
 
 def takes(size: float | None, facts: Facts, why: str = _UNSIZED, until: Until = Until.OBJECT) -> tuple[Takes, ...]:

@@ -99,7 +99,7 @@ def room(facts: Facts) -> Room:
         return Room(unknown=unread, hint=_GRANT, doubled_by=doubled)
     area = _area(facts)
     if area is None:
-        return Room(unknown="the server does not tell", doubled_by=doubled)
+        return Room(unknown="the server does not report it", doubled_by=doubled)
     free, limit = _number(area.get("free_bytes")), _number(area.get("limit_bytes"))
     return Room(
         None if free is None else max(free, 0.0),

@@ -181,7 +181,7 @@ def _sight_elsewhere(facts: Facts, grantee: str) -> Iterator[Grant]:
     seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
     if any(_has(facts, privilege) for privilege in (*_SHOWN_BY, "SELECT ANY DICTIONARY")) or "DBA_OBJECTS" in seen:
         return
-    purpose = "to see again what is made or changed in schemas of others; a run is refused without it"
+    purpose = "to check objects that are created or changed in other schemas; a run is refused without it"
     yield Grant(view_grant("DBA_OBJECTS", grantee), purpose)
 
 

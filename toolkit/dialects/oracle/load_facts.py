@@ -138,7 +138,7 @@ def _made(work: Work, facts: Facts) -> Iterator[str]:
     if made.count is not None and made.count & (made.count - 1):
         yield f"{made.count} hash partitions have uneven sizes; use a power of two"
     if made.interval is not None:
-        yield f"values below {made.bounds[0]} share the first partition; write `from` for another beginning"
+        yield f"values below {made.bounds[0]} share the first partition; write `from` to begin elsewhere"
 
 
 # -- the table that is filled -----------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ _OF_ALL = (
            topic=Topic.WHERE),
     Option("tag", OptionKind.NAME, "name of a backup to keep"),
     Option("keep_for", OptionKind.DURATION,
-           "after the backup, remove those that dbatk made of this database in the destination and that are older "
-           "(14d), never the last proved one", engines=shared.NOT_ORACLE,
+           "after the backup, remove older ones (14d) that dbatk made of this database in the destination, but "
+           "never the last one that was verified", engines=shared.NOT_ORACLE,
            elsewhere="RMAN keeps backups by its retention policy (CONFIGURE RETENTION POLICY); dbatk never runs "
            "DELETE OBSOLETE"),
     Option("window", OptionKind.DURATION, "report whether the backup fits into this time",

@@ -18,7 +18,7 @@ _LOAD = (
            engines=shared.ORACLE, factor=True, choices=("session", "hint")),
 )  # fmt: skip
 _INTO = (
-    Option("into", OptionKind.CHOICE, "load into an empty copy, or into one that holds the table's rows",
+    Option("into", OptionKind.CHOICE, "load into an empty copy, or into one that already holds the table's rows",
            factor=True, choices=("empty", "filled")),
     Option("identity", OptionKind.CHOICE,
            "identity columns: keep the source's values and move their sequences, or generate new values",

@@ -44,7 +44,7 @@ _RESERVED = frozenset(
 # Statements after which names, or whole texts, mean something else; and programs that are not in SQL or PL/SQL.
 _HIDES = (
     (re.compile(r"\bALTER SESSION SET\b.*\b(?:CURRENT_SCHEMA|EDITION|CONTAINER|SQL_TRANSLATION_PROFILE) ="),
-     "the session is told to read names or texts in another way"),
+     "it changes how the session reads names or texts"),
     (re.compile(r"\bLANGUAGE (?:JAVA|C|JAVASCRIPT)\b|\bMLE (?:LANGUAGE|MODULE)\b|\bJAVA (?:SOURCE|CLASS)\b"),
      "a program in another language than PL/SQL cannot be read"),
     (re.compile(r"\bDBMS_SCHEDULER \. (?:RUN_(?:JOB|CHAIN)|ENABLE)\b|\bDBMS_JOB \. RUN\b"),
@@ -144,7 +144,7 @@ def uses_of(name: str, constants: frozenset[str] = frozenset()) -> LicenceFindin
                 notes += [f"{name.upper()}: {one.note}"] if answer == "noted" else []
                 unseen += [f"{name.upper()}: {one.note}"] if answer == "unseen" else []
     if programs().is_opaque(name.upper()):
-        unseen.append(f"what {name.upper()} reads cannot be told from a text")
+        unseen.append(f"what {name.upper()} reads cannot be seen in its text")
     elif not uses and dictionary.looks_like_oracles(name) and not _is_free(known):
         unseen.append(
             f"`{name.upper()}` looks like an object of Oracle's, and the lists of {as_of()} do not have it"
