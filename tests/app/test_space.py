@@ -212,7 +212,7 @@ def test_folders_of_one_file_system_share_what_is_free_there(
     with pytest.raises(ToolkitError, match=r"6.00 MiB in tablespace `A` and tablespace `B` \(on one disk\)"):
         check_space(planned, planned.trials, TARGET)
     ((sentence, _),) = space_notes(planned, None)[:1]
-    assert "its host cannot be asked from here" in sentence
+    assert "nor can its host be asked here" in sentence
 
 
 @pytest.mark.parametrize(("free", "fits"), [(120, True), (119, False)])
