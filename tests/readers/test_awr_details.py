@@ -130,7 +130,7 @@ db file parallel write     25.2K  95.4    .4    .3    .4   3.4    .0    .0
 db file sequential read    411.4   2.1   2.9  19.8  49.1  18.3   4.4   3.4
 enq: US - contention       107.2 100.0
 latch free                    71 100.0
-log file sync              2100K  96.3   1.2    .8    .4    .8    .3    .0
+log file sync              2100.  96.3   1.2    .8    .4    .8    .3    .0
           -------------------------------------------------------------
 
 End of Report

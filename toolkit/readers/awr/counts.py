@@ -1,4 +1,5 @@
-"""Counts whose unit a report cut off: `521.6K` in a column of five characters is printed as `521.6`.
+"""Counts whose unit a report cut off: `521.6K` in a column of five characters is printed as `521.6`, and
+`1991.K` as `1991.`.
 
 A text report of 11g does so in its wait event histograms. A count has no fraction, so the unit is known to be
 missing; the lists of events of the same report print the count in full, and tell which one it was.
@@ -33,7 +34,7 @@ def whole_counts(details: Mapping[str, Sequence[Row]], sections: Mapping[str, ob
             (row, key)
             for row in details.get(name, ())
             for key, value in row.items()
-            if key.startswith("waits") and isinstance(value, float) and not value.is_integer()
+            if key.startswith("waits") and isinstance(value, float)
         ]
         if not broken:
             continue
