@@ -25,7 +25,7 @@ Strike = Callable[[Place, int, random.Random], AbstractContextManager[str]]
 @contextmanager
 def _kill_client(place: Place, process: int, chance: random.Random) -> Iterator[str]:
     del place, chance
-    os.kill(process, signal.SIGKILL)
+    _kill(process)
     yield "dbatk killed"
 
 
@@ -37,8 +37,14 @@ def _kill_backend(place: Place, process: int, chance: random.Random) -> Iterator
 
 @contextmanager
 def _kill_both(place: Place, process: int, chance: random.Random) -> Iterator[str]:
-    os.kill(process, signal.SIGKILL)
+    _kill(process)
     yield f"dbatk killed, {_end_backends(place, chance, every=True)}"
+
+
+def _kill(process: int) -> None:
+    """Kill a process; one that has ended meanwhile was not struck, which its status tells."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 def _end_backends(place: Place, chance: random.Random, *, every: bool) -> str:
@@ -54,7 +60,7 @@ def _restart(place: Place, process: int, chance: random.Random) -> Iterator[str]
     at_once, with_client = chance.random() < 0.5, chance.random() < 0.25
     place.postgresql.kill(at_once=at_once)
     if with_client:
-        os.kill(process, signal.SIGKILL)
+        _kill(process)
     yield f"server {'killed' if at_once else 'stopped at once'}{', and dbatk killed' if with_client else ''}"
     place.postgresql.begin()
 

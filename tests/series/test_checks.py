@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any
 
 import psycopg
 import pytest
 
 from tests.series.case import run
 from tests.series.checks import Checks
+from tests.series.faults import _kill_client
 from tests.series.place import Place, made_place
 from tests.series.work import WORKS, Work
 from tests.servers.fixtures import missing
@@ -136,3 +139,13 @@ def test_a_run_without_an_end_and_a_script_to_undo_it_are_found(place: Place) ->
     assert "is shown as running" in said
     assert "a lease is held" in said
     assert "undo scripts are left: ['left.sql']" in said
+
+
+def test_a_process_that_ended_before_it_was_killed_fails_no_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(process: int, number: int) -> None:
+        raise ProcessLookupError(process, number)
+
+    monkeypatch.setattr(os, "kill", gone)
+    place: Any = None
+    with _kill_client(place, 4711, random.Random(1)) as struck:
+        assert struck == "dbatk killed"
