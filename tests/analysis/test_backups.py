@@ -87,7 +87,7 @@ def test_a_ceiling_that_was_reached_is_named_with_the_first_level_at_it() -> Non
 
 
 def test_a_rate_that_still_rose_asks_for_more() -> None:
-    assert "still rose at the highest `channels=4` (41.0 MiB/s): its limit lies higher" in said(backup_run(RISING))
+    assert "still rose at the highest `channels=4` (41.0 MiB/s): its limit is higher" in said(backup_run(RISING))
 
 
 CPU_FULL = {
