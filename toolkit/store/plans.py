@@ -171,6 +171,13 @@ class Plans(StorePart):
         with self._database.read() as connection:
             return [_step_record(row) for row in connection.execute(query.order_by(_step.c.position))]
 
+    def is_of_plan_run(self, run: str, plan_run: str) -> bool:
+        """Tell whether a run is a step's of a plan run: begun by it, or by an earlier one and gone on with."""
+        begun = select(schema.run.c.run).where(schema.run.c.run == run, schema.run.c.parent_run == plan_run)
+        gone_on_with = select(_step.c.run).where(_step.c.run == run, _step.c.plan_run == plan_run)
+        with self._database.read() as connection:
+            return connection.execute(begun.union_all(gone_on_with).limit(1)).first() is not None
+
     def open_steps(self, plan: str, target: str) -> list[tuple[str, StepRecord]]:
         """Return the steps on a target that plan runs of a plan have not ended, each with its plan run."""
         query = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -117,6 +118,51 @@ def test_a_look_that_waits_for_a_lock_is_cut_off_by_a_stop(server: Server, store
             holder.rollback()
             looking.join()
             place.resolved.target.close()
+
+
+INDEX = """[[step]]
+name = "build-{0}"
+operation = "index-build"
+table = "night.a"
+columns = "id"
+index_name = "b{0}"
+"""
+
+
+def test_two_steps_that_an_earlier_plan_run_began_are_gone_on_with_beside_each_other(
+    server: Server, store: Store
+) -> None:
+    steps = [INDEX.format(n) for n in (1, 2)]
+    plan, _ = made(server, store, *steps)
+    plan = replace(plan, concurrency=2, at_once=2)
+    found: list[PlanRunRecord] = []
+
+    def run_it(stop: Stop) -> None:
+        _, places = made(server, store, *steps)
+        approvals = Approvals(not_production=True)
+        found.append(run_plan(plan, places, store=store, approvals=approvals, events=Heard(), stop=stop))
+
+    waits = "SELECT count(*) FROM pg_locks WHERE relation = 'night.a'::regclass AND NOT granted"
+    with server.connect() as holder, server.connect() as looker:
+        holder.autocommit = False
+        for ends in ("stopped", "done"):
+            holder.execute("LOCK TABLE night.a IN ROW EXCLUSIVE MODE")  # as an INSERT does
+            stop = Stop()
+            working = threading.Thread(target=run_it, args=(stop,), daemon=True)
+            try:
+                working.start()
+                while looker.execute(waits).fetchall()[0][0] < 2 and working.is_alive():
+                    looker.execute("SELECT pg_sleep(0.01)")
+                if ends == "stopped":
+                    stop.request()
+                    working.join()
+            finally:
+                holder.rollback()
+                working.join()
+            assert states(found[-1]) == {"build-1": ends, "build-2": ends}, [
+                each.reason for each in found[-1].steps
+            ]
+    assert {each.run for each in found[0].steps} == {each.run for each in found[1].steps}
 
 
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "night.a"\ntable = "night.b"\nwhere = "id <= 100"\n'

@@ -84,7 +84,7 @@ class StepAttempt:
             stop: asked when the window closes or somebody stops the plan.
         """
         begun = monotonic()
-        run = self._left_behind(job, earlier)
+        run = self._left_behind(job, earlier, stop)
         went_on = run is not None
         if went_on:
             # Whoever comes after a kill must know which run this step was: it is no child of this plan run.
@@ -105,7 +105,7 @@ class StepAttempt:
         elif ended.state is StepState.DONE and went_on:
             ended = replace(ended, reason=ended.reason or "continued what an earlier run had begun")
         if ended.state is StepState.FAILED and job.step.on_failure is OnFailure.UNDO and ended.run is not None:
-            ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run)}")
+            ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run, stop)}")
         return replace(
             record,
             state=ended.state,
@@ -131,7 +131,7 @@ class StepAttempt:
             refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
             return Verification(sentence) if refused else Verification(unverified=(sentence,))
 
-    def _left_behind(self, job: TargetStep, earlier: Sequence[StepRecord]) -> str | None:
+    def _left_behind(self, job: TargetStep, earlier: Sequence[StepRecord], stop: Stop) -> str | None:
         """Return the run that an earlier run began and did not end, if this step would do the same.
 
         A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
@@ -150,7 +150,7 @@ class StepAttempt:
         if _same_work(head, job):
             return last.run
         self.events.emit(Event("warning", f"the plan changed, so run {last.run} is not continued"))
-        self._undo(last.run)
+        self._undo(last.run, stop)
         return None
 
     def _can_go_on(self, run: str | None) -> bool:
@@ -237,17 +237,19 @@ class StepAttempt:
         advice = [dialect.explain(trial.error_code or "", trial.reason or "") for trial in bad]
         return bool(bad) and all(each is not None and each.passing for each in advice)
 
-    def _undo(self, run: str) -> str:
+    def _undo(self, run: str, stop: Stop) -> str:
         """Put back what a run changed and left, and say so."""
         try:
-            report = clean(
-                self.plan_target.resolved.target,
-                run=run,
-                store=self.store,
-                events=self.events,
-                policy=self.plan_target.resolved.policy,
-                under=self.plan_run,
-            )
+            with stop.timeouts.finishing():
+                report = clean(
+                    self.plan_target.resolved.target,
+                    run=run,
+                    store=self.store,
+                    events=self.events,
+                    policy=self.plan_target.resolved.policy,
+                    under=self.plan_run,
+                    timeouts=stop.timeouts,
+                )
         except ToolkitError as error:
             return f"could not be undone: {error.sentence}"
         return _what_was_undone(report, run, self.store)

@@ -186,9 +186,7 @@ class _Launch:
     def claim(self) -> None:
         """Hold the database itself against runs of other stores, but not against those of the same plan."""
         plan = self.under
-        self.sessions.claim(
-            lambda run: plan is not None and any(run == o.run for o in self.store.children_of(plan))
-        )
+        self.sessions.claim(lambda run: plan is not None and self.store.is_of_plan_run(run, plan))
 
     def read_planning(self, experiment: Experiment) -> PlanningContext:
         return read_planning(experiment, self.dialect, self.sessions, self.policy)

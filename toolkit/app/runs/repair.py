@@ -105,7 +105,7 @@ class CleanReport:
 
 def clean(
     target: Target, *, run: str | None, store: Store, events: Events, allow_commands: bool = False,
-    policy: TargetPolicy | None = None, under: str | None = None,
+    policy: TargetPolicy | None = None, under: str | None = None, timeouts: Timeouts | None = None,
 ) -> CleanReport:  # fmt: skip
     """Undo what crashed runs left on this target.
 
@@ -117,6 +117,7 @@ def clean(
         allow_commands: whether a setting of this host may be put back by the command its factor named.
         policy: what the target's profile says; nothing for a URL.
         under: the execution of a plan that asks; what it holds itself is not in its way.
+        timeouts: how long its sessions wait.
 
     Raises:
         ToolkitError: TK-0107 when the run worked on another database, TK-0313 for commands that nobody approved,
@@ -128,14 +129,14 @@ def clean(
     left: list[str] = []
     backup: list[str] = []
     notes = Notes(store, events)
-    policy = ruled_now(policy or TargetPolicy(), target)
-    for head in _heads(target, dialect, run, store):
+    policy = ruled_now(policy or TargetPolicy(), target, timeouts)
+    for head in _heads(target, dialect, run, store, timeouts):
         if under is None:
             store.refuse_live_run(head.run)
         if allow_commands and policy.approved_only:
             _refuse_commands(head, policy, store)
         with notes.around(_cleaning(head, under), AuditKind.CLEAN_END) as ending:
-            undone, needs = _clean_one(head, target, store, events, allow_commands, under)
+            undone, needs = _clean_one(head, target, store, events, allow_commands, under, timeouts)
             ending.details += (*undone.done, *(f"left: {sentence}" for sentence in undone.left))
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
@@ -177,15 +178,16 @@ def _others(target: Target, dialect: Dialect, store: Store) -> Others:
 
 
 def _clean_one(
-    head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool, under: str | None
-) -> tuple[Undone, tuple[str, ...]]:
+    head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool, under: str | None,
+    timeouts: Timeouts | None,
+) -> tuple[Undone, tuple[str, ...]]:  # fmt: skip
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
-    sessions = Sessions(target, f"{head.run}-clean")
+    sessions = Sessions(target, f"{head.run}-clean", timeouts=timeouts)
     sessions.wait_for_locks(head.experiment.options)
     try:
-        end_orphaned_sessions(target, dialect, head.run, store.journal(head.run))
-        sessions.claim(lambda run: under is not None and any(run == one.run for one in store.children_of(under)))
+        end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)
+        sessions.claim(lambda run: under is not None and store.is_of_plan_run(run, under))
         script = undo_script(head, store, dialect, events)
         journal = store.journal(head.run)
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
@@ -223,9 +225,11 @@ def _cleaning(head: RunHead, under: str | None) -> AuditEvent:
     )
 
 
-def _heads(target: Target, dialect: Dialect, run: str | None, store: Store) -> list[RunHead]:
+def _heads(
+    target: Target, dialect: Dialect, run: str | None, store: Store, timeouts: Timeouts | None
+) -> list[RunHead]:
     """Return the run named, or the runs with open entries that worked on this very database."""
-    here = database_of(read_server(target, dialect), target)
+    here = database_of(read_server(target, dialect, timeouts), target)
     if run is not None:
         head = store.load_head(run)
         refuse_other_database(head, target, here)
