@@ -284,6 +284,23 @@ def test_what_changes_while_older_ones_are_removed_is_left(
     assert store.journal(last).open_entries() == ()
 
 
+def test_older_ones_are_left_once_the_newest_is_not_what_it_was(
+    arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = make(arena, store, place), make(arena, store, place)
+    days[0], heard, remove = 14, Heard(), retention._remove
+
+    def slowly(context: RunContext, old: retention.OldBackup, number: int) -> None:
+        remove(context, old, number)
+        (place / named(context.run) / "more").write_text("somebody uses it")
+
+    monkeypatch.setattr(retention, "_remove", slowly)
+    last = make(arena, store, place, heard, keep_for="14 days")
+    assert there(place) == {named(second), named(last)} and not (place / named(first)).exists()
+    told = [each for each in heard.texts("warning") if "can no longer be relied on" in each]
+    assert len(told) == 1 and "its files are not those that were backed up" in told[0]
+
+
 def test_a_folder_that_took_the_place_of_a_backup_is_not_moved_away(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

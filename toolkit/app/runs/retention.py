@@ -64,12 +64,16 @@ class OldBackup:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What a job removes after its backup, and what it leaves although it is older; both oldest first."""
+    """What a job removes after its backup, and what it leaves although it is older; both oldest first.
+
+    `newest` is the newest proved backup, which makes the others needless; None while it is still to be made.
+    """
 
     keep_for: str
     proof: str
     removes: tuple[OldBackup, ...] = ()
     leaves: tuple[str, ...] = ()
+    newest: OldBackup | None = None
 
 
 # -- which backups ------------------------------------------------------------------------------------------------
@@ -100,13 +104,14 @@ def _now() -> datetime:
 
 def _chosen(asked: Retention, found: Sequence[OldBackup], *, coming: bool) -> Retention:
     now = _now()
-    proved = [each.made_at for each in found if each.stranger is None and each.proof]
-    newest = now if coming else max(proved, default=datetime.min.replace(tzinfo=UTC))
+    proved = [each for each in found if each.stranger is None and each.proof]
+    last = None if coming else max(proved, key=lambda each: each.made_at, default=None)
+    newest = now if coming else last.made_at if last is not None else datetime.min.replace(tzinfo=UTC)
     limit = now - timedelta(seconds=parse_duration(asked.keep_for))
     past = sorted((each for each in found if each.made_at < limit), key=lambda each: each.made_at)
     removes = [each for each in past if each.stranger is None and each.made_at < newest]
     leaves = [f"{each.sentence} is left: {_why(each, newest)}" for each in past if each not in removes]
-    return replace(asked, removes=tuple(removes), leaves=tuple(leaves))
+    return replace(asked, removes=tuple(removes), leaves=tuple(leaves), newest=last)
 
 
 def _why(old: OldBackup, newest: datetime) -> str:
@@ -193,6 +198,11 @@ def remove_old(context: RunContext) -> None:
         context.events.emit(Event("cleanup", sentence))
     for number, each in enumerate(retention.removes, 1):
         # those before it may have taken minutes to remove
+        newest = None if retention.newest is None else _as_it_is(retention.newest, context.dialect)
+        if newest is None or newest.stranger is not None:
+            why = "" if newest is None else f": {newest.stranger}"
+            context.warn(f"older backups are left, as the newest can no longer be relied on{why}")
+            return
         old = _as_it_is(each, context.dialect)
         if old.stranger is not None:
             context.warn(f"backup {old.sentence} is left: {old.stranger}")
