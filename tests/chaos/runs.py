@@ -94,7 +94,9 @@ class Nights:
         night.out, night.status = answer.read_text(), working.returncode
         log = world.logs / f"{self.count:04}.log"
         log.write_text("\n".join([*night.lines, night.out, *night.done, *map(str, night.twins)]))
-        self._tell(f"night {self.count} of {world.plan}: exit {night.status}; {'; '.join(night.done) or 'calm'}")
+        late = "" if night.late_seconds is None else f", {night.late_seconds:.1f} s after its window had closed"
+        done = "; ".join(night.done) or "calm"
+        self._tell(f"night {self.count} of {world.plan}: exit {night.status}{late}; {done}")
         return night, list(waiting)
 
     def _do(self, fault: Fault, process: int) -> str:

@@ -31,7 +31,7 @@ MONITOR_SECONDS = 70.0
 """Longest time of a read of the monitor, which is short; a driver's own limit, if any, is shorter still."""
 LOOK_SECONDS, MISSES = 60.0, 2
 """When it is asked for the first time, and how often it may not give an answer."""
-HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 0.5, 3.0
+HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 0.5, 2.5
 """The same once the run's end is waited for: one look is enough then."""
 _AGAIN_SECONDS = 10.0
 """How long an end that is asked for counts on the last thing that was learned."""

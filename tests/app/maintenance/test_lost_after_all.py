@@ -81,6 +81,35 @@ def test_the_next_night_finds_out_that_it_was_done(
         assert looked.execute(f"SELECT count(*) FROM {table}").fetchone() == (rows,)
 
 
+@pytest.mark.parametrize("code", ["TK-0201", "TK-0203", "TK-0306"])
+def test_what_cannot_be_read_after_the_work_was_done_lets_nobody_do_it_again(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """A server that stops between the statement and its evidence is not reached again, without a session lost."""
+
+    def unread(context: object, state: trial.TrialState, stages: object) -> None:
+        state.failed(ToolkitError("cannot be read", code=code))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(trial, "_read_evidence", unread)
+        failed = night(store, tmp_path, COPY)
+    assert (failed.state.value, failed.reason) == ("failed", "cannot be read")
+    done = night(store, tmp_path, COPY)
+    assert (done.state.value, done.run) == ("done", failed.run), done.reason
+
+
+def test_what_was_not_done_is_begun_anew(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(context: object, state: trial.TrialState, stages: object) -> None:
+        state.failed(ToolkitError("nothing was done", code="TK-0208"))
+
+    gather = '[[step]]\nname = "load"\noperation = "stats-gather"\ntable = "g"\n'
+    with monkeypatch.context() as broken:
+        broken.setattr(trial, "_read_evidence", nothing)
+        failed = night(store, tmp_path, gather)
+    done = night(store, tmp_path, gather)
+    assert done.state.value == "done" and done.run != failed.run
+
+
 def test_a_run_stopped_while_its_server_was_away_is_gone_on_with_and_not_begun_anew(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,11 +25,12 @@ from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import JournalEntry, RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
+from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
 from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
-from toolkit.store import CANNOT_BE_WRITTEN, Store
+from toolkit.store import Store
 from toolkit.targets.base import Target
 
 
@@ -87,8 +88,6 @@ def ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
 
 # -- clean and resume ---------------------------------------------------------------------------------------------
 _ENDED_BADLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED})
-_LOST = CANNOT_BE_WRITTEN | {"TK-0202", END_UNKNOWN}
-"""Errors of dbatk that mean a lost session, or a store that could not be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,10 +339,11 @@ def _warn(run: str, store: Store, events: Events) -> Callable[[str], None]:
 
 
 def lost_after_all(run: str, store: Store) -> bool:
-    """Tell whether a job had done all its items when it failed: its session was lost while its end was read.
+    """Tell whether a job had done all its items when it failed, of whatever came after them.
 
-    To go on with it is to find out; to begin it anew would be to do it twice. A backup is nothing before it is
-    read again, and a load without rows failed although its item ended.
+    Its session was lost, the server could not be reached again, or its evidence was refused: to go on with it is
+    to find out; to begin it anew would be to do it twice. A backup is nothing before it is read again, and a load
+    without rows failed although its item ended.
     """
     record = store.load_run(run, samples=False)
     last = record.trials[-1] if record.trials else None
@@ -354,8 +354,7 @@ def lost_after_all(run: str, store: Store) -> bool:
         or experiment.mode is not Mode.JOB
     ):
         return False
-    code = last.error_code or ""
-    if last.outcome not in _ENDED_BADLY or (code.startswith("TK-") and code not in _LOST):
+    if last.outcome not in _ENDED_BADLY or last.error_code == NOT_DONE:
         return False
     latest = {item.label: item.outcome for item in store.items_of(run, last.trial)}
     return bool(latest) and set(latest.values()) == {Outcome.OK}
