@@ -34,6 +34,20 @@ def test_one_report_is_one_screen(good: str, capsys: pytest.CaptureFixture[str])
         assert words in shown
 
 
+def test_an_average_wait_is_shown_as_exactly_as_its_report_tells(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """11g prints whole milliseconds; the document has them as printed."""
+    path = tmp_path / "awr.txt"
+    path.write_text(TEXT.replace("57,000       1,500     26", "57,000       1,503     26"))
+    assert main(["awr", "show", str(path)]) == 0
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if "log file sync" in each)
+    assert line.split()[-4:-1] == ["57,000", "1,503", "26.368"]
+    assert main(["awr", "show", str(path), "--json"]) == 0
+    events = json.loads(capsys.readouterr().out)["top_events"]
+    assert next(each["avg_wait_ms"] for each in events if each["event"] == "log file sync") == 26
+
+
 FINDING = """<h3>Top ADDM Findings by Average Active Sessions</h3><table><tr><th>Finding Name</th>
 <th>Percent active sessions of finding</th></tr><tr><td>Commits and Rollbacks</td><td>26.91</td></tr></table>
 <h3>Wait Classes by Total Wait Time</h3><table><tr><th>Wait Class</th><th>Waits</th><th>Total Wait Time (sec)</th>

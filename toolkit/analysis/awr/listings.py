@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 
+from toolkit.analysis.awr.averages import average_wait, uncertainty
 from toolkit.analysis.awr.cut_names import longer
 from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wait
 
@@ -214,29 +216,14 @@ def classes(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
 
 
 def _wait(row: Record, name: str) -> Wait:
-    """Return a row of waits, whose average is worked out from time and number unless the printed one is nearer.
-
-    Oracle 11g prints whole milliseconds, `1` for 0.5 as for 1.4; a short time is printed in whole seconds.
-    """
-    milliseconds, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
+    """Return a row of waits, whose average or time is worked out from the others where that is nearer."""
+    printed, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
+    milliseconds = average_wait(row)
     average = milliseconds / 1000 if milliseconds else None
-    if average and milliseconds and seconds and waits:
-        printed, counted = _uncertain(milliseconds), _uncertain(waits, count=True)
-        if printed + counted < _uncertain(seconds):
-            seconds = waits * average
-        elif _uncertain(seconds) + counted < printed:
-            average = None
-    elif average and waits and seconds is not None:
-        seconds = waits * average
+    if printed and average and waits and seconds is not None:
+        rough = uncertainty(seconds) if seconds else math.inf
+        seconds = waits * average if uncertainty(printed) + uncertainty(waits, count=True) < rough else seconds
     return Wait(str(row.get(name) or ""), seconds, waits, text(row.get("wait_class")), average)
-
-
-def _uncertain(value: float, *, count: bool = False) -> float:
-    """Return the share of a printed value that rounding may have hidden; `57K` is a thousand times rougher."""
-    whole, _, decimals = f"{value:.9f}".rstrip("0").partition(".")
-    zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))
-    step = 10.0 ** (zeros if zeros > 1 and abs(value) >= 1000 else -len(decimals))
-    return 0.0 if count and step <= 1 else 0.5 * step / abs(value)
 
 
 def _idle(row: Record, rows: list[Record]) -> bool:

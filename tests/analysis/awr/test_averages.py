@@ -1,0 +1,33 @@
+"""Average waits as screens and comparisons use them: of what the report printed most exactly."""
+
+from __future__ import annotations
+
+import pytest
+
+from toolkit.analysis.awr.averages import average_wait
+from toolkit.analysis.awr.details import details_of
+
+
+@pytest.mark.parametrize(
+    ("printed", "seconds", "waits", "average"),
+    [
+        pytest.param(1, 57, 55_000, 57 / 55, id="whole milliseconds of 11g"),
+        pytest.param(1, 28, 55_000, 28 / 55, id="the same milliseconds for half of the time"),
+        pytest.param(0.05, 3, 57_102, 0.05, id="seconds that are rougher"),
+        pytest.param(0, 12, 40, 300, id="an average that was cut to zero"),
+        pytest.param(2, 0, 40, 2, id="a time that was cut to zero"),
+        pytest.param(2, 60, 200, 2, id="three values that contradict each other"),
+        pytest.param(2, 5, None, 2, id="no number of waits"),
+        pytest.param(None, 5, 40, None, id="a release that prints none"),
+    ],
+)
+def test_an_average_is_worked_out_where_that_is_nearer(
+    printed: float | None, seconds: float, waits: float | None, average: float | None
+) -> None:
+    row = {"avg_wait_ms": printed, "time_s": seconds, "waits": waits}
+    assert average_wait(row) == (average if average is None else pytest.approx(average))
+
+
+def test_lists_side_by_side_have_the_nearer_average_too() -> None:
+    row = {"enqueue": "TX-Transaction", "avg_wait_ms": 1, "time_s": 57, "waits": 55_000}
+    assert details_of({"enqueues": [row]})["enqueues"]["TX-Transaction"]["avg_wait_ms"] == pytest.approx(57 / 55)

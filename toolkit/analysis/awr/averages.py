@@ -1,0 +1,39 @@
+"""The average wait of a row: as printed, or worked out from time and number where that is nearer.
+
+Oracle 11g and Statspack print whole milliseconds, `1` for 0.5 as for 1.4; a short time is printed in whole
+seconds, and says less than the average beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def average_wait(row: Mapping[str, object]) -> float | None:
+    """Return the average wait of a row in milliseconds, of what the report printed most exactly.
+
+    Args:
+        row: With `avg_wait_ms`, `time_s` and `waits` as printed; where no average is printed, none is returned.
+    """
+    printed, seconds, waits = (_number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
+    if printed is None or not seconds or not waits:
+        return printed
+    exact = 1000 * seconds / waits
+    if not printed:
+        return exact
+    hidden = uncertainty(printed)
+    rough = uncertainty(seconds) + uncertainty(waits, count=True)
+    # Where the three contradict each other, they are not of the same waits, and each is what it was printed as.
+    return exact if rough < hidden and abs(exact - printed) <= (hidden + rough) * printed * 1.01 else printed
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def uncertainty(value: float, *, count: bool = False) -> float:
+    """Return the share of a printed value that rounding may have hidden; `57K` is a thousand times rougher."""
+    whole, _, decimals = f"{value:.9f}".rstrip("0").partition(".")
+    zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))
+    step = 10.0 ** (zeros if zeros > 1 and abs(value) >= 1000 else -len(decimals))
+    return 0.0 if count and step <= 1 else 0.5 * step / abs(value)
