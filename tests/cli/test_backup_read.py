@@ -136,6 +136,19 @@ def test_a_path_that_is_no_file_gets_a_sentence(
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "TK-0116"
 
 
+def test_a_report_with_words_like_those_of_a_connection_is_no_rman_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As an AWR report lists its enqueues."""
+    report = tmp_path / "awr.html"
+    report.write_text("<td>Result Cache: Enqueue (RC: Contention)</td>\nResult Cache: Enqueue (Contention)\n")
+    assert main(["backup", "read", str(report)]) == 2
+    assert "is not an RMAN log" in capsys.readouterr().err
+    log = tmp_path / "rman.log"
+    log.write_text("connected to target database: ORCL (not mounted)\n")
+    assert main(["backup", "read", str(log)]) == 3
+
+
 def test_a_terminal_acts_on_nothing_in_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = [line.replace("NIGHT", "NI\x9b31mGHT").replace("/backup", "/\u202ebackup") for line in whole_log()]
     main(["backup", "read", write(tmp_path, "bad.log", bad)])

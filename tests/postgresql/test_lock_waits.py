@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, OperationName, Role
 from toolkit.rendering import sql_file
-from toolkit.runner import Stop
+from toolkit.runner import Stop, trial
 from toolkit.store import open_store
 from toolkit.targets.base import SessionTag
 
@@ -267,3 +268,26 @@ def test_clean_works_on_a_database_only_when_no_run_of_another_store_does(
         assert "`20260101-000000-aaaa` of another store" in caught.value.message
         holder.execute("SELECT pg_advisory_unlock(1684169835, 1)")
         assert clean(target_of(postgresql_server), run=head.run, store=opened, events=Heard()).left == ()
+
+
+def test_a_table_that_is_locked_as_it_is_made_does_not_keep_its_window_open(
+    postgresql_server: Server, schema: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is held until the run has ended: only the run's end can end the wait for the new table's size."""
+    stop, heard, read = Stop(), Heard(), trial._read_evidence
+    target = target_of(postgresql_server)
+    with postgresql_server.connect() as holder, open_store(tmp_path / "store.sqlite") as store:
+        holder.autocommit = False
+
+        def locked(*given: Any) -> None:
+            holder.execute(f"LOCK TABLE {schema}.made IN ACCESS EXCLUSIVE MODE")
+            stop.request(ToolkitError("the window closed", code="TK-0310"))
+            read(*given)
+
+        monkeypatch.setattr(trial, "_read_evidence", locked)
+        options = {"query": f"SELECT * FROM {schema}.small", "table": f"{schema}.made"}
+        experiment = Experiment(postgresql_server.url, "ctas", options, (Factor("degree", (1,)),), Mode.JOB)  # type: ignore[arg-type]
+        policy = Approvals(not_production=True)
+        record = store.load_run(start(experiment, target, store=store, approvals=policy, events=heard, stop=stop))
+    assert [(each.outcome.value, each.error_code) for each in record.trials] == [("ok", None)]
+    assert any("could not be read" in each and "user request" in each for each in record.warnings), record.warnings

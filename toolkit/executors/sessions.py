@@ -17,7 +17,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.host import run_folder
 from toolkit.executors.programs import Programs
-from toolkit.executors.waiting import Timeouts, open_session
+from toolkit.executors.waiting import Timeouts, Waited, open_session
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError
@@ -168,6 +168,8 @@ class Sessions:
             if step.session is Role.CONTROL and step.effect is not Effect.READS:
                 self._try_to_claim(connection)  # a run of the same plan that had it may have ended
                 self._let_wait(connection)
+            if isinstance(connection, Waited):
+                connection.proves = step.own_read and step.session is Role.WORKER
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:
             if error.lost:

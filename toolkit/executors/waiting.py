@@ -37,6 +37,8 @@ _AGAIN_SECONDS = 10.0
 """How long an end that is asked for counts on the last thing that was learned."""
 _ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
 """How long an answer may still be on its way after the server showed the session idle or gone."""
+PROOF_SECONDS = 2.5
+"""How long what a worker did may still be proved once the run's end is waited for: its table may be locked."""
 _CLOSE_SECONDS = 2.0
 _TICK_SECONDS = 0.2
 
@@ -64,6 +66,7 @@ class Timeouts:
     _there: frozenset[str] | None = None
     _idle_at: float = -math.inf
     _finishing: int = 0
+    _hurried_at: float = math.inf
     cancelled: bool = False
     """Whether a statement was cancelled because the run is to end."""
 
@@ -82,6 +85,14 @@ class Timeouts:
     def cancels(self) -> bool:
         """Whether what sessions wait for is cancelled now: the run is to end, and nothing is lost by it."""
         return not self._finishing and self.ending()
+
+    @property
+    def proved_enough(self) -> bool:
+        """Whether nobody waits any more for reads that prove what was done: the run's end is waited for."""
+        now = time.monotonic()
+        if self.hurried():
+            self._hurried_at = min(self._hurried_at, now)
+        return now >= self._hurried_at + PROOF_SECONDS
 
     @property
     def over(self) -> bool:
@@ -290,6 +301,8 @@ class Waited:
         self._session, self._target, self._timeouts, self._run_id = session, target, timeouts, run
         self._limit_seconds = MONITOR_SECONDS if role is Role.MONITOR else None
         self._ends_with_run = role is not Role.MONITOR
+        self.proves = False
+        """Whether the next statement only proves what was done."""
         self._line: _Line[Answer | None] = _Line()
         self._lock = threading.Lock()
         self._calls = 0
@@ -317,7 +330,7 @@ class Waited:
         watch = _Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
 
         def is_over() -> bool:
-            if self._ends_with_run and self._timeouts.cancels:
+            if self._ends_with_run and (self._timeouts.cancels or (self.proves and self._timeouts.proved_enough)):
                 self._timeouts.cancelled = True
                 self.cancel()  # again at each tick: one that came between two statements hit nothing
             return self._given_up or watch.is_over()

@@ -109,7 +109,8 @@ class Foreign:
                 return True
         if "(" in line or (not plain and "\uff08" in line):
             if state.identity.connected(line):
-                state.sessions.connected = True
+                # Other reports have words of this shape, too: `Hash: Enqueue (Result Cache)`.
+                state.sessions.connected |= state.identity.dbid is not None or line.startswith("connected to ")
                 return True
         elif (not plain or "Manager" in line) and grammar.GOODBYE.match(line):
             state.channels.lose_all()
