@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.cli.colours import on_terminal
 from toolkit.cli.listening import paused
-from toolkit.cli.output import on_terminal
 from toolkit.cli.parameters import Arguments
 from toolkit.errors import ToolkitError
 

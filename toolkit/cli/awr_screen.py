@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from toolkit.analysis.awr.averages import average_wait
 from toolkit.terminal import width
 
 _EVENTS, _STATEMENTS, _WARNINGS = 10, 5, 6
@@ -312,6 +311,8 @@ def _number(value: object) -> str:
 
 
 def _value(row: Record, key: str) -> object:
+    from toolkit.analysis.awr.averages import average_wait
+
     return average_wait(row) if key == "avg_wait_ms" else row.get(key)
 
 

@@ -43,6 +43,8 @@ HABITS: dict[str, str] = {
     "--min-runs": "--repeat",
     "-w": "--warmup",
     "-T": "--time-limit",  # pgbench
+    "--colour": "--color",
+    "--no-color": "`--color never` turns colour off",  # git
     "--time": "--time-limit",
     "--timeout": "--time-limit",
     "--lock-timeout": "--lock-wait",

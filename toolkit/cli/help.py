@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from toolkit.cli.colours import on_terminal
 from toolkit.cli.examples import EXAMPLES
 from toolkit.cli.habits import renamed
-from toolkit.cli.output import on_terminal, say
+from toolkit.cli.output import say
 from toolkit.errors import ToolkitError
 from toolkit.model.options import Topic
 

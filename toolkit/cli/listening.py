@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.cli.output import on_terminal, plain, say
+from toolkit.cli.colours import on_terminal, painted
+from toolkit.cli.output import plain, say
 from toolkit.cli.parameters import Arguments, option
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Event
@@ -207,7 +208,7 @@ class Progress:
             return
         from rich.text import Text
 
-        self._live.console.print(Text(plain(text)), soft_wrap=True)
+        self._live.console.print(Text.from_ansi(painted(plain(text), sys.stderr)), soft_wrap=True)
 
 
 def _sentence(event: Event) -> str:

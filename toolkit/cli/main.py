@@ -16,6 +16,7 @@ from toolkit.cli.audit import add_audit
 from toolkit.cli.awr import add_awr
 from toolkit.cli.backup import add_backup
 from toolkit.cli.bundles import add_bundles
+from toolkit.cli.colours import choose_color
 from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
@@ -128,6 +129,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit status; whatever goes wrong has been shown by then."""
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
     set_command(arguments)
+    choose_color(arguments)
     fit_terminal()
     with _tracebacks(debug):
         return _answer(arguments, as_json=as_json, debug=debug)

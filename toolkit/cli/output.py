@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import sys
 import unicodedata
@@ -13,6 +12,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from toolkit.cli.colours import has_color, on_terminal, painted
 from toolkit.errors import ToolkitError
 from toolkit.terminal import use_width, width
 
@@ -57,7 +57,7 @@ def held_back(*, errors: bool) -> Iterator[HeldBack]:
 
 def out(text: str) -> None:
     """Write a result to standard output."""
-    _write(sys.stdout, plain(text).rstrip("\n") + "\n")
+    _write(sys.stdout, painted(plain(text), sys.stdout).rstrip("\n") + "\n")
 
 
 def out_raw(text: str) -> None:
@@ -67,7 +67,7 @@ def out_raw(text: str) -> None:
 
 def say(text: str) -> None:
     """Write a message to standard error."""
-    _write(sys.stderr, plain(text) + "\n")
+    _write(sys.stderr, painted(plain(text), sys.stderr) + "\n")
 
 
 class Warnings:
@@ -102,10 +102,14 @@ def out_table(
         column.no_wrap = column.header in whole
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    console = Console(file=sys.stdout, width=columns_of(sys.stdout), highlight=False, markup=False, emoji=False)
+    console = Console(
+        file=sys.stdout, width=columns_of(sys.stdout), color_system="standard" if has_color(sys.stdout) else None,
+        highlight=False, markup=False, emoji=False,
+    )  # fmt: skip
     with console.capture() as capture:
         console.print(table)
-    _write(sys.stdout, "".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
+    lines = "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
+    _write(sys.stdout, painted(lines, sys.stdout))
 
 
 def columns_of(stream: TextIO) -> int:
@@ -127,18 +131,7 @@ def show_error(error: ToolkitError, *, as_json: bool) -> None:
     if as_json:
         out_json({"error": {"code": error.code, "message": message, "hint": plain(error.hint)}})
         return
-    head, hint = _styled("error", "1;31"), _styled("hint", "1;36")
-    _write(sys.stderr, f"{head}: {message} [{error.code}]\n\n{hint}: {plain(error.hint)}\n")
-
-
-def on_terminal(stream: TextIO) -> bool:
-    """Whether a person sees this stream as it is written."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _styled(text: str, code: str) -> str:
-    colour = on_terminal(sys.stderr) and not os.environ.get("NO_COLOR")
-    return f"\x1b[{code}m{text}\x1b[0m" if colour else text
+    say(f"error: {message} [{error.code}]\n\nhint: {error.hint}")
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperGroup
 
+from toolkit.cli.colours import CHOICES
 from toolkit.cli.completing import completer
 from toolkit.cli.help import Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
@@ -118,6 +119,19 @@ def _refuse_secret(store: str | None) -> None:
         )
 
 
+def _refuse_unknown_color(color: str | None) -> None:
+    """Refuse a `--color` that is none.
+
+    Raises:
+        ToolkitError: TK-0102.
+    """
+    if color is not None and color not in CHOICES:
+        from toolkit.documents import did_you_mean
+
+        hint = did_you_mean(color, CHOICES) or "one of " + ", ".join(CHOICES)
+        raise ToolkitError(f"`--color` cannot be `{color}`", code="TK-0102", hint=hint)
+
+
 def add_command(
     app: typer.Typer,
     name: str,
@@ -132,13 +146,14 @@ def add_command(
         app: to which it is added.
         name: the last word of its command line.
         body: does the work, and returns the exit status.
-        parameters: in the order of help.
+        parameters: in the order of help; `--color`, which every command has, comes last.
         help: one sentence or more.
         examples: whole command lines that help shows.
     """
 
     def command(**values: object) -> int:
         arguments = Arguments(values)
+        _refuse_unknown_color(arguments.text("color"))
         _refuse_secret(arguments.text("store"))
         try:
             return body(arguments)
@@ -150,13 +165,20 @@ def add_command(
                 note_refusal(error, arguments.text("store"), plan, arguments.text("target"))
             raise
 
-    made = list(parameters)
+    made = [*parameters, COLOR]
     command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
     command.__name__ = name.replace("-", "_")
     app.command(name, help=help, cls=command_class(made, examples))(command)
 
 
+COLOR = option(
+    "color",
+    "auto (on a terminal, unless NO_COLOR is set), always or never",
+    metavar="WHEN",
+    topic=Topic.OUTPUT,
+    choices=CHOICES,
+)
 TARGET = option(
     "target", "profile name or URL of the database", "-t", "--target", metavar="NAME|URL", topic=Topic.WHERE
 )
