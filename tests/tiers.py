@@ -20,7 +20,7 @@ TIER = os.environ.get("DBATK_TESTS", "fast")
 FULL = TIER in ("extra", "full")
 _FAST_EXAMPLES = 15
 _TOGETHER = (
-    ("app/maintenance/test_cluster.py", "app/maintenance/test_dispatch.py"),
+    ("app/maintenance/on_cluster/test_cluster.py", "app/maintenance/on_cluster/test_dispatch.py"),
     ("report/test_page_in_browser.py",),
     ("report/test_interval_pages.py",),
     ("bundle/test_refusals.py",),
@@ -33,7 +33,7 @@ _TOGETHER = (
 """Files whose tests share what is costly to make (servers, a browser, large tables): one worker runs a row."""
 _SCOPES = {f"tests/{file}": f"row {number}" for number, files in enumerate(_TOGETHER) for file in files}
 _LONGEST = (
-    "tests/app/maintenance/test_cluster.py", "tests/app/maintenance/test_dispatch.py",
+    "tests/app/maintenance/on_cluster/test_cluster.py", "tests/app/maintenance/on_cluster/test_dispatch.py",
     "tests/postgresql/test_backup_pgbackrest.py", "tests/postgresql/test_parallel.py", "tests/bundle/test_run.py",
     "tests/project/test_tidy.py", "tests/project/test_cookbook.py", "tests/project/test_readme.py",
     "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py",

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.maintenance.conftest import TARGETS, environment
-from tests.app.maintenance.test_dispatch import COPY, QUICK, SLOW, plan_of, store
+from tests.app.maintenance.on_cluster.conftest import TARGETS, environment
+from tests.app.maintenance.on_cluster.test_dispatch import COPY, QUICK, SLOW, plan_of, store
 from tests.engines.arena import Heard
 from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked, run

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from sqlalchemy import update
 
-from tests.app.maintenance.conftest import TARGETS, environment
+from tests.app.maintenance.on_cluster.conftest import TARGETS, environment
 from tests.engines.arena import Heard
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.postgresql import Server
