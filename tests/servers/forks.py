@@ -237,16 +237,33 @@ def import_everything() -> None:
 
 
 def _warm_up() -> None:
-    """Let forks inherit what is computed once: the definition of the command line, the statements of a store."""
+    """Let forks inherit what is computed once: the command line, templates, statements of a store ..."""
     from tests.shared import share
     from tests.store.make import RUN, head, step, trial
+    from toolkit import rendering
     from toolkit.cli import main
+    from toolkit.dialects.oracle.licences.look import look
+    from toolkit.dialects.registry import dialect_of
+    from toolkit.model.engines import engines
+    from toolkit.model.records import Artifact
+    from toolkit.model.words import RunState
+    from toolkit.resources import sql_root, template_root
     from toolkit.store import open_store
 
     share()
     main.build_app()
+    for engine in engines():
+        dialect = dialect_of(engine)
+        for path in (template_root() / engine).glob("*.j2"):
+            rendering._environment(dialect).get_template(f"{engine}/{path.name}")
+        for path in (sql_root() / engine).glob("*.sql"):
+            look(rendering.sql_file(engine, path.stem))
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.sqlite") as store:
         store.create_run(head())
+        store.set_environment(RUN, {"cpu": 2})
+        store.save_facts(RUN, "{}")
+        store.keep_artifact(RUN, Artifact("script.sql", "text/sql", b"SELECT 1"))
+        store.load_artifact(RUN, "script.sql")
         one = trial()
         store.begin_trial(RUN, one.trial, one.attempt, one.cell, 1, datetime.now(UTC))
         entry = store.journal(RUN).intend(step(), trial=1, proof={})
@@ -254,7 +271,10 @@ def _warm_up() -> None:
         store.journal(RUN).undone(entry)
         store.end_trial(RUN, one)
         store.load_run(RUN)
+        store.journal(RUN).entries()
         store.journal(RUN).open_entries()
+        store.open_entries_all()
+        store.end_run(RUN, RunState.DONE, datetime.now(UTC))
 
 
 _CONTEXT = multiprocessing.get_context("forkserver")
