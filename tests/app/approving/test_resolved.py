@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.app.approving.test_complete import ALLOWED, made
@@ -162,6 +163,50 @@ def test_what_stands_before_a_name_in_a_query_is_refused(
             check(subject, store)
         assert caught.value.code == "TK-0313"
         assert said.format(first=first, last=last, url=postgresql_server.url) in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("evil", "difference"),
+    [
+        (
+            "ALTER TABLE a RENAME TO b; CREATE VIEW a AS SELECT 7 AS id",
+            "name `a` of `{url}` was `table main.a` and is `view main.a`",
+        ),
+        ("CREATE MACRO Abs(x) AS 0", "name `Abs` of `{url}` was not set and is `macro main.Abs`"),
+        (
+            "CREATE MACRO range(x) AS TABLE SELECT 7 AS range",
+            "name `range` of `{url}` was not set and is `table macro main.range`",
+        ),
+        ("DROP TABLE due; CREATE VIEW due AS SELECT 1", "was `table main.due` and is `view main.due`"),
+        (
+            "ALTER TABLE more RENAME TO less; CREATE VIEW more AS SELECT 7 AS id",
+            "name `more` of `{url}` was `table main.more` and is `view main.more`",
+        ),
+    ],
+    ids=["view", "macro", "table macro", "condition", "source"],
+)
+def test_what_takes_the_place_of_a_name_in_a_duckdb_file_is_refused(
+    store: Store, tmp_path: Path, evil: str, difference: str
+) -> None:
+    """A macro goes before a function of DuckDB of its name."""
+    file = tmp_path / "x.duckdb"
+    url = f"duckdb:///{file}"
+    with duckdb.connect(str(file)) as session:
+        session.execute("CREATE TABLE a AS SELECT 1 AS id; CREATE TABLE due (i INT); CREATE TABLE more AS FROM a")
+    steps = (
+        '[[step]]\nname = "copy"\noperation = "ctas"\ntable = "made"\n'
+        'query = "SELECT abs(id) AS id FROM A, range(2)"\n'
+        'only_if = {sql = "SELECT count(*) FROM due", at_least = 0}\n'
+        '[[step]]\nname = "load"\noperation = "insert"\nsource = "more"\ntable = "a"\n'
+    )
+    approve(subject_of_plan(tmp_path / "n.toml", *made(url, steps, store, tmp_path)), store)
+    check(subject_of_plan(tmp_path / "n.toml", *made(url, steps, store, tmp_path)), store)
+    with duckdb.connect(str(file)) as session:
+        session.execute(evil)
+    with pytest.raises(ToolkitError) as caught:
+        check(subject_of_plan(tmp_path / "n.toml", *made(url, steps, store, tmp_path)), store)
+    assert caught.value.code == "TK-0313"
+    assert difference.format(url=url) in caught.value.message
 
 
 @pytest.mark.postgresql

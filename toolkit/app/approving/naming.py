@@ -11,8 +11,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
 from toolkit.model.facts import Facts, Query
 
-_SQL = frozenset({"query", "where", "columns", "include", "sql"})
-"""The last part of the keys whose values hold SQL."""
+_SQL = frozenset({"query", "where", "columns", "include", "sql", "source"})
+"""The last part of the keys whose values hold SQL, or a name that may be that of a view."""
 _MADE = frozenset({"table", "index_name"})
 """Keys of what a plan makes itself: it is looked for in the first schema, where nothing can stand before it."""
 _LONGEST = 3000

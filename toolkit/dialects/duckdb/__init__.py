@@ -18,6 +18,7 @@ DECLARATION = EngineDeclaration(
     ),
     identity=(("file", "server", "database_id"),),
     session=(("current_schema", "server", "current_schema"),),
+    names_in_texts="names_in_texts",
     embedded=True,
     dates_statistics=False,
 )
