@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.awr_screen import screen
 from toolkit.cli.output import out, out_json, out_raw, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
@@ -110,6 +109,8 @@ def _documents(shown: Iterable[Shown]) -> int:
 
 
 def _screens(shown: Iterable[Shown], *, whole: bool) -> int:
+    from toolkit.cli.awr_screen import screen
+
     seen: list[Shown] = []
     printed = False
     for one in shown:
