@@ -35,7 +35,7 @@ def against(took: float, earlier: list[float]) -> str | None:
 def test_it_opens_with_what_went_wrong_and_with_nothing_else() -> None:
     failed = step("b", None, state=StepState.FAILED, reason="ORA-01652")
     told = run_report_of(run(step("a"), failed, stopped_by="step `b` failed"), {}, {})
-    assert told.headline == "plan `nightly`: 1 done, 1 failed"
+    assert told.headline == "plan `nightly`: 1 ok, 1 failed"
     assert told.sentences == ("stopped: step `b` failed", "`b` on `dwh` failed: ORA-01652")
     well = run_report_of(run(step("a"), step("c", None, state=StepState.SKIPPED)), {}, {})
     assert well.sentences == ("all due steps were done",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -45,8 +46,10 @@ def test_a_cell_without_a_good_repetition_exits_3_and_is_named(dbatk: Dbatk, url
     line = ("ctas", "-t", url, "--source", "small", "--table", "s2", "--concurrency", "1,2", "--repeat", "1")
     answer = dbatk(*line)
     assert answer.status == 3
-    assert "not ok: degree=1,concurrency=2: unsupported" in answer.err
-    assert dbatk("runs", "show", "last").status == 0
+    assert "warning: degree=1,concurrency=2: unsupported" in answer.err
+    listed, shown = dbatk("runs", "list"), dbatk("runs", "show", "last")
+    assert "  warning  " in listed.out and re.search(r"^state +warning, \d of \d trials ended$", shown.out, re.M)
+    assert json.loads(dbatk("runs", "list", "--json").out)["runs"][0]["state"] == "done"
 
 
 def test_a_job_that_failed_is_listed_as_failed(dbatk: Dbatk, url: str, home: Path) -> None:
@@ -57,6 +60,15 @@ def test_a_job_that_failed_is_listed_as_failed(dbatk: Dbatk, url: str, home: Pat
     assert [run["state"] for run in runs] == ["done", "failed"]
     shown = [json.loads(dbatk("runs", "show", run["run"], "--json").out)["state"] for run in runs]
     assert shown == ["done", "failed"]
+    lines = dbatk("runs", "list").out.splitlines()[-2:]
+    assert [re.split(r" {2,}", line)[-2] for line in lines] == ["ok", "failed"]
+
+
+def test_the_list_says_when_each_run_began(dbatk: Dbatk, url: str) -> None:
+    assert dbatk("ctas", "-t", url, "--source", "small", "--table", "yes").status == 0
+    began = json.loads(dbatk("runs", "list", "--json").out)["runs"][0]["began_at"]
+    titles, *_, line = (re.split(r" {2,}", line) for line in dbatk("runs", "list").out.splitlines())
+    assert line[titles.index("began (UTC)")] == began[:16].replace("T", " ")
 
 
 def test_what_the_engine_lacks_is_refused_with_5(dbatk: Dbatk, url: str, home: Path) -> None:

@@ -53,7 +53,7 @@ def test_it_is_told_of_a_store_too(
 
 
 def test_doctor_warns_unless_the_profile_says_that_it_is_not_production(dbatk: Dbatk, far: str) -> None:
-    assert " ".join(dbatk("doctor", "-t", far).out.split()).count("WARNING connection: nothing verifies") == 1
+    assert " ".join(dbatk("doctor", "-t", far).out.split()).count("warning connection: nothing verifies") == 1
     assert dbatk("target", "add", "dev", far, "--not-production").status == 0
     assert " ".join(dbatk("doctor", "-t", "dev").out.split()).count("note connection: nothing verifies") == 1
 

@@ -91,7 +91,7 @@ Failed: indexes on dwh
 Skipped: archive on dwh
     only_if: 3 < 10
 
-Done: statistics on dwh, took 61.5 s
+Ok: statistics on dwh, took 61.5 s
 
 Full report: dbatk plan report 20261121-210000-0000
 """

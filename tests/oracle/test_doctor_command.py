@@ -33,8 +33,8 @@ def dbatk(scenario: Scenario, folder: Path, *arguments: str) -> tuple[int, str, 
 def test_the_answer_fits_one_screen_of_eighty_columns(name: str, tmp_path: Path) -> None:
     status, shown, _, sent = dbatk(scenarios.EVERY[name](), tmp_path, "doctor")
     lines = shown.splitlines()
-    assert ("PROBLEM" in shown) is (name in ("11g", "standby"))
-    assert status == (3 if "PROBLEM" in shown else 0)
+    assert ("failed" in shown) is (name in ("11g", "standby"))
+    assert status == (3 if "failed" in shown else 0)
     assert len(lines) <= SCREEN
     assert all(len(line) <= WIDTH for line in lines), [line for line in lines if len(line) > WIDTH]
     assert all(re.match(r"\s*(SELECT|WITH)\b", text) for text in sent), "doctor reads only"
@@ -45,9 +45,9 @@ def test_what_matters_most_comes_first(tmp_path: Path) -> None:
         denied=frozenset({"V$PX_PROCESS", "DBA_SCHEDULER_WINDOWS"}), parameters={"resumable_timeout": "7200"}
     )
     _, shown, _, _ = dbatk(poor, tmp_path, "doctor")
-    states = re.findall(r"^(PROBLEM|WARNING|note|ok) ", shown, re.MULTILINE)
-    assert states == sorted(states, key=["PROBLEM", "WARNING", "note", "ok"].index)
-    assert states[0] == "PROBLEM"
+    states = re.findall(r"^(failed|warning|note|ok) ", shown, re.MULTILINE)
+    assert states == sorted(states, key=["failed", "warning", "note", "ok"].index)
+    assert states[0] == "failed"
     assert "not read: servers, windows" in shown
 
 

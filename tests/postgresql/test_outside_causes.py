@@ -190,4 +190,4 @@ def test_one_failed_trial_is_exit_3_and_named(
     ])  # fmt: skip
     told = capsys.readouterr()
     assert status == 3, told
-    assert "not ok: degree=1: failed (not this time)" in told.err
+    assert "failed: degree=1 (not this time)" in told.err

@@ -61,7 +61,7 @@ def test_what_did_not_end_well_comes_first_on_each_target_and_every_look_is_told
     text, page, document = run_report_text(report), run_report_page(report), run_report_document(report)
     assert max(map(len, text.splitlines())) <= 80
     for target in ("dwh", "erp_frankfurt", "erp_munich"):
-        lines = text[text.index(f"on {target}: 1 failed, 49 done of 50 steps") :].splitlines()
+        lines = text[text.index(f"on {target}: 1 failed, 49 ok of 50 steps") :].splitlines()
         assert lines[1].startswith("  failed   broken")
     assert text.count("NOT verified: the source was not counted") == 3 == page.count(">not verified<")
     assert "verified: 7 rows loaded" in text and "1 step could not be fully verified" in page

@@ -136,7 +136,7 @@ class Checks:
         """Look after a command that a fault struck: what is there may be half-done, but nothing may be untrue."""
         if status not in _STATUSES:
             self._say(f"it ended with status {status}: {said[-600:]}")
-        if status in (1, 3, 5) and "hint" not in said and "not ok" not in said:
+        if status in (1, 3, 5) and "hint" not in said and "failed" not in said and "warning" not in said:
             self._say(f"it exited {status} without a hint: {said[-600:]}")
         for found in sorted(set(_FAULTS_OF_OURS.findall(said))):
             line = next(each for each in said.splitlines() if found in each)

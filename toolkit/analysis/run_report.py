@@ -10,7 +10,7 @@ from statistics import median
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.analysis.shifts import FEWEST, Shift, shifts
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
-from toolkit.model.words import RunState
+from toolkit.model.words import RunState, status
 from toolkit.units import byte_size, counted, seconds
 
 _SLOWER = 1.5
@@ -107,7 +107,7 @@ def _between(times: Sequence[float]) -> str:
 
 def _headline(run: PlanRunRecord) -> str:
     counts = {state: sum(step.state is state for step in run.steps) for state in StepState}
-    parts = [f"{counts[state]} {state}" for state in StepState if counts[state]]
+    parts = [f"{counts[state]} {status(state)}" for state in StepState if counts[state]]
     died = "died, " if run.state is RunState.DIED else ""
     return f"plan `{run.plan}`: {died}" + (", ".join(parts) or "it had no step")
 

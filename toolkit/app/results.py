@@ -13,10 +13,10 @@ from toolkit.analysis.compare import Comparison, compare
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
-from toolkit.model.records import RunHead, RunRecord, TrialRecord
+from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.state import SnapshotHead
 from toolkit.model.values import Cell, spell_level
-from toolkit.model.words import Mode, Outcome, RunState
+from toolkit.model.words import Mode, Outcome, RunState, status
 from toolkit.report.render import Format, render
 from toolkit.store import Store
 
@@ -99,11 +99,18 @@ def listed_runs(store: Store, limit: int | None) -> list[RunHead]:
     return _as_they_stand(store, store.list_runs(limit))
 
 
+def statuses(store: Store, heads: Sequence[RunHead]) -> list[str]:
+    """Return the word that people read for how each run ended: `ok` if each trial's last attempt was."""
+    done = [head.run for head in heads if head.state is RunState.DONE]
+    doubtful = store.runs_with_trials(done, frozenset(Outcome) - {Outcome.OK})
+    return [status(head.state, well=head.run not in doubtful) for head in heads]
+
+
 def _as_they_stand(store: Store, stored: Iterable[RunHead]) -> list[RunHead]:
     """Show a run whose process was killed as interrupted, and a job as failed of which something was not done."""
     heads = [_died(store, head) for head in stored]
     done = [head.run for head in heads if head.mode is Mode.JOB and head.state is RunState.DONE]
-    undone = store.runs_with_undone_trials(done)
+    undone = store.runs_with_trials(done, (Outcome.FAILED, Outcome.INTERRUPTED))
     return [replace(head, state=RunState.FAILED) if head.run in undone else head for head in heads]
 
 
@@ -243,7 +250,7 @@ def ended_well(run: RunRecord) -> bool:
     """Whether every cell has a good repetition and no trial failed (a job: whether all of it was done)."""
     if run.head.state is not RunState.DONE:
         return False
-    latest = latest_trials(run)
+    latest = run.latest_trials
     if run.head.mode is Mode.JOB:
         return bool(latest) and all(trial.outcome is Outcome.OK for trial in latest)
     if any(trial.outcome is Outcome.FAILED for trial in latest):
@@ -252,20 +259,17 @@ def ended_well(run: RunRecord) -> bool:
     return bool(summaries) and all(summary.n > 0 for summary in summaries)
 
 
-def latest_trials(run: RunRecord) -> tuple[TrialRecord, ...]:
-    """Return of each trial its latest attempt."""
-    return tuple({each.trial: each for each in sorted(run.trials, key=lambda each: each.attempt)}.values())
-
-
 def failures(run: RunRecord) -> Iterable[str]:
-    """Name what did not end ok, once for each cell and reason."""
+    """Name what did not end ok, once for each cell and reason: what failed, and what a warning is enough for."""
     sentences = dict.fromkeys(
         (str(trial.cell), trial.outcome.value, trial.reason or "")
-        for trial in latest_trials(run)
+        for trial in run.latest_trials
         if trial.outcome is not Outcome.OK
     )
     for cell, outcome, reason in sentences:
-        yield f"{cell}: {outcome}" + (f" ({reason})" if reason else "")
+        word = "failed" if outcome == Outcome.FAILED else "warning"
+        what = f"{cell}" if outcome == Outcome.FAILED else f"{cell}: {outcome}"
+        yield f"{word}: {what}" + (f" ({reason})" if reason else "")
 
 
 class Stored(StrEnum):

@@ -86,13 +86,14 @@ def _who(line: AuditLine) -> str:
 
 def _what(line: AuditLine) -> str:
     from toolkit.model.audit import AuditKind
+    from toolkit.model.words import status
 
     event = line.event
     name = " ".join(dict.fromkeys(one for one in (event.plan, event.step) if one))
     parts = [
         f"{name} on {event.target}" if name and event.target else name or event.target,
         event.run,
-        event.outcome if event.outcome != "begun" else None,
+        status(event.outcome) if event.outcome and event.outcome != "begun" else None,
         event.reason and event.reason.replace("\n- ", "; "),
         # of an approval who gave it, of a plan run the one it was checked against
         event.details[0] if event.details and event.kind in {AuditKind.APPROVE, AuditKind.PLAN_BEGIN} else None,

@@ -13,6 +13,7 @@ from toolkit.cli.help import Parameter
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.words import status
 from toolkit.terminal import width
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from toolkit.model.words import OperationName
 
 _ORDER = ("problem", "warning", "note", "ok")
-_STATES = {"ok": "ok", "note": "note", "warning": "WARNING", "problem": "PROBLEM"}
 _HELP = "Show what a target supports, and what it does not and why."
 _GIVEN = ("source", "query", "table", "columns")
 
@@ -147,7 +147,7 @@ def _show(found: Doctor) -> None:
     checks = (*found.checks, *_together(found.support))
     for state in ("problem", "warning"):
         for check in (one for one in checks if one.state == state):
-            _paragraph(f"{_STATES[state]}  {check.name}: ", _sentence(check))
+            _paragraph(f"{status(state):7}  {check.name}: ", _sentence(check))
     notes = [one for one in checks if one.state == "note"]
     refused = [one for one in notes if one.read]
     for check in (one for one in notes if not one.read):
@@ -219,7 +219,7 @@ def _show_all(found: Doctor) -> None:
     out(_head(found))
     for title, checks in (("server", found.checks), ("work", found.support)):
         if checks:
-            rows = ((_STATES.get(c.state, c.state), c.name, _lines(c)) for c in _sorted(checks))
+            rows = ((status(c.state), c.name, _lines(c)) for c in _sorted(checks))
             out_table(("", title, "what"), rows)
             out("")
     if found.degree_limit.reasons:

@@ -156,7 +156,7 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
     else:
         _show_night(record)
     for run in left:
-        say(f"not ok: run {run} left something that is not undone: `dbatk runs show {run}`")
+        say(f"warning: run {run} left something that is not undone: `dbatk runs show {run}`")
     return ExitCode.INCOMPLETE if left and _status(record) == ExitCode.DONE else _status(record)
 
 
@@ -256,15 +256,16 @@ def _status(record: PlanRunRecord) -> int:
 
 
 def _show_night(record: PlanRunRecord) -> None:
+    from toolkit.model.words import status
     from toolkit.units import seconds
 
-    out(f"plan {record.plan}, run {record.plan_run}: {record.state}")
+    out(f"plan {record.plan}, run {record.plan_run}: {status(record.state)}")
     if record.stopped_by:
         out(f"stopped: {record.stopped_by}")
     for target in dict.fromkeys(step.target for step in record.steps):
         out(f"\non {target}")
         rows = [
-            (step.step, step.state.value, seconds(step.elapsed_seconds), seconds(step.expected_seconds))
+            (step.step, status(step.state), seconds(step.elapsed_seconds), seconds(step.expected_seconds))
             for step in record.steps
             if step.target == target
         ]

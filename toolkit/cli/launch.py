@@ -106,9 +106,9 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
     well, undo = ended_well(record), undo_script_left(store, run)
     if not arguments.flag("quiet") and not speaks_json(arguments):
         for sentence in () if well else failures(record):
-            say(f"not ok: {sentence}")
+            say(sentence)
         if undo is not None:
-            say(f"not ok: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}")
+            say(f"warning: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}")
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
     return ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
 

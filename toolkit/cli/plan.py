@@ -96,6 +96,7 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
     from toolkit.app.maintenance.outlook import full_outlook, outlook_document
     from toolkit.app.unattended import refusals
     from toolkit.config.urls import parse_url
+    from toolkit.model.words import status
     from toolkit.store import open_store
     from toolkit.units import counted
 
@@ -122,7 +123,7 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
             if row.target == target
         ]
         out_table(("step", "last run (UTC)", "expected", "up to", "next run"), steps)
-        watched = [(row.guard, row.limit, row.now, row.verdict) for row in guards if row.target == target]
+        watched = [(row.guard, row.limit, row.now, status(row.verdict)) for row in guards if row.target == target]
         if watched:
             out("")
             out_table(("guard", "limit", "now", "verdict"), watched)

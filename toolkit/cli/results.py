@@ -60,7 +60,7 @@ def _store(arguments: Arguments) -> Iterator[Store]:
 
 def _list(arguments: Arguments) -> int:
     from toolkit.analysis.documents import runs_document
-    from toolkit.app.results import listed_runs
+    from toolkit.app.results import listed_runs, statuses
 
     limit = arguments.number("limit")
     if limit is not None and limit < 1:
@@ -70,20 +70,21 @@ def _list(arguments: Arguments) -> int:
     with _store(arguments) as store:
         tell_died(store)
         heads = listed_runs(store, limit or 50)
+        ended = statuses(store, heads)
     if arguments.flag("json"):
         out_json(runs_document(heads))
     elif heads:
-        columns = ("run", "label", "operation", "target", "state", "trials")
-        out_table(columns, map(_row, heads), whole=frozenset({"run", "operation", "state", "trials"}))
+        columns = ("run", "began (UTC)", "label", "operation", "target", "state", "trials")
+        out_table(columns, map(_row, heads, ended), whole=frozenset({"run", "operation", "state", "trials"}))
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE
 
 
-def _row(head: RunHead) -> tuple[str, ...]:
-    ended = f"{head.trials_ended}/{head.trials_planned}"
+def _row(head: RunHead, ended: str) -> tuple[str, ...]:
+    began, trials = f"{head.began_at:%Y-%m-%d %H:%M}", f"{head.trials_ended}/{head.trials_planned}"
     target = _short_target(head.experiment.target)
-    return head.run, head.label or "", head.experiment.operation, target, head.state, ended
+    return head.run, began, head.label or "", head.experiment.operation, target, ended, trials
 
 
 def _short_target(text: str) -> str:

@@ -188,6 +188,15 @@ class RunRecord:
     artifacts: tuple[Artifact, ...] = ()
     """Small text artifacts (scripts, facts); large ones are read one by one."""
 
+    @property
+    def latest_trials(self) -> tuple[TrialRecord, ...]:
+        """Of each trial its latest attempt."""
+        return tuple({each.trial: each for each in sorted(self.trials, key=lambda each: each.attempt)}.values())
+
+    @property
+    def all_ok(self) -> bool:
+        return all(trial.outcome is Outcome.OK for trial in self.latest_trials)
+
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:

@@ -48,6 +48,20 @@ class RunState(StrEnum):
     """Of a plan run: its process was killed or its host went down, which others found out."""
 
 
+_SHOWN = {"done": "ok", "problem": "failed", "passed": "failed", "unreadable": "warning"}
+
+
+def status(state: str, *, well: bool = True) -> str:
+    """Return the word that people read for a state, the same on every screen; JSON and the store keep the state.
+
+    Args:
+        state: of a run, a step, a check or a guard (`passed`: its limit is).
+        well: whether nothing within it went otherwise than it should; if not, `ok` becomes `warning`.
+    """
+    word = _SHOWN.get(state, state)
+    return "warning" if word == "ok" and not well else word
+
+
 class Effect(StrEnum):
     """What a step does to the database."""
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from toolkit.config.notices import NotifyOn
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
-from toolkit.model.words import RunState
+from toolkit.model.words import RunState, status
 from toolkit.units import counted, seconds
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -160,7 +160,7 @@ def _step_lines(step: StepRecord) -> Iterator[str]:
     took = "" if step.elapsed_seconds is None else f"took {seconds(step.elapsed_seconds)}"
     if took and step.expected_seconds is not None:
         took += f", usually {seconds(step.expected_seconds)}"
-    head = f"{step.state.value.capitalize()}: {safe(step.step)} on {safe(step.target)}"
+    head = f"{status(step.state).capitalize()}: {safe(step.step)} on {safe(step.target)}"
     if step.state is StepState.DONE and not step.reason:
         yield from _wrapped(f"{head}{took and f', {took}'}")
         return

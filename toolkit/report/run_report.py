@@ -9,6 +9,7 @@ from datetime import datetime
 
 from toolkit.analysis.run_report import ReportedStep, RunReport, Trend
 from toolkit.model.plan import StepState
+from toolkit.model.words import status
 from toolkit.report.backup_charts import lanes_chart
 from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
@@ -108,7 +109,7 @@ def trends_text(trends: Sequence[Trend]) -> str:
         ]
         for each in reversed(trend.runs):
             reason = f"  {clean(each.reason)}" if each.reason else ""
-            head = f"  {_minute(each.began_at)}  {each.state:8} {seconds(each.elapsed_seconds):>10}"
+            head = f"  {_minute(each.began_at)}  {status(each.state):8} {seconds(each.elapsed_seconds):>10}"
             lines += wrapped(head, reason, further=" " * len(head + "  ")) or [head]
         lines.append("")
     return "\n".join(lines)
@@ -190,9 +191,7 @@ def _targets(steps: Sequence[ReportedStep]) -> Table:
         counts[step.record.target, step.record.state] += 1
     rows = [[name, *(str(counts[name, state]) for state in states)] for name in names] if len(names) > 1 else []
     bad = (_worst(state for state in states if counts[name, state]) for name in names)
-    return table(
-        "By target", [*left("target"), *right(*(state.value for state in states))], rows, bad if rows else ()
-    )
+    return table("By target", [*left("target"), *right(*map(status, states))], rows, bad if rows else ())
 
 
 def _steps(steps: Sequence[ReportedStep]) -> Table:
@@ -200,7 +199,7 @@ def _steps(steps: Sequence[ReportedStep]) -> Table:
     ordered = sorted(steps, key=lambda step: WORST_FIRST.index(step.record.state))
     rows = (
         [
-            step.record.target, step.record.step, step.record.state.value, seconds(step.record.elapsed_seconds),
+            step.record.target, step.record.step, status(step.record.state), seconds(step.record.elapsed_seconds),
             seconds(step.usual_seconds), step.against_history or "", step.record.reason or "",
         ]
         for step in ordered
@@ -269,7 +268,7 @@ def _as_text(report: RunReport, facts: Sequence[tuple[str, str]], licences: Sequ
 
 def _of_target(target: str, steps: Sequence[ReportedStep]) -> Iterator[str]:
     counts = {state: sum(step.record.state is state for step in steps) for state in WORST_FIRST}
-    said = ", ".join(f"{counts[state]} {state}" for state in WORST_FIRST if counts[state])
+    said = ", ".join(f"{counts[state]} {status(state)}" for state in WORST_FIRST if counts[state])
     yield ""
     yield from wrapped("", f"on {clean(target)}: {said} of {counted(len(steps), 'step')}")
     for step in sorted(steps, key=lambda each: WORST_FIRST.index(each.record.state)):
@@ -281,7 +280,7 @@ def _of_step(step: ReportedStep) -> Iterator[str]:
     took = [] if record.elapsed_seconds is None else [f"took {seconds(record.elapsed_seconds)}"]
     usual = [] if step.usual_seconds is None or not took else [f"usually {seconds(step.usual_seconds)}"]
     remark = [step.against_history] if step.against_history else []
-    head = f"{record.state:7}  {clean(record.step)}"
+    head = f"{status(record.state):7}  {clean(record.step)}"
     tail = "; ".join([", ".join([*took, *usual]), *remark] if took else remark)
     yield from wrapped("  ", f"{head}  {tail}".rstrip(), further=" " * 11)
     for what, text in (

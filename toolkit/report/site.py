@@ -16,7 +16,7 @@ from toolkit.analysis.judged import Judged
 from toolkit.model.operations import judged_by
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.values import spell_level
-from toolkit.model.words import Mode, OperationName, RunState
+from toolkit.model.words import Mode, OperationName, RunState, status
 from toolkit.report.chart import SERIES_SHAPES, Chart, ChartLine, ChartMark, Frame, Legend, linear, time_axis
 from toolkit.report.html import page_of_views, render_page
 from toolkit.report.safe import clean
@@ -43,6 +43,8 @@ class SiteEntry:
     target: str
     label: str
     state: str
+    ended: str
+    """The word that people read for the state."""
     headline: str
     work: str
     """What is the same in all runs of one job: operation, options, factors, target."""
@@ -55,7 +57,7 @@ class SiteEntry:
 
     @property
     def mark(self) -> str:
-        return _MARKS.get(RunState(self.state), "")
+        return _MARKS.get(RunState(self.state), "partly" if self.ended == "warning" else "")
 
     @property
     def title(self) -> str:
@@ -94,6 +96,7 @@ def site_page(run: RunRecord) -> tuple[str, SiteEntry]:
         target=clean(place_of(head.experiment.target)),
         label=clean(head.label or ""),
         state=head.state.value,
+        ended=status(head.state, well=run.all_ok),
         headline=headline,
         work=_work(head),
         medians=tuple((name, value) for name, value in medians if value is not None),
@@ -160,7 +163,7 @@ def _history(found: Sequence[SiteEntry]) -> JobHistory:
     names = tuple(dict.fromkeys(name for entry in shown for name, _ in entry.medians))[:_MOST_LINES]
     values = [dict(entry.medians) for entry in shown]
     rows = tuple(
-        _Row(entry.run, entry.when, entry.state, tuple(judged.spell(one.get(name)) for name in names))
+        _Row(entry.run, entry.when, entry.ended, tuple(judged.spell(one.get(name)) for name in names))
         for entry, one in zip(shown, values, strict=True)
     )
     about = f"{counted(len(found), 'run')}, {shown[-1].when} to {newest.when} UTC"

@@ -15,7 +15,7 @@ from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
 from toolkit.model.values import spell_level
-from toolkit.model.words import Mode
+from toolkit.model.words import Mode, status
 from toolkit.report.backup_charts import backup_charts
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
@@ -179,7 +179,8 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
     yield "when", _when(head.began_at, head.ended_at)
     yield (
         "state",
-        f"{head.state.value}, {count(head.trials_ended)} of {counted(head.trials_planned, 'trial')} ended",
+        f"{status(head.state, well=run.all_ok)}, {count(head.trials_ended)} of "
+        f"{counted(head.trials_planned, 'trial')} ended",
     )
 
 

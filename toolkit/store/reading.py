@@ -9,7 +9,7 @@ import base64
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 
@@ -54,17 +54,15 @@ class RunReader(StorePart):
         with self._database.read() as connection:
             return [_head(row) for row in connection.execute(newest_first(_heads(), schema.run, limit))]
 
-    def runs_with_undone_trials(self, runs: Sequence[str]) -> frozenset[str]:
-        """Return those of some runs that have a trial whose last attempt failed, was interrupted or has no end."""
+    def runs_with_trials(self, runs: Sequence[str], outcomes: Collection[Outcome]) -> frozenset[str]:
+        """Return those of some runs that have a trial whose last attempt ended so, or has no end."""
         table, found = schema.trial, set[str]()
         newest = func.max(table.c.attempt).over(partition_by=(table.c.run, table.c.trial)).label("newest")
         with self._database.read() as connection:
             for at in range(0, len(runs), _PART):
                 some = select(table.c.run, table.c.outcome, table.c.attempt, newest)
                 last = some.where(table.c.run.in_(runs[at : at + _PART])).subquery()
-                undone = last.c.outcome.is_(None) | last.c.outcome.in_(
-                    (Outcome.FAILED.value, Outcome.INTERRUPTED.value)
-                )
+                undone = last.c.outcome.is_(None) | last.c.outcome.in_([one.value for one in outcomes])
                 query = select(last.c.run).distinct().where(last.c.attempt == last.c.newest, undone)
                 found.update(connection.execute(query).scalars())
         return frozenset(found)

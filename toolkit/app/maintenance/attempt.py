@@ -12,7 +12,7 @@ from toolkit.app.maintenance.closing import child_of, retrying
 from toolkit.app.maintenance.loaded import Reader, Verification, as_before
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
-from toolkit.app.results import ended_well, find_run, latest_trials
+from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import COMMITTED, THERE, load_in_doubt, loaded_in_part, taken_as_done
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
@@ -233,7 +233,7 @@ class StepAttempt:
     def _may_pass(self, record: RunRecord) -> bool:
         """Tell whether everything that failed may be gone at the next try."""
         dialect = dialect_of(self.plan_target.resolved.target.engine)
-        bad = [trial for trial in latest_trials(record) if trial.outcome is not Outcome.OK]
+        bad = [trial for trial in record.latest_trials if trial.outcome is not Outcome.OK]
         advice = [dialect.explain(trial.error_code or "", trial.reason or "") for trial in bad]
         return bool(bad) and all(each is not None and each.passing for each in advice)
 
