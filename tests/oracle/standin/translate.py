@@ -87,7 +87,7 @@ def _translated(text: str, context: tuple[tuple[str, str | None], ...]) -> _Know
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Placeholder):
             names.append(str(node.this))
-            node.replace(sqlglot.parse_one(f"${len(names)}", read="duckdb"))
+            node.replace(exp.Placeholder(this=str(len(names))))
             continue
         changed = _rewrite(node, known)
         if changed is not node:
@@ -96,7 +96,7 @@ def _translated(text: str, context: tuple[tuple[str, str | None], ...]) -> _Know
     for table in named:
         _qualify(table, str(known["CURRENT_SCHEMA"]))
     tables = tuple((table.db or "", table.name) for table in named)
-    return _Known(tree.sql(dialect="duckdb", identify=True), tuple(names), tables, degree)
+    return _Known(tree.sql(dialect="duckdb", identify=True, copy=False), tuple(names), tables, degree)
 
 
 def bind_names(text: str) -> list[str]:
@@ -122,13 +122,18 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
             this="oracle_to_char" if len(arguments) == 2 else "oracle_text", expressions=arguments
         )
     if isinstance(node, exp.ToNumber):
-        return exp.cast(node.this, "DOUBLE")
+        return exp.cast(node.this, "DOUBLE", copy=False)
     if isinstance(node, exp.CurrentTimestamp):
         return exp.cast(exp.Literal.string(_SYSDATE), "TIMESTAMP")
     if isinstance(node, exp.DPipe):
         # Oracle joins a NULL as nothing.
         sides = (
-            sqlglot.exp.func("COALESCE", exp.cast(each, "VARCHAR"), exp.Literal.string(""))
+            exp.func(
+                "COALESCE",
+                exp.cast(each, exp.DataType.Type.VARCHAR, copy=False),
+                exp.Literal.string(""),
+                copy=False,
+            )
             for each in (node.this, node.expression)
         )
         return exp.DPipe(this=next(sides), expression=next(sides))
@@ -167,7 +172,7 @@ def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Exp
     if isinstance(node, exp.StrToDate):
         return exp.cast(exp.StrToTime(this=node.this, format=node.args["format"]), "TIMESTAMP")
     if isinstance(node, exp.Cast) and node.is_type("date") and not isinstance(node.this, exp.Literal):
-        return exp.cast(node.this, "TIMESTAMP")  # a date of Oracle has a time of day
+        return exp.cast(node.this, "TIMESTAMP", copy=False)  # a date of Oracle has a time of day
     if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_LOB":
         return node.expression.expressions[0]
     if rewritten(node) is not node:
