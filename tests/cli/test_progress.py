@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import pytest
+from rich.console import Console
 
-from toolkit.cli.listening import _SHOWING, Progress, paused
+from toolkit.cli.listening import _SHOWING, Progress, _Line, paused
 from toolkit.cli.output import out_table, plain
 from toolkit.model.protocols import Event
 
@@ -51,8 +53,41 @@ def test_a_terminal_shows_how_far_and_how_long(monkeypatch: pytest.MonkeyPatch) 
         assert progress._live is not None
         progress._live.refresh()
     shown = screen.getvalue()
-    assert "7/100 trials  degree=2 repeat 1  0:0" in shown
-    assert "left" in shown
+    assert re.search(r"\[-{10}\]  7/100 trials  about (1:00|0:59) left  degree=2 repeat 1  0:0", shown)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_bar_and_the_time_left_are_of_the_whole_and_fit_every_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr("toolkit.cli.listening.time.monotonic", lambda: clock[0])
+    line = _Line()
+
+    def at(seconds: float, *events: Event) -> str:
+        clock[0] = 1000.0 + seconds
+        for event in events:
+            line.take(event)
+        console = Console(width=columns, file=io.StringIO())
+        shown = line.__rich_console__(console, None)[0].plain
+        assert len(shown) < columns
+        return shown
+
+    def ends(number: int, left: float) -> Event:
+        return Event("trial-ended", "degree=1: ok", {"ended": number, "total": 4, "eta_seconds": left})
+
+    def part(number: int) -> Event:
+        return Event("part", f"sweep {number} of 4: ctas", {"part": number, "parts": 4})
+
+    assert at(0, part(1)).startswith("1/4  sweep 1 of 4: ctas")
+    # 10 s of 20 s of the first of four parts
+    assert at(10, ends(2, 10.0)).startswith("[#---------]  1/4  2/4 trials  about 1:10 left")
+    assert at(20, ends(4, 0.0)).startswith("[##--------]  1/4  4/4 trials  about 1:00 left")
+    assert at(20, part(2)).startswith("[##--------]  2/4  about 1:00 left")
+    assert at(60, part(3), part(4), ends(3, 20.0)).startswith("[#######---]  4/4  3/4 trials  about 0:20 left")
+    # late: what was expected is over, and it is not at its end
+    assert at(100).startswith("[#########-]  4/4  3/4 trials  about 0:00 left")
+    assert at(101, ends(4, 0.0)).startswith("[##########]  4/4  4/4 trials")
 
 
 def test_text_from_a_database_cannot_drive_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,7 +144,9 @@ def _fitting_rows(sessions: Sessions, budget: float) -> int:
 
 def _sweep_all(target: DuckdbTarget, store: Store, events: Events, stop: Stop, budget: float) -> list[str]:
     runs = []
-    for name, options in _SWEEPS:
+    for number, (name, options) in enumerate(_SWEEPS, 1):
+        part = {"part": number, "parts": len(_SWEEPS)}
+        events.emit(Event("part", f"sweep {number} of {len(_SWEEPS)}: {name}", part))
         experiment = Experiment(
             target.display,
             name,

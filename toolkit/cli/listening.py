@@ -126,7 +126,7 @@ class _All:
 
 SPARSE_SECONDS = 10.0
 _BAR = 10
-_SHOWN = frozenset({"mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
+_SHOWN = frozenset({"part", "mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
 
 
 _SHOWING: list[Live] = []
@@ -230,7 +230,11 @@ def _spell(seconds: float) -> str:
 
 
 class _Line:
-    """The live line: how many of how many, what runs, how long it will take."""
+    """The live line: how far the whole is and how long it will take, what runs now and how far that is.
+
+    The whole is a run, or the runs that a command does one after the other (events `part`), of which those to come
+    are taken to last as long as the others on average.
+    """
 
     def __init__(self) -> None:
         self._ended = 0
@@ -238,10 +242,14 @@ class _Line:
         self._now = ""
         self._eta: float | None = None
         self._eta_at = 0.0
-        self._begun = time.monotonic()
+        self._begun = self._part_begun = time.monotonic()
+        self._part, self._parts = 1, 1
+        self._part_seconds = 0.0
         self._statement = ""
 
     def take(self, event: Event) -> None:
+        if event.kind == "part":
+            self._take_part(event)
         if event.kind in {"statement-progress", "trial-begun", "trial-ended"}:
             self._statement = _bar(event.data)
         ended, total, eta = event.data.get("ended"), event.data.get("total"), event.data.get("eta_seconds")
@@ -249,18 +257,54 @@ class _Line:
             self._ended, self._total = ended, total
         if isinstance(eta, int | float):
             self._eta, self._eta_at = float(eta), time.monotonic()
-        if event.kind in {"trial-begun", "progress", "setup", "waiting"}:
+        if event.kind in {"part", "trial-begun", "progress", "setup", "waiting"}:
             self._now = event.text
+
+    def _take_part(self, event: Event) -> None:
+        part, parts, now = event.data.get("part"), event.data.get("parts"), time.monotonic()
+        if isinstance(part, int) and isinstance(parts, int):
+            self._part_seconds += now - self._part_begun if part > 1 else 0.0
+            self._part, self._parts, self._part_begun = part, parts, now
+            self._ended, self._total, self._eta = 0, 0, None
+
+    def _left(self, now: float) -> float | None:
+        """Return how long the whole will take from now; None while nothing tells."""
+        of_part, earlier = now - self._part_begun, self._part - 1
+        if self._eta is not None:
+            own = max(0.0, self._eta - (now - self._eta_at))
+            usual = (self._part_seconds + of_part + own) / self._part
+        elif earlier:
+            usual = self._part_seconds / earlier
+            own = max(0.0, usual - of_part)
+        else:
+            return None
+        return own + (self._parts - self._part) * usual
+
+    def _whole(self, now: float, left: float | None) -> str:
+        """Draw how far the whole is, by time where it is known; full only when nothing is left to do."""
+        if left is not None:
+            share = (now - self._begun) / max(now - self._begun + left, 0.001)
+        elif self._total:
+            share = (self._part - 1 + self._ended / self._total) / self._parts
+        else:
+            return ""
+        ended = self._part == self._parts and 0 < self._total == self._ended
+        return _drawn(100 if ended else min(99.0, 100 * share))
 
     def __rich_console__(self, console: Console, options: object) -> list[Text]:
         from rich.text import Text
 
         now = time.monotonic()
-        parts = [f"{self._ended}/{self._total} trials" if self._total else "", plain(self._now)]
-        parts.append(self._statement)
-        parts.append(f"{_clock(now - self._begun)} so far")
-        if self._eta is not None:
-            parts.append(f"about {_clock(max(0.0, self._eta - (now - self._eta_at)))} left")
+        left = self._left(now)
+        parts = [
+            self._whole(now, left),
+            f"{self._part}/{self._parts}" if self._parts > 1 else "",
+            f"{self._ended}/{self._total} trials" if self._total else "",
+            "" if left is None else f"about {_clock(left)} left",
+            plain(self._now),
+            self._statement,
+            f"{_clock(now - self._begun)} so far",
+        ]
         text = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
         text.truncate(console.width - 1, overflow="ellipsis")
         return [text]
@@ -271,9 +315,13 @@ def _bar(data: Mapping[str, object]) -> str:
     percent, left = data.get("percent"), data.get("seconds_left")
     if not isinstance(percent, int | float):
         return ""
-    filled = int(percent * _BAR / 100)
-    text = f"[{'#' * filled}{'-' * (_BAR - filled)}] {percent:.0f} % {data.get('operation') or ''}".rstrip()
+    text = f"{_drawn(percent)} {percent:.0f} % {data.get('operation') or ''}".rstrip()
     return f"{plain(text)}, {_clock(left)} left" if isinstance(left, int | float) and left >= 0 else plain(text)
+
+
+def _drawn(percent: float) -> str:
+    filled = int(percent * _BAR / 100)
+    return f"[{'#' * filled}{'-' * (_BAR - filled)}]"
 
 
 def _clock(seconds: float) -> str:
