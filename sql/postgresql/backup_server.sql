@@ -6,6 +6,7 @@
 -- Versions: PostgreSQL 14 and later
 SELECT (SELECT s.setting FROM pg_catalog.pg_settings s WHERE s.name = 'data_directory') AS data_directory,
        current_setting('port')::integer AS port,
+       coalesce(host(inet_server_addr()), 'local socket') AS host,
        CASE WHEN r.rolreplication OR r.rolsuper THEN 'yes' ELSE 'no' END AS may_replicate,
        current_setting('max_wal_senders')::integer AS wal_senders,
        current_setting('wal_level') AS wal_level,

@@ -28,7 +28,7 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.executors import host
 from toolkit.model.experiment import Experiment
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.protocols import Answer
 from toolkit.model.words import Mode, Outcome
@@ -127,6 +127,27 @@ def test_the_newest_verified_backup_stays_however_old_it_is(
     told = "\n".join(heard.texts("cleanup"))
     assert f"removed backup `{place / named(older)}`" in told
     assert "it is the newest that is verified" in told and "no verified backup was made after it" in told
+
+
+@pytest.mark.parametrize(
+    ("column", "before"), [("host", "10.0.0.9"), ("port", 1), ("data_directory", "/var/lib/clone")]
+)
+def test_a_backup_of_a_clone_under_the_same_name_and_address_stays(
+    arena: Arena, store: Store, place: Path, days: list[int], column: str, before: str | int
+) -> None:
+    """A base backup has the system identifier of its original, and a host name may lead to either."""
+    if arena.engine == "duckdb":
+        pytest.skip("the database is a file of this host")
+    old = make(arena, store, place)
+    facts = facts_from_text(str(store.load_facts(old)))
+    (row,) = facts.rows("backup_server")
+    answers = {**facts.answers, "backup_server": ({**row, column: before},)}
+    store.save_facts(old, facts_to_text(replace(facts, answers=answers)))
+    days[0], heard = 15, Heard()
+    last = make(arena, store, place, heard, keep_for="14d")
+    assert there(place) == {named(old), named(last)}
+    title = column.replace("_", " ")
+    assert f"whose {title} is `{before}`" in "\n".join(heard.texts("cleanup"))
 
 
 def test_what_cannot_be_removed_is_named_and_the_job_is_not_done_in_full(

@@ -65,6 +65,8 @@ class Backups(Implementation):
 
     reads_back = False
     """Whether a program of the engine reads a backup again; where none does, that it is complete is the proof."""
+    clone_differs_in: tuple[tuple[str, str, str], ...] = ()
+    """In what a clone differs from its original, which has the same identity: title, catalogue file, column."""
 
 
 def backups_of(work: Implementations, operation: OperationName) -> Backups:

@@ -65,7 +65,7 @@ def test_a_target_that_opens_no_session_is_asked_once(
 
     read, scheduled, real = list[str](), list[str](), outlook.scheduler_sentences
 
-    def read_server(target: Target, dialect: object) -> Facts:
+    def read_server(target: Target, dialect: object, **more: object) -> Facts:
         del dialect
         read.append(target.display)
         return Facts("duckdb", (1,))
@@ -88,7 +88,7 @@ def test_a_target_that_opens_no_session_is_asked_once(
 def test_what_cannot_be_read_is_no_reason_for_silence(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[ToolkitError] | type[DatabaseError]
 ) -> None:
-    def refused(target: Target, dialect: object) -> NoReturn:
+    def refused(target: Target, dialect: object, **more: object) -> NoReturn:
         del target, dialect
         raise kind("permission denied for view `v`", code="TK-0205")
 
@@ -103,7 +103,7 @@ def test_a_target_that_says_nothing_any_more_is_not_waited_for(
 ) -> None:
     end = threading.Event()
 
-    def hangs(target: Target, dialect: object) -> Facts:
+    def hangs(target: Target, dialect: object, **more: object) -> Facts:
         del target, dialect
         assert end.wait(300)
         return Facts("duckdb", (1,))

@@ -18,6 +18,8 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.repair import database_of, read_server
 from toolkit.app.runs.retention import retention_of, sentences_of
 from toolkit.design.window import spell_window
+from toolkit.dialects.backups import Backups, backups_of
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.reaching import Reach, reach
@@ -186,7 +188,8 @@ def _removed(targets: Sequence[PlanTarget], store: Store) -> Iterator[str]:
         unknown = f"{plan_target.name}: which older backups would be removed is unknown: "
         try:
             dialect = dialect_of(target.engine)
-            facts = within(_ANSWER_SECONDS, partial(read_server, target, dialect))
+            files = {file for job in jobs for _, file, _ in _ways(dialect, job).clone_differs_in}
+            facts = within(_ANSWER_SECONDS, partial(read_server, target, dialect, also=sorted(files)))
         except TimeoutError:
             yield unknown + f"no response within {seconds(_ANSWER_SECONDS)}"
             continue
@@ -194,9 +197,14 @@ def _removed(targets: Sequence[PlanTarget], store: Store) -> Iterator[str]:
             yield unknown + error.sentence
             continue
         for job in jobs:
-            retention = retention_of(job.experiment, database_of(facts, target), dialect, store, coming=True)
+            database = database_of(facts, target)
+            retention = retention_of(job.experiment, database, facts, dialect, store, coming=True)
             for sentence in sentences_of(retention):
                 yield f"{job.step.name} on {plan_target.name}: {sentence}"
+
+
+def _ways(dialect: Dialect, job: TargetStep) -> Backups:
+    return backups_of(dialect.work, job.experiment.operation)
 
 
 # -- who does not answer --------------------------------------------------------------------------------------

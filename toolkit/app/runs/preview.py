@@ -257,7 +257,8 @@ def _removed_later(planning: PlanningContext, target: Target | None, store: Stor
     if store is None or target is None:
         return ()
     database = database_of(planning.facts, target)
-    return sentences_of(retention_of(planning.experiment, database, planning.dialect, store, coming=True))
+    facts, dialect = planning.facts, planning.dialect
+    return sentences_of(retention_of(planning.experiment, database, facts, dialect, store, coming=True))
 
 
 def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:

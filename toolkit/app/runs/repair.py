@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -243,15 +243,24 @@ def _heads(
     ]
 
 
-def read_server(target: Target, dialect: Dialect, timeouts: Timeouts | None = None) -> Facts:
+def read_server(
+    target: Target, dialect: Dialect, timeouts: Timeouts | None = None, also: Iterable[str] = ()
+) -> Facts:
     """Read what the server says of itself, in a session that no search for a run's sessions finds.
+
+    Args:
+        target: the server.
+        dialect: of its engine.
+        timeouts: of the session.
+        also: catalogue files that are read besides, where that is granted.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached.
     """
+    queries = [Query("server", "server"), *(Query(file, file, optional=True) for file in also)]
     sessions = Sessions(target, "dbatk repair", timeouts=timeouts)
     try:
-        return read_facts(sessions.get(Role.CONTROL), dialect, (Query("server", "server"),))
+        return read_facts(sessions.get(Role.CONTROL), dialect, queries)
     finally:
         sessions.close()
 

@@ -19,6 +19,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import run_folder
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment, mark_of
+from toolkit.model.facts import Facts, facts_from_text
 from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import JournalEntry, RunHead, run_key
 from toolkit.model.steps import ObjectRef, Step
@@ -78,13 +79,14 @@ class Retention:
 
 # -- which backups ------------------------------------------------------------------------------------------------
 def retention_of(
-    experiment: Experiment, database: str, dialect: Dialect, store: Store, *, coming: bool = False
+    experiment: Experiment, database: str, facts: Facts, dialect: Dialect, store: Store, *, coming: bool = False
 ) -> Retention | None:
     """Return what a job removes; None where it is not asked to remove anything.
 
     Args:
         experiment: the job.
         database: what identifies the database that it backs up.
+        facts: of it, as it is now.
         dialect: of its engine.
         store: whose backups count.
         coming: whether the job has not made its backup yet: what is removed then is what it proves unneeded.
@@ -95,7 +97,8 @@ def retention_of(
     ways = backups.backups_of(dialect.work, experiment.operation)
     proof = "verified" if ways.reads_back else "complete"
     made = _made(experiment.target, database, dialect, place, store, None if ways.reads_back else proof)
-    return _chosen(Retention(str(text), proof), [_as_it_is(each, dialect) for each in made], coming=coming)
+    told_apart = [_told_apart(each, ways, facts, store) for each in made]
+    return _chosen(Retention(str(text), proof), [_as_it_is(each, dialect) for each in told_apart], coming=coming)
 
 
 def _now() -> datetime:
@@ -158,6 +161,20 @@ def _of_another(entry: JournalEntry, head: RunHead, target: str) -> str | None:
     return None
 
 
+def _told_apart(old: OldBackup, ways: backups.Backups, now: Facts, store: Store) -> OldBackup:
+    """Leave what was made where a clone of this database, or its original, is: a host name may lead there now."""
+    recorded = store.load_facts(old.entry.run)
+    if old.stranger is not None or recorded is None:
+        return old
+    then = facts_from_text(recorded)
+    for title, file, column in ways.clone_differs_in:
+        before, here = (facts.value(file, column) for facts in (then, now))
+        if before is not None and here is not None and before != here:
+            why = f"it was made of a server whose {title} is `{before}` and not `{here}`: one is a clone"
+            return replace(old, stranger=why)
+    return old
+
+
 def _as_it_is(old: OldBackup, dialect: Dialect) -> OldBackup:
     """Look whether the folder is the one that was made, with what was in it then."""
     if old.stranger is not None:
@@ -191,7 +208,7 @@ def sentences_of(retention: Retention | None) -> tuple[str, ...]:
 def remove_old(context: RunContext) -> None:
     """Remove what is past its time, each journalled; what cannot be removed is said, and stays in the journal."""
     head = context.store.load_head(context.run)
-    retention = retention_of(context.experiment, head.target_name, context.dialect, context.store)
+    retention = retention_of(context.experiment, head.target_name, context.facts, context.dialect, context.store)
     if retention is None:
         return
     for sentence in retention.leaves:

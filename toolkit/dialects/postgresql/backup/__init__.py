@@ -41,6 +41,9 @@ class PostgresqlBackups(Backups):
     """Into a folder of this host; a job of pgBackRest into the user's repository."""
 
     reads_back = True
+    clone_differs_in = (
+        ("host", _SERVER, "host"), ("port", _SERVER, "port"), ("data directory", _SERVER, "data_directory"),
+    )  # fmt: skip
 
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:
         del options, facts
