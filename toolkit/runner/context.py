@@ -139,8 +139,14 @@ class PlanningContext:
         return Planner(self.dialect, spec_of(self.experiment), self.facts, naming)
 
     def pieces(self, cell: Cell) -> tuple[Piece, ...]:
-        """Return what is worked on in a trial of this cell, under placeholder names."""
-        return self.operation.pieces(self.planner(), cell)
+        """Return what is worked on in a trial of this cell, under placeholder names; made once for each cell."""
+        if cell not in self._pieces:
+            self._pieces[cell] = self.operation.pieces(self.planner(), cell)
+        return self._pieces[cell]
+
+    @cached_property
+    def _pieces(self) -> dict[Cell, tuple[Piece, ...]]:
+        return {}
 
     def all_pieces(self) -> Iterator[Piece]:
         """Yield what is worked on in all cells, cell by cell."""
