@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
-from tests.runner.context import EXPERIMENT
-from tests.runner.world import DIALECT
+import pytest
+
+from tests.runner.context import EXPERIMENT, context_of
+from tests.runner.world import DIALECT, RUN, World
+from tests.store.make import head
+from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
+from toolkit.model.words import Mode
 from toolkit.operations.base import Planner
-from toolkit.runner import PlanningContext
+from toolkit.operations.index_rebuild.plan import IndexRebuild
+from toolkit.runner import PlanningContext, RunContext
+from toolkit.store import open_store
 
 
 def test_the_pieces_of_each_configuration_are_made_once() -> None:
@@ -24,3 +33,44 @@ def test_the_pieces_of_each_configuration_are_made_once() -> None:
     assert all(support.ok for _, support in planning.support)
     assert every == [[piece for cell in planning.cells for piece in real.pieces(planning.planner(), cell)]] * 3
     assert asked == list(planning.cells)
+
+
+def test_the_indexes_to_rebuild_are_found_once_for_all_names_and_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    rebuild = replace(
+        EXPERIMENT, operation="index-rebuild", options={"index": "ORDERS_I"}, mode=Mode.JOB, factors=()
+    )
+    planning = PlanningContext(rebuild, DIALECT, DIALECT.assume("19-ee"))
+    real, asked = IndexRebuild._judged, []
+
+    def judged(own: IndexRebuild, planner: Planner) -> object:
+        asked.append(planner.naming)
+        return real(own, planner)
+
+    monkeypatch.setattr(IndexRebuild, "_judged", judged)
+    (script,) = planning.scripts
+    stages = [planning.operation.plan(planning.planner("KEY", number), planning.cells[0]) for number in (1, 2)]
+    assert [one.timed for one in stages] == [script.stages.timed if script.stages else None] * 2
+    assert len(asked) == 1
+    other = replace(planning, facts=DIALECT.assume("11.2-ee"))
+    assert other.scripts
+    assert len(asked) == 2  # what was derived from other facts is not taken over
+
+
+def test_the_stages_asked_for_last_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_store(tmp_path / "store.sqlite") as store:
+        store.create_run(head(RUN))
+        context = context_of(World(), store, mode=Mode.JOB, factors=())
+        (planned,) = context.planning.trials
+        real, made = context.operation, []
+
+        def plan(planner: Planner, cell: Cell) -> Stages:
+            made.append(planner.naming.sequence)
+            return real.plan(planner, cell)
+
+        counted = SimpleNamespace(pieces=real.pieces, plan=plan)
+        monkeypatch.setattr(RunContext, "operation", property(lambda _: counted))
+        first = [context.stages(planned.cell, 1) for _ in range(2)]
+        assert first[0] is first[1]
+        assert context.stages(planned.cell, 2) == context.stages(planned.cell, 2)
+        assert replace(context).stages(planned.cell, 2) is not context.stages(planned.cell, 2)
+        assert made == [1, 2, 2]

@@ -24,7 +24,7 @@ from toolkit.model.values import Cell, Support
 from toolkit.model.words import Keep, Outcome, RunState, SupportState
 from toolkit.operations.base import Planner
 from toolkit.runner import sweep
-from toolkit.runner.context import RunContext
+from toolkit.runner.context import PlanningContext, RunContext
 from toolkit.runner.leftovers import note_completed
 from toolkit.runner.sweep import Sweep
 from toolkit.runner.todo import SweepProgress, missing, worth_repeating
@@ -117,7 +117,7 @@ def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Rig]:
         operation = SimpleNamespace(pieces=pieces, plan=plan, uses=())
         monkeypatch.setattr(RunContext, "operation", property(lambda _: operation))
         monkeypatch.setattr(sweep, "run_trial", trial)
-        monkeypatch.setattr(sweep, "support_of", lambda _, parts: made.supports(parts[0].cell))
+        monkeypatch.setattr(PlanningContext, "support_for", lambda _, cell: made.supports(cell))
         monkeypatch.setattr(sweep, "bracketed", lambda _: nullcontext())
         monkeypatch.setattr(sweep, "learn_refusals", lambda *_: made.asked.append(1))
         monkeypatch.setattr(sweep, "prove_at_end", lambda *_: None)
@@ -164,7 +164,7 @@ def test_every_trial_runs_once_in_its_order_and_the_run_is_closed(rig: Rig) -> N
     state, context = rig.run(planned(ONE, TWO, ONE))
     assert state is RunState.DONE
     assert [number for number, _, _ in rig.ran] == [1, 2, 3]
-    assert rig.names == [f"DBATK_{KEY}_{number}" for number in (0, 1, 2, 3)]
+    assert rig.names == [f"DBATK_{KEY}_{number}" for number in (1, 2, 3)]
     assert rig.world.closed == 1
     kept = rig.kept.load_run(RUN)
     assert kept.head.state is RunState.DONE
@@ -402,7 +402,7 @@ def test_each_attempt_numbers_its_objects_beyond_those_of_the_attempts_before(ri
         rig.names.clear()
         rig.run(planned(ONE, TWO), context=rig.context(attempt))
         begin = 4 * (attempt - 1)
-        assert rig.names[1:] == [f"DBATK_{KEY}_{begin + number}" for number in (1, 2)]
+        assert rig.names == [f"DBATK_{KEY}_{begin + number}" for number in (1, 2)]
 
 
 def test_a_degree_that_could_not_be_had_at_once_is_tried_once_more_under_another_name(rig: Rig) -> None:
@@ -411,7 +411,7 @@ def test_a_degree_that_could_not_be_had_at_once_is_tried_once_more_under_another
     )
     rig.run(planned(ONE, TWO))
     assert [number for number, _, _ in rig.ran] == [1, 1, 2]
-    assert rig.names[1:] == [f"DBATK_{KEY}_{number}" for number in (1, 3, 2)]
+    assert rig.names == [f"DBATK_{KEY}_{number}" for number in (1, 3, 2)]
     assert [trial.outcome for trial in rig.kept.load_run(RUN).trials] == [Outcome.OK, Outcome.OK]
 
 

@@ -180,7 +180,9 @@ def judged_by(name: OperationName) -> JudgedBy:
 
 def degree_level(levels: Mapping[str, object]) -> object:
     """Return the level of the factor that plays the part of the degree, whatever its name; None if not given."""
-    names = ("degree", *dict.fromkeys(one.degree for one in operations().values()))
+    if "degree" in levels:
+        return levels["degree"]
+    names = dict.fromkeys(one.degree for one in operations().values())
     return next((levels[name] for name in names if name in levels), None)
 
 

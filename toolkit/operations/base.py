@@ -6,9 +6,9 @@ cell. Neither touches a database.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar, cast
 
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
@@ -22,6 +22,7 @@ from toolkit.model.values import Cell, QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Keep, Mode, ObjectKind, OperationName, Role, SupportState
 from toolkit.rendering import step_of
 
+T = TypeVar("T")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -33,6 +34,14 @@ class Planner:
     spec: Spec
     facts: Facts
     naming: Naming
+    known: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+    """What was derived from the facts already; all planners of a run share it."""
+
+    def once(self, key: str, derive: Callable[[], T]) -> T:
+        """Return what is the same under all names and for all cells, derived from the facts when first asked."""
+        if key not in self.known:
+            self.known[key] = derive()
+        return cast(T, self.known[key])
 
     @property
     def measuring(self) -> bool:

@@ -136,7 +136,11 @@ class PlanningContext:
     def planner(self, key: str = PLACEHOLDER, number: int = 1) -> Planner:
         """Return a planner whose names carry this key and number."""
         naming = Naming(key, number, self.dialect.upper_names)
-        return Planner(self.dialect, spec_of(self.experiment), self.facts, naming)
+        return Planner(self.dialect, spec_of(self.experiment), self.facts, naming, self._known)
+
+    @cached_property
+    def _known(self) -> dict[str, object]:
+        return {}
 
     def pieces(self, cell: Cell) -> tuple[Piece, ...]:
         """Return what is worked on in a trial of this cell, under placeholder names; made once for each cell."""
@@ -156,13 +160,22 @@ class PlanningContext:
     @cached_property
     def support(self) -> tuple[tuple[Cell, Support], ...]:
         """Whether each cell can be had."""
-        planner = self.planner()
-        return tuple((cell, support_of(planner, self.pieces(cell))) for cell in self.cells)
+        return tuple((cell, self.support_for(cell)) for cell in self.cells)
+
+    def support_for(self, cell: Cell) -> Support:
+        """Say whether a cell can be had, whatever its objects are named; judged once for each cell."""
+        if cell not in self._supports:
+            self._supports[cell] = support_of(self.planner(), self.pieces(cell))
+        return self._supports[cell]
+
+    @cached_property
+    def _supports(self) -> dict[Cell, Support]:
+        return {}
 
     @cached_property
     def scripts(self) -> tuple[Script, ...]:
         """The steps of every cell under placeholder names; a cell that cannot be had has none, and says why."""
-        return tuple(self._script(number, cell) for number, cell in enumerate(self.cells, 1))
+        return tuple(self._script(number, cell, support) for number, (cell, support) in enumerate(self.support, 1))
 
     @cached_property
     def kept(self) -> tuple[Script, ...]:
@@ -178,13 +191,11 @@ class PlanningContext:
         except ToolkitError as error:
             return Script(str(cell), None, error.message)
 
-    def _script(self, number: int, cell: Cell) -> Script:
-        planner = self.planner(number=number)
+    def _script(self, number: int, cell: Cell, support: Support) -> Script:
         title = f"{self.experiment.operation} {cell}" if cell else str(self.experiment.operation)
-        support = support_of(planner, self.operation.pieces(planner, cell))
         if not support.ok:
             return Script(title, None, support.sentence)
-        stages = self.operation.plan(planner, cell)
+        stages = self.operation.plan(self.planner(number=number), cell)
         return Script(title, with_external_factors(stages, self.experiment.factors, cell))
 
 
@@ -256,6 +267,7 @@ class RunContext:
     """Waits until the guards of the run let a trial begin; asks the run to stop where they do not."""
     when_done: Callable[[], None] = lambda: None
     """Does what a run has still to do once its trials have ended."""
+    _stages: tuple[tuple[Cell, int], Stages] | None = field(default=None, init=False)
 
     @property
     def experiment(self) -> Experiment:
@@ -276,6 +288,12 @@ class RunContext:
     def planner(self, sequence: int = 0) -> Planner:
         """Return the planner for objects of one attempt of one trial."""
         return self.planning.planner(run_key(self.run), sequence)
+
+    def stages(self, cell: Cell, sequence: int) -> Stages:
+        """Return the stages of one attempt of one trial; those asked for last are kept."""
+        if self._stages is None or self._stages[0] != (cell, sequence):
+            self._stages = (cell, sequence), self.operation.plan(self.planner(sequence), cell)
+        return self._stages[1]
 
     @property
     def job(self) -> bool:

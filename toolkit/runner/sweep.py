@@ -14,7 +14,7 @@ from toolkit.model.records import Artifact, ItemRecord, TrialRecord
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Effect, Outcome, Role, RunState
-from toolkit.operations.base import Piece, support_of
+from toolkit.operations.base import Piece
 from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.changes import CHANGED_MEANWHILE
 from toolkit.runner.context import RunContext
@@ -102,9 +102,8 @@ class Sweep:
     def _first_stages(self, todo: Sequence[PlannedTrial]) -> Stages | None:
         """Return the stages of the first cell that can be had: setup and cleanup are the same for all."""
         for each in todo:
-            pieces = self._context.operation.pieces(self._context.planner(), each.cell)
-            if support_of(self._context.planner(), pieces).ok:
-                return self._context.operation.plan(self._context.planner(), each.cell)
+            if self._context.planning.support_for(each.cell).ok:
+                return self._context.stages(each.cell, self._sequence(each))
         return None
 
     def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
@@ -199,19 +198,19 @@ class Sweep:
     # -- one trial ----------------------------------------------------------------------------------------------
     def _trial(self, planned: PlannedTrial) -> EndedTrial:
         context = self._context
-        planner = context.planner(self._sequence(planned))
-        pieces = context.operation.pieces(planner, planned.cell)
-        support = support_of(planner, pieces)
+        sequence = self._sequence(planned)
+        pieces = context.operation.pieces(context.planner(sequence), planned.cell)
+        support = context.planning.support_for(planned.cell)
         context.store.begin_trial(
             context.run, planned.number, context.attempt, planned.cell, planned.repeat, datetime.now(UTC)
         )
         self._announce(planned)
         if support.ok or self._made_before(planned, pieces):
-            ended = self._execute(planned, pieces, context.operation.plan(planner, planned.cell))
+            ended = self._execute(planned, pieces, context.stages(planned.cell, sequence))
             if ended.record.outcome is Outcome.DOWNGRADED and ended.record.elapsed_seconds is None:
                 ended = self._once_more(planned)
         else:
-            requested = planner.degree(planned.cell) or None
+            requested = context.planner().degree(planned.cell) or None
             ended = EndedTrial(unsupported(planned, context.attempt, support.sentence, requested))
             self._refused.add(planned.cell)
         context.stop.look()
@@ -227,9 +226,9 @@ class Sweep:
     def _once_more(self, planned: PlannedTrial) -> EndedTrial:
         """Try a degree that could not be had at once a second time."""
         context = self._context
-        planner = context.planner(self._sequence(planned, again=True))
-        pieces = context.operation.pieces(planner, planned.cell)
-        return self._execute(planned, pieces, context.operation.plan(planner, planned.cell))
+        sequence = self._sequence(planned, again=True)
+        pieces = context.operation.pieces(context.planner(sequence), planned.cell)
+        return self._execute(planned, pieces, context.stages(planned.cell, sequence))
 
     def _sequence(self, planned: PlannedTrial, *, again: bool = False) -> int:
         """Number the objects of an execution so that no name is ever used twice in a run, and names stay short.

@@ -80,14 +80,14 @@ def taken_by_run(
     trial = _most(taken_by_trial(each) for each in stages.values())
     if planning.experiment.keep is Keep.ALL:
         stay = [_staying(stages[one.cell]) for one in trials if one.cell in stages]
-        trial = _plus(_together(stay), _most(map(_passing, stages.values())))
+        trial = _together([*stay, _most(map(_passing, stages.values()))])
     kept = [one.stages for one in planning.kept if one.stages is not None]
     at_once = _most(
-        [_plus(held, _most([*(_while(step.takes) for step in setup), trial])), *map(taken_by_trial, kept)]
+        [_together([held, _most([*(_while(step.takes) for step in setup), trial])]), *map(taken_by_trial, kept)]
     )
     logs = {cell: _logged(each, planning) for cell, each in stages.items()}
     added = [_logs_of(setup, planning), *(logs[one.cell] for one in trials if one.cell in logs)]
-    best = [_plus(_logs_of(each.setup, planning), _logged(each, planning)) for each in kept]
+    best = [_together([_logs_of(each.setup, planning), _logged(each, planning)]) for each in kept]
     return _together([at_once, *added, _most(best)])
 
 
@@ -123,7 +123,7 @@ def _logs_of(steps: Iterable[Step], planning: PlanningContext) -> Tally:
 
 def taken_by_trial(stages: Stages) -> Tally:
     """Estimate what a trial takes at its fullest, without what was made once for all."""
-    return _plus(_staying(stages), _passing(stages))
+    return _together([_staying(stages), _passing(stages)])
 
 
 def _staying(stages: Stages) -> Tally:
@@ -157,14 +157,11 @@ def _unknown(taken: Takes) -> str:
 
 
 def _together(tallies: Iterable[Tally]) -> Tally:
-    found: Tally = {}
+    found: dict[Place, Taken] = {}
     for tally in tallies:
-        found = _plus(found, tally)
+        for place, taken in tally.items():
+            found[place] = found[place] + taken if place in found else taken
     return found
-
-
-def _plus(one: Tally, other: Tally) -> Tally:
-    return {place: one.get(place, Taken()) + other.get(place, Taken()) for place in {**one, **other}}
 
 
 def _most(tallies: Iterable[Tally]) -> Tally:

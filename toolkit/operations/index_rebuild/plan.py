@@ -71,6 +71,9 @@ class IndexRebuild:
         Raises:
             ToolkitError: TK-0204 when there is nothing to rebuild, TK-0304 when nothing that was named can be.
         """
+        return planner.once("indexes", lambda: self._judged(planner))
+
+    def _judged(self, planner: Planner) -> tuple[tuple[IndexDefinition, ...], LeftOut]:
         everything = self._all(planner)
         found = tuple(index for index in everything if self._is_meant(planner, index))
         if everything and planner.spec.text("partition") is not None:

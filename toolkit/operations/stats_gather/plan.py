@@ -151,21 +151,15 @@ class StatsGather:
                 (copies.tables[name] if copies else ObjectRef(ObjectKind.TABLE, name), str(name), weight)
                 for name, weight in self._tables(planner).items()
             ]
-        return tuple(Piece(self._work(planner, cell, ref), label, weight) for ref, label, weight in refs)
+        mode, options = planner.spec.mode, planner.options(cell)
+        degree, workers = planner.degree(cell), planner.workers(cell)
+        return tuple(
+            Piece(Work(self.name, mode, ref, options, degree=degree, concurrency=workers), label, weight)
+            for ref, label, weight in refs
+        )
 
     def _weight(self, planner: Planner, schema: str) -> float:
         return sum(float(row.get("byte_count") or 0) for row in planner.facts.rows(f"tables:{schema}"))
-
-    def _work(self, planner: Planner, cell: Cell, ref: ObjectRef) -> Work:
-        return Work(
-            self.name,
-            planner.spec.mode,
-            ref,
-            planner.options(cell),
-            degree=planner.degree(cell),
-            mark=None,
-            concurrency=planner.workers(cell),
-        )
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         copies = self._copies(planner)
