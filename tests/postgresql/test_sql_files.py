@@ -153,6 +153,14 @@ def test_the_snapshot_files_of_a_release_are_for_it_and_no_counter_comes_twice(r
     assert ("io_read_bytes" in names) == (number >= 16)
 
 
+def test_what_was_analyzed_is_looked_up_and_not_searched_in_the_whole_catalogue(release: Bench) -> None:
+    binds = {"objects": LISTS["objects"], "since": LISTS["since"]}
+    rows = release.control.execute("EXPLAIN " + sql_file("postgresql", "analyzed"), binds).rows
+    plan = [str(line) for row in rows for line in row.values()]
+    assert any("pg_class_oid_index" in line for line in plan)
+    assert not any("Seq Scan on pg_class" in line for line in plan)
+
+
 def test_an_insert_may_not_name_generated_columns_and_knows_identities(release: Bench) -> None:
     rows = release.read("columns", schema=release.schema, name=ODD)
     assert [(row["column_name"], row["identity"], row["position"]) for row in rows] == [
