@@ -7,7 +7,7 @@ engine and every kind of failure stays in it; docs/testing.md says what each tie
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -39,6 +39,13 @@ _LONGEST = (
     "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py",
 )  # fmt: skip
 """Files that take longest, alone or as a row: they begin first, so that no worker is left with one at the end."""
+_WAITING = (
+    "tests/oracle/test_cut_network.py", "tests/oracle/test_unkind.py", "tests/oracle/test_unkind_phases.py",
+    "tests/postgresql/test_backup_basebackup.py", "tests/postgresql/test_cut_network.py",
+    "tests/runner/test_kill_and_resume.py", "tests/runner/test_kill_in_backup.py",
+    "tests/schedule/test_environment.py",
+)  # fmt: skip
+"""Files whose tests mostly wait: they are spread among the others, or all workers would wait at once."""
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 
 # No deadlines: how long an example takes is the machine's business.
@@ -75,14 +82,24 @@ def _only_full(value: Any) -> Any:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what another tier runs; a test named by its id always runs."""
     named = {word for word in config.args if "::" in word}
-    items.sort(key=lambda item: _file(item) not in _LONGEST)
     taken, left_out = [], []
     for item in items:
         asked = _in_tier(item) or any(item.nodeid.startswith(word) for word in named)
         (taken if asked else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = taken
+    items[:] = _in_order(taken)
+
+
+def _in_order(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the longest tests first, and those that wait at equal distances between the files of the rest."""
+    rest = [item for item in items if _file(item) not in _LONGEST]
+    waiting = [item for item in rest if _file(item) in _WAITING]
+    files = list(dict.fromkeys(_file(item) for item in rest if _file(item) not in _WAITING))
+    places = {file: float(number) for number, file in enumerate(files)}
+    distance = len(files) / (len(waiting) + 1)
+    between = {item.nodeid: distance * (number + 0.5) for number, item in enumerate(waiting)}
+    return sorted(items, key=lambda item: between.get(item.nodeid, places.get(_file(item), -1.0)))
 
 
 class _Scheduling(LoadScopeScheduling):
