@@ -177,3 +177,15 @@ def test_no_live_line_is_drawn_while_a_person_is_asked(monkeypatch: pytest.Monke
     assert not _SHOWING
     with paused():
         pass
+
+
+def test_an_error_of_several_trials_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        for number in (1, 2, 3):
+            data = {"ended": number, "total": 3, "outcome": "failed", "reason": "ORA-01652: no room"}
+            progress.emit(Event("trial-ended", f"degree={number}: failed (ORA-01652: no room)", data))
+    assert capsys.readouterr().err.splitlines() == [
+        "[1/3] degree=1: failed (ORA-01652: no room)",
+        "[2/3] degree=2: failed (as before)",
+        "[3/3] degree=3: failed (as before)",
+    ]

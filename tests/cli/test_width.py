@@ -92,6 +92,15 @@ def test_a_table_fits_the_terminal(columns: int, store: Path, tmp_path: Path) ->
     assert any(_LONG in line for line in lines) is (columns == 200)
 
 
+def test_a_dry_run_of_a_sweep_is_short_on_a_terminal(tmp_path: Path, url: str) -> None:
+    line = ("ctas", "-t", url, "--source", "small", "--table", "s2", "--degree", "1,2,4", "--dry-run")
+    short, whole = (on_terminal(200, *line, *more, cwd=tmp_path) for more in ((), ("--full",)))
+    assert (short.count("CREATE TABLE"), whole.count("CREATE TABLE")) == (1, 3)
+    assert [line for line in short.splitlines() if line.startswith("SET ")] == [
+        line for line in whole.splitlines() if line.startswith("SET ")
+    ]
+
+
 def test_a_file_is_laid_out_for_80_columns(store: Path, tmp_path: Path) -> None:
     on_terminal(200, "report", "last", "--out", "wide.txt", "--store", str(store), cwd=tmp_path)
     text = (tmp_path / "wide.txt").read_text(encoding="utf-8")

@@ -121,3 +121,24 @@ def test_one_session_shows_its_evidence_between_the_work_and_the_way_back() -> N
 def test_a_script_without_a_cell_that_can_be_had_holds_no_statement() -> None:
     text = print_script("postgresql", [], [Script("x", None, "no")])
     assert [line for line in text.splitlines() if line and not line.startswith(("--", "\\"))] == []
+
+
+def test_a_shortened_script_shows_of_further_cells_what_differs_and_names_the_rest() -> None:
+    def cell(degree: int) -> Script:
+        name = f"DBATK_RUN_{degree}"
+        work = TimedItem("it", (Step("w", f"CREATE TABLE {name}"),))
+        begin = (Step("b", f"SET threads = {degree}"),)
+        conclude = (Step("d", f"DROP TABLE {name}"),)
+        return Script(f"ctas degree={degree}", Stages(Timed((work,)), worker_begin=begin, conclude=conclude))
+
+    scripts = [cell(1), cell(2), Script("ctas degree=9", None, "too many")]
+    whole = print_script("duckdb", [], scripts)
+    short = print_script("duckdb", [], scripts, full=False)
+    for text in ("SET threads = 1;", "SET threads = 2;", "CREATE TABLE DBATK_RUN_1;", "DROP TABLE DBATK_RUN_1;"):
+        assert text in whole and text in short
+    for text in ("CREATE TABLE DBATK_RUN_2;", "DROP TABLE DBATK_RUN_2;"):
+        assert text in whole and text not in short
+    assert "-- as above, on its own objects: timed; conclude\n\n-- ==== ctas degree=9" in short
+    assert "-- unsupported: too many" in short
+    assert "the whole script" in short and "runs by hand" in whole and "runs by hand" not in short
+    assert print_script("duckdb", [], scripts[:1], full=False) == print_script("duckdb", [], scripts[:1])

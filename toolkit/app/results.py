@@ -260,16 +260,17 @@ def ended_well(run: RunRecord) -> bool:
 
 
 def failures(run: RunRecord) -> Iterable[str]:
-    """Name what did not end ok, once for each cell and reason: what failed, and what a warning is enough for."""
-    sentences = dict.fromkeys(
-        (str(trial.cell), trial.outcome.value, trial.reason or "")
-        for trial in run.latest_trials
-        if trial.outcome is not Outcome.OK
-    )
-    for cell, outcome, reason in sentences:
-        word = "failed" if outcome == Outcome.FAILED else "warning"
-        what = f"{cell}" if outcome == Outcome.FAILED else f"{cell}: {outcome}"
-        yield f"{word}: {what}" + (f" ({reason})" if reason else "")
+    """Name what did not end ok, each outcome and reason once, with the cells and the number of their trials."""
+    ended: dict[tuple[Outcome, str], list[str]] = {}
+    for trial in run.latest_trials:
+        if trial.outcome is not Outcome.OK:
+            ended.setdefault((trial.outcome, trial.reason or ""), []).append(str(trial.cell))
+    for (outcome, reason), trials in ended.items():
+        word = "failed" if outcome is Outcome.FAILED else "warning"
+        cells_named = "; ".join(dict.fromkeys(trials))
+        what = cells_named if outcome is Outcome.FAILED else f"{cells_named}: {outcome}"
+        times = f", {len(trials)} trials" if len(trials) > 1 else ""
+        yield f"{word}: {what}{times}" + (f" ({reason})" if reason else "")
 
 
 class Stored(StrEnum):

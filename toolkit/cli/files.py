@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.approving import approvals_of, checked_plan, password_prompt
+from toolkit.cli.colours import on_terminal
 from toolkit.cli.listening import LOG, listening
 from toolkit.cli.notices import tell_died, tell_of, told_of_refusals
 from toolkit.cli.output import held_back, out, out_json, out_raw, out_table, say
@@ -242,7 +243,7 @@ def _dry_run(plan: MaintenancePlan, arguments: Arguments) -> int:
 
     with open_store(arguments.text("store")) as store:
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
-        return _print_scripts(targets, store)
+        return _print_scripts(targets, store, full=arguments.flag("full") or not on_terminal(sys.stdout))
 
 
 def _status(record: PlanRunRecord) -> int:
@@ -275,7 +276,7 @@ def _show_night(record: PlanRunRecord) -> None:
             say(f"{step.step} on {step.target}: {step.reason}")
 
 
-def _print_scripts(targets: tuple[PlanTarget, ...], store: Store) -> int:
+def _print_scripts(targets: tuple[PlanTarget, ...], store: Store, *, full: bool) -> int:
     from toolkit.app.maintenance.guards import guard_rows
     from toolkit.app.runs.preview import script
 
@@ -286,7 +287,7 @@ def _print_scripts(targets: tuple[PlanTarget, ...], store: Store) -> int:
                 state = f"{row.verdict} now, {_comment(row.now)}"
                 out_raw(f"-- guard {row.guard} on {each.name}: {row.limit}; {state}\n")
             for job in each.jobs:
-                printed, _ = script(job.experiment, target, policy=policy, store=store)
+                printed, _ = script(job.experiment, target, policy=policy, store=store, full=full)
                 out_raw(f"-- step {job.step.name} on {each.name}\n{printed}\n")
         finally:
             target.close()

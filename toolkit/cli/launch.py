@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.cli.approving import checked_experiment, password_prompt
+from toolkit.cli.colours import on_terminal
 from toolkit.cli.listening import listening, speaks_json
 from toolkit.cli.output import out, out_json, out_raw, say
 from toolkit.cli.parameters import Arguments
@@ -123,6 +124,8 @@ def _check_script_options(arguments: Arguments) -> None:
             raise ToolkitError(
                 f"`--{name}` is only valid with `--dry-run`", code="TK-0107", hint=f"add `--dry-run`{saving}"
             )
+    if arguments.flag("full") and not arguments.flag("dry_run"):
+        raise ToolkitError("`--full` is only valid with `--dry-run`", code="TK-0107", hint="add `--dry-run`")
     if "assume" in arguments and "facts" in arguments:
         raise ToolkitError(
             "`--assume` and `--facts` are mutually exclusive", code="TK-0107", hint="use only one of them"
@@ -148,6 +151,7 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     from toolkit.app.targets import check_for_engine, engine_of, fitted, policy_of
     from toolkit.model.bill import bill_document
 
+    full = arguments.flag("full") or arguments.flag("json") or not on_terminal(sys.stdout)
     facts = arguments.text("facts")
     text = None if facts is None else read_text(facts)
     if "assume" in arguments or text is not None:
@@ -160,13 +164,14 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
             assume=arguments.text("assume"),
             facts_text=text,
             policy=policy_of(experiment.target),
+            full=full,
         )
     else:
         resolved = reach(experiment.target)
         try:
             with _store_of_backups(experiment, arguments) as store:
                 printed, bill = script(
-                    fitted(experiment, resolved), resolved.target, policy=resolved.policy, store=store
+                    fitted(experiment, resolved), resolved.target, policy=resolved.policy, store=store, full=full
                 )
         finally:
             resolved.target.close()

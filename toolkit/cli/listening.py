@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,6 +157,7 @@ class Progress:
         self._live: Live | None = None
         self._lock = threading.Lock()
         self._said_at = 0.0
+        self._reasons: set[tuple[object, object]] = set()
         self._line = _Line()
 
     def __enter__(self) -> Progress:
@@ -184,9 +186,19 @@ class Progress:
             try:
                 self._line.take(event)
                 if self._worth_a_line(event):
-                    self._print(_sentence(event))
+                    self._print(_sentence(self._once(event)))
             except (OSError, ValueError):
                 self._quiet = True
+
+    def _once(self, event: Event) -> Event:
+        """Leave the reason out of a trial that ended like one before: a long error is read once."""
+        how, reason = event.data.get("outcome"), event.data.get("reason")
+        if event.kind != "trial-ended" or not reason:
+            return event
+        if (how, reason) in self._reasons:
+            return replace(event, text=event.text.replace(f"({reason})", "(as before)"))
+        self._reasons.add((how, reason))
+        return event
 
     def _worth_a_line(self, event: Event) -> bool:
         if event.kind in _SHOWN:

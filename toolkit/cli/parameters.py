@@ -253,7 +253,12 @@ DESIGN = about(
 )
 SCRIPT = about(
     Topic.SCRIPT,
-    option("dry_run", "print the complete script without changing anything", kind=bool),
+    option("dry_run", "print the script without changing anything", kind=bool),
+    option(
+        "full",
+        "with --dry-run, on a terminal: of every configuration all, not only what differs (a pipe has all of it)",
+        kind=bool,
+    ),
     option(
         "assume",
         "with --dry-run: do not connect; assume this release and edition, on oracle also what is known of the "

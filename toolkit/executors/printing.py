@@ -6,6 +6,7 @@ catalogue are named in the head. Several sessions print as `-- session k of n, b
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,16 +26,24 @@ class Script:
     """Why this cell cannot be had; then there are no stages and only the reason is printed."""
 
 
-def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Script]) -> str:
-    """Return the whole script.
+_NUMBERED = re.compile(r"\b(dbatk_\w+?)_\d+\b", re.IGNORECASE)
+"""A generated name: each configuration has objects of its own."""
+
+
+def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Script], *, full: bool = True) -> str:
+    """Return the script.
 
     Args:
         engine: decides terminators and the client's own commands.
         head: comment lines that open it: what, where, mode.
         scripts: the cells in the order of the sweep; setup and cleanup are printed once.
+        full: whether all of each cell is printed. If not, a cell after the first has only the stages that differ
+            from those of the first by more than the numbers of its objects: to be read, not to be run.
     """
+    full = full or sum(script.stages is not None for script in scripts) < _SEVERAL
     lines = [f"-- {line}" for line in head]
-    lines += [f"-- {_by_hand(engine, scripts)}", *declared(engine).client.opening]
+    lines += [f"-- {_by_hand(engine, scripts) if full else _SHORTENED}", *declared(engine).client.opening]
+    first: list[list[str]] = []
     ran = [script.stages for script in scripts if script.stages is not None]
     if ran:
         lines += _stage("setup, once", ran[0].setup, engine)
@@ -42,11 +51,24 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
         lines += ["", f"-- ==== {script.title}"]
         if script.stages is None:
             lines.append(f"-- unsupported: {script.refused}")
-        else:
-            lines += _trial(script.stages, engine)
+            continue
+        stages = _trial(script.stages, engine)
+        lines += [line for stage in stages if full or _spelled(stage) not in first for line in stage]
+        left_out = [] if full else [stage[1].removeprefix("-- ") for stage in stages if _spelled(stage) in first]
+        if left_out:
+            lines += ["", f"-- as above, on its own objects: {'; '.join(left_out)}"]
+        first = first or [_spelled(stage) for stage in stages]
     if ran:
         lines += _stage("cleanup, once", ran[0].cleanup, engine)
     return "\n".join(lines) + "\n"
+
+
+_SEVERAL = 2
+_SHORTENED = "shortened to what differs: `--full`, a file or a pipe has the whole script"
+
+
+def _spelled(stage: Sequence[str]) -> list[str]:
+    return [_NUMBERED.sub(r"\1_N", line) for line in stage]
 
 
 def _by_hand(engine: EngineName, scripts: Sequence[Script]) -> str:
@@ -83,23 +105,27 @@ def _comment(text: str) -> str:
     return "-- " + " ".join(text.split()).rstrip("-")
 
 
-def _trial(stages: Stages, engine: EngineName) -> list[str]:
+def _trial(stages: Stages, engine: EngineName) -> list[list[str]]:
+    """Return the lines of each stage that has some."""
     workers = stages.timed.workers
-    lines = [_comment(f"omitted: {label}: {why}") for label, why in stages.timed.left_out]
-    lines += _stage("prepare", stages.prepare, engine)
+    omitted = [_comment(f"omitted: {label}: {why}") for label, why in stages.timed.left_out]
+    parts = [["", *omitted] if omitted else []]
+    parts.append(_stage("prepare", stages.prepare, engine))
+    begin = _stage("worker session", stages.worker_begin, engine)
+    end = _stage("worker session, restored", stages.worker_end, engine)
     if workers == 1:
-        lines += _stage("worker session", stages.worker_begin, engine)
-        lines += _timed(stages, 0, 1, engine)
-        lines += _stage("evidence, in the same session", stages.evidence, engine)
-        lines += _stage("worker session, restored", stages.worker_end, engine)
+        parts += [
+            begin,
+            _timed(stages, 0, 1, engine),
+            _stage("evidence, in the same session", stages.evidence, engine),
+            end,
+        ]
     else:
         for number in range(workers):
-            lines += ["", f"-- session {number + 1} of {workers}, start together"]
-            lines += _stage("worker session", stages.worker_begin, engine)
-            lines += _timed(stages, number, workers, engine)
-            lines += _stage("worker session, restored", stages.worker_end, engine)
-    lines += _stage("conclude", stages.conclude, engine)
-    return lines
+            heading = ["", f"-- session {number + 1} of {workers}, start together"]
+            parts.append([*heading, *begin, *_timed(stages, number, workers, engine), *end])
+    parts.append(_stage("conclude", stages.conclude, engine))
+    return [part for part in parts if part]
 
 
 def _timed(stages: Stages, number: int, workers: int, engine: EngineName) -> list[str]:

@@ -178,8 +178,9 @@ def script(
     facts_text: str | None = None,
     policy: TargetPolicy | None = None,
     store: Store | None = None,
+    full: bool = True,
 ) -> tuple[str, Bill | None]:
-    """Return the whole script of an experiment, and its licence bill of materials where the engine has one.
+    """Return the script of an experiment, and its licence bill of materials where the engine has one.
 
     Args:
         experiment: what would be run.
@@ -189,6 +190,7 @@ def script(
         facts_text: facts to take instead of reading them.
         policy: what the target's profile says, its licences above all.
         store: knows the backups that a job would remove; None leaves them out.
+        full: as in `print_script`.
 
     Raises:
         ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
@@ -210,7 +212,7 @@ def script(
         planning = PlanningContext(experiment, dialect, with_declared(facts, policy))
         snapshot_source = snapshot_source_by_facts(planning)
     check_plan(planning)
-    return script_of(planning, snapshot_source, policy, target, store=store)
+    return script_of(planning, snapshot_source, policy, target, store=store, full=full)
 
 
 def script_of(
@@ -221,8 +223,9 @@ def script_of(
     *,
     host: Target | None = None,
     store: Store | None = None,
+    full: bool = True,
 ) -> tuple[str, Bill | None]:
-    """Return the whole script of what was planned, and its licence bill of materials.
+    """Return the script of what was planned, and its licence bill of materials.
 
     Args:
         planning: what would be run.
@@ -231,6 +234,7 @@ def script_of(
         target: asked what the works would process; None leaves that out.
         host: whose disks are asked what is free, where it is this host; `target` if not given.
         store: knows the backups that a job would remove; None leaves them out.
+        full: as in `print_script`.
 
     Raises:
         ToolkitError: TK-0303 when it would need a licence nobody declared.
@@ -250,7 +254,7 @@ def script_of(
         *_removed_later(planning, target, store),
         *(bill.sentences() if bill is not None else ()),
     ]
-    return print_script(planning.dialect.engine, lines, scripts), bill
+    return print_script(planning.dialect.engine, lines, scripts, full=full), bill
 
 
 def _removed_later(planning: PlanningContext, target: Target | None, store: Store | None) -> tuple[str, ...]:
