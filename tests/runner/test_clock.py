@@ -140,6 +140,25 @@ def test_a_worker_whose_thread_cannot_be_started_ends_the_clock(monkeypatch: pyt
     assert "no more threads" in str(raised[0]) and sessions.ran == []
 
 
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_worker_whose_thread_dies_as_it_is_started_ends_the_clock(
+    monkeypatch: pytest.MonkeyPatch, deaths: int
+) -> None:
+    sessions, real, begun = Told(), threading.Thread.start, list[threading.Thread]()
+
+    def start(thread: threading.Thread) -> None:
+        if len(begun) < deaths:
+            thread.run = lambda: None  # type: ignore[method-assign]
+        begun.append(thread)
+        real(thread)
+
+    monkeypatch.setattr(clock, "TIMEOUT_SECONDS", 0.1)  # how long the others wait for it
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(ToolkitError, match="ended as it was started"):
+        run(sessions, Timed(items("a", "b"), workers=2))
+    assert sessions.ran == []
+
+
 def test_an_interrupt_of_the_main_thread_leaves_no_worker_waiting() -> None:
     def interrupted(ended: object) -> None:
         raise KeyboardInterrupt

@@ -232,7 +232,7 @@ class _Clock:
     def run(self, on_end: Callable[[], None]) -> TimedResult:
         threads = self._begun()
         try:
-            results = self._gather(len(threads))
+            results = self._gather(threads)
             on_end()
         finally:
             self._waiting.close()
@@ -259,17 +259,19 @@ class _Clock:
             threads.append(thread)
         return threads
 
-    def _gather(self, working: int) -> list[ItemResult]:
+    def _gather(self, threads: Sequence[threading.Thread]) -> list[ItemResult]:
         """Collect results until every worker has sent None; check limit and stop at least once a tick."""
-        results: list[ItemResult] = []
+        results, working = list[ItemResult](), len(threads)
         while working:
             try:
                 result = self._ended.get(timeout=_TICK_SECONDS)
             except queue.Empty:
                 self._look()
                 if self._silence.is_final() and self._ended.empty():  # what ended meanwhile counts
-                    running = tuple(self._now.items())
-                    return [*results, *(self._given_up(number, *begun) for number, begun in running)]
+                    return [*results, *(self._given_up(number, *begun) for number, begun in [*self._now.items()])]
+                # one that sent None is still there; whoever died as it was started never will
+                if working == sum(not each.is_alive() for each in threads) and self._ended.empty():
+                    raise ToolkitError("a thread of this host ended as it was started", code="TK-0901") from None
                 continue
             ended = [result, *self._ended_too(0.0 if result is None else _TOGETHER_SECONDS)]
             working -= ended.count(None)
@@ -306,12 +308,10 @@ class _Clock:
     def _given_up(self, number: int, item: TimedItem, begun: float) -> ItemResult:
         """Return the result of an item that never ends: its thread is left waiting, and nothing waits for it."""
         self._sessions.abandon(Role.WORKER, number)
-        error = DatabaseError(
-            "the cancel request got no response, nor does the database respond; the statement may still be "
-            "running",
-            code="TK-0202",
-            lost=True,
+        why = (
+            "the cancel request got no response, nor does the database respond; the statement may still be running"
         )
+        error = DatabaseError(why, code="TK-0202", lost=True)
         return ItemResult(item, number, begun - self._origin[0], time.perf_counter() - begun, error=error)
 
     def _tell(self, ended: Sequence[ItemResult]) -> list[ItemResult]:
