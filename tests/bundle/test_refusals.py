@@ -349,3 +349,18 @@ def test_an_attempt_stored_while_it_ran_is_stored_again_when_it_has_an_end() -> 
     assert new_of([whole], [broken]) == [replace(whole, attempt=2)]
     assert new_of([whole], [broken, replace(whole, attempt=2)]) == []
     assert new_of([broken, record(2, Outcome.OK)], []) == [broken, record(2, Outcome.OK)]
+
+
+def test_export_that_cannot_connect_names_the_way_without_a_connection(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: object) -> None:
+        raise ToolkitError("cannot connect to `x`", code="TK-0201", hint="check host and port")
+
+    monkeypatch.setattr("toolkit.app.bundles.export.read_known", unreachable)
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    line = ["ctas", "-t", URL, "--source", "A", "--table", "B", "--save-as", str(tmp_path / "e.toml")]
+    assert main(line) == 0
+    assert main(["export", str(tmp_path / "e.toml"), "--out", str(tmp_path / "b")]) != 0
+    shown = capsys.readouterr().err
+    assert "hint: check host and port; `--assume 19-ee`" in shown and "`--facts FILE`" in shown

@@ -202,3 +202,14 @@ def test_an_archive_without_a_log_is_bad_input(
     assert main(["backup", "read", str(tmp_path / "none.zip")]) == 2
     shown = capsys.readouterr()
     assert "is not an RMAN log" in shown.err and not shown.out
+
+
+def test_a_database_known_by_its_files_is_named_without_a_stray_comma(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "/fra/ACME/backupset/2026_03_02/o1_mf_nnndf_NIGHT_abcdefgh_.bkp"
+    by_files = [line.replace("/backup/ACME_7", name) for line in SET]
+    log = write(tmp_path, "x.log", ["RMAN> backup database;", *HEAD[5:], *by_files, "Recovery Manager complete."])
+    main(["backup", "read", log])
+    shown = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  database "))
+    assert shown.split(maxsplit=1)[1].startswith("ACME (name taken from its files)")

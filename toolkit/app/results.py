@@ -236,7 +236,7 @@ def format_of(out: Path | None, format: str | None) -> Format:
 
 
 def export(store: Store, ref: str, path: Path) -> str:
-    """Write a run to a file that another store can take; return the run's id.
+    """Write a run to one JSON file; return the run's id.
 
     Raises:
         ToolkitError: TK-0109, TK-0405.

@@ -43,11 +43,11 @@ def screen(read: ReadLog) -> str:
 def _head(read: ReadLog, log: Log) -> Iterator[str]:
     yield from _folded("", f"RMAN log {clean(read.file)}")
     yield from _folded("  verdict    ", _VERDICTS[log.outcome])
+    source = " (name taken from its files)" if log.db_name_source == "file names" else ""
     names = [
-        clean(log.db_name) if log.db_name else "",
+        f"{clean(log.db_name)}{source}" if log.db_name else "",
         f"DBID {log.dbid}" if log.dbid else "",
         f"release {log.version}" if log.version else "",
-        "(name taken from its files)" if log.db_name_source == "file names" else "",
     ]
     if any(names):
         yield from _folded("  database   ", ", ".join(filter(None, names)))

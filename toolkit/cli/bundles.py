@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FILE = argument("file", "experiment file (TOML); `dbatk ctas ... --save-as FILE` writes one")
 _OUT = option("out", "folder to write; must be new or empty", metavar="DIR")
+_UNCONNECTED = "`--assume 19-ee` (release and edition) or `--facts FILE` writes the scripts without connecting"
 _ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
 _FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")
 _NOT_PRODUCTION = option("not_production", "the target is not production", kind=bool)
@@ -88,6 +89,10 @@ def _write(experiment: Experiment, arguments: Arguments, folder: Path) -> Export
             policy = limits_of(resolved, connected=True)
             experiment = fitted(experiment, resolved)
             known = read_known(experiment, resolved.target, policy)
+        except ToolkitError as error:
+            if error.code == "TK-0201":
+                error.hint += f"; {_UNCONNECTED}"
+            raise
         finally:
             resolved.target.close()
     else:

@@ -40,9 +40,7 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     resume = [_RUN, rows, retry, TARGET, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run only the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a run from the store.")
-    add_command(
-        runs, "export", _export, [_RUN, file, *OUTPUT], "Export a run to a file that another store can import."
-    )
+    add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Export a run as one JSON file.")
     several = argument("runs", "runs to report (not with --all)", kind=list[str], metavar="RUN...", default=[])
     every = option("all", "write a folder of pages of all runs, with an index: --out DIR", kind=bool)
     file = option("out", "file to write; with --all a folder", metavar="FILE|DIR")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
@@ -118,3 +119,24 @@ def test_a_target_that_says_nothing_any_more_is_not_waited_for(
     assert any("which older backups would be removed is unknown: no response within" in each for each in shown), (
         shown
     )
+
+
+@pytest.mark.parametrize(
+    ("windows", "said"),
+    [
+        ('["00:00-24:00 UTC"]', "open now, and still Tue 2026-01-13 00:00 (UTC)"),
+        ('["22:00-06:00 UTC", "06:00-22:00 UTC"]', "open now, and still "),
+        ('["00:00-06:00 UTC"]', "open now, closes Fri 2026-01-09 06:00 (UTC)"),
+        ('[{time = "00:00-24:00", zone = "UTC", days = ["fri", "sat"]}]', "open now, closes Sun 2026-01-11 00:00"),
+        ('["22:00-06:00 UTC"]', "open now, closes Fri 2026-01-09 06:00 (UTC)"),
+        ('["05:00-06:00 UTC"]', "opens Fri 2026-01-09 05:00, closes Fri 2026-01-09 06:00 (UTC)"),
+    ],
+)
+def test_a_window_that_does_not_close_names_no_day_of_closing(
+    store: Store, tmp_path: Path, windows: str, said: str
+) -> None:
+    text = f'[plan]\nname = "n"\ntarget = "duckdb:///x.duckdb"\nwindow = {windows}\n' + STEPS.format(folder=".")
+    plan = read_plan(parse_document(text, "n.toml"), tmp_path)
+    at = datetime(2026, 1, 9, 3, 0, tzinfo=UTC)
+    _, told, *_ = outlook.outlook_of(plan, (), store, at).sentences
+    assert told.startswith(said)

@@ -117,9 +117,16 @@ def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> l
     sentences = ["window " + ", ".join(spell_window(one) for one in plan.windows.each)]
     if span is not None:
         zone = ZoneInfo(plan.windows.each[0].zone)
-        opens = "open now" if span.holds(now) else f"opens {span.begin.astimezone(zone):%a %Y-%m-%d %H:%M}"
-        sentences.append(f"{opens}, closes {span.end.astimezone(zone):%a %Y-%m-%d %H:%M} ({zone.key})")
+        if plan.windows.now(span.end) is not None:
+            # what is looked at ends there, the opening does not
+            return [*sentences, f"open now, and still {_moment(span.end, zone)} ({zone.key})"]
+        opens = "open now" if span.holds(now) else f"opens {_moment(span.begin, zone)}"
+        sentences.append(f"{opens}, closes {_moment(span.end, zone)} ({zone.key})")
     return sentences
+
+
+def _moment(instant: datetime, zone: ZoneInfo) -> str:
+    return f"{instant.astimezone(zone):%a %Y-%m-%d %H:%M}"
 
 
 def _rows(
