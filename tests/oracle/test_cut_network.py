@@ -42,14 +42,19 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"),
 ]
 _WATCHDOG_SECONDS = 60.0
+_BUSY_SECONDS = 10.0
+"""How long answers may take while the network is whole: a busy machine is not taken for one that is silent."""
 _COPY = 'CREATE TABLE "DBATK"."DBATK_'
 
 
 class Cut:
     """A run over a network that is cut when a statement comes to the server, or before it answers."""
 
-    def __init__(self, standin: Standin, proxy: Proxy, folder: Path) -> None:
+    def __init__(
+        self, standin: Standin, proxy: Proxy, folder: Path, wait_for: Callable[[float], None] = lambda _: None
+    ) -> None:
         self.standin, self.proxy, self.folder = standin, proxy, folder
+        self.wait_for = wait_for
         self.store = folder / "store.db"
         self.url = standin.url.replace(f":{standin.port}/", f":{proxy.port}/")
         self.before = wreck.look(standin)
@@ -63,6 +68,7 @@ class Cut:
         self.standin.engine.faults.append(Fault(lambda *_: act(), words=words, when=when))
 
     def hang(self, *, stopping: bool = False) -> None:
+        self.wait_for(0.3)
         self.proxy.hang()
         if stopping:
             self.stop.request()
@@ -89,12 +95,13 @@ class Cut:
         thread.start()
         thread.join(_WATCHDOG_SECONDS)
         assert not thread.is_alive(), "the run waits for a network that is gone"
-        assert all(fault.struck is not None for fault in self.standin.engine.faults)
+        assert all(fault.struck is not None for fault in self.standin.engine.faults), errors
         return errors[0] if errors else None
 
     def swept_up(self, *, open_before: bool = True) -> None:
         """Let the network come back: what is left is in the journal, and `clean` removes it."""
         self.proxy.flow()
+        self.wait_for(_BUSY_SECONDS)
         with open_store(self.store) as store:
             (head,) = store.list_runs()
             assert bool(store.open_entries_all()) is open_before
@@ -106,15 +113,20 @@ class Cut:
 
 @pytest.fixture
 def cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cut]:
-    for name in ("LOOK_SECONDS", "PROBE_SECONDS", "HURRIED_LOOK_SECONDS", "HURRIED_PROBE_SECONDS"):
+    for name in ("LOOK_SECONDS", "HURRIED_LOOK_SECONDS", "HURRIED_PROBE_SECONDS"):
         monkeypatch.setattr(waiting, name, 0.3)
-    for name in ("_ON_THE_WAY_SECONDS", "_HURRIED_ON_THE_WAY_SECONDS"):
-        monkeypatch.setattr(waiting, name, 0.2)
+
+    def wait_for(seconds: float) -> None:
+        for name in ("PROBE_SECONDS", "_ON_THE_WAY_SECONDS"):
+            monkeypatch.setattr(waiting, name, seconds)
+
+    wait_for(_BUSY_SECONDS)
+    monkeypatch.setattr(waiting, "_HURRIED_ON_THE_WAY_SECONDS", 0.2)
     monkeypatch.setattr(sweep, "_RECONNECT_SECONDS", (0.0,))
     monkeypatch.setattr(leftovers, "_LOOK_SECONDS", 0.01)
     with running_standin() as standin:
         proxy = Proxy(standin.port)
-        yield Cut(standin, proxy, tmp_path)
+        yield Cut(standin, proxy, tmp_path, wait_for)
         proxy.close()
     gc.collect()
 
@@ -141,9 +153,14 @@ def test_a_stop_ends_a_run_whose_statement_gets_no_answer(cut: Cut, when: str) -
 
 
 def test_a_statement_over_a_network_that_answers_nobody_is_lost(cut: Cut, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oracle_driver, "CONNECT_SECONDS", 1)
-    cut.at(_COPY, cut.hang, AFTER)
-    error = cut.run()
+    with monkeypatch.context() as while_cut:
+
+        def hang() -> None:
+            while_cut.setattr(oracle_driver, "CONNECT_SECONDS", 1)  # not before: a busy server needs longer
+            cut.hang()
+
+        cut.at(_COPY, hang, AFTER)
+        error = cut.run()
     assert error is not None
     assert error.code == "TK-0202"
     cut.swept_up()
@@ -151,7 +168,11 @@ def test_a_statement_over_a_network_that_answers_nobody_is_lost(cut: Cut, monkey
 
 @pytest.mark.parametrize("words", thinned(["v$option", _COPY, "DROP TABLE"], 2))
 def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered(cut: Cut, words: str) -> None:
-    cut.at(words, lambda: cut.proxy.freeze(replies_only=True), AFTER)
+    def freeze() -> None:
+        cut.wait_for(0.3)
+        cut.proxy.freeze(replies_only=True)
+
+    cut.at(words, freeze, AFTER)
     error = cut.run()
     assert error is None or error.code in {"TK-0201", "TK-0202"}, error
     if error is None:
