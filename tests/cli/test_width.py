@@ -85,11 +85,13 @@ def test_a_pipe_gets_one_record_a_line(store: Path, dbatk: Dbatk) -> None:
     assert any(_LONG in line and "ctas" in line for line in listed.splitlines())
 
 
-@pytest.mark.parametrize("columns", [60, 200])
+@pytest.mark.parametrize("columns", [60, 80, 200])
 def test_a_table_fits_the_terminal(columns: int, store: Path, tmp_path: Path) -> None:
     lines = on_terminal(columns, "runs", "list", "--store", str(store), cwd=tmp_path).splitlines()
     assert max(map(len, lines)) <= columns
     assert any(_LONG in line for line in lines) is (columns == 200)
+    assert [name for name in ("label", "operation", "state", "trials") if name not in lines[0]] == []
+    assert ("began (UTC)" in lines[0], "target" in lines[0]) == (columns == 200, columns != 60)
 
 
 def test_a_dry_run_of_a_sweep_is_short_on_a_terminal(tmp_path: Path, url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.notices import tell_died
-from toolkit.cli.output import Warnings, out, out_json, out_raw, out_table, say
+from toolkit.cli.output import Warnings, columns_of, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.terminal import usual_width
+from toolkit.terminal import USUAL, usual_width
 from toolkit.units import counted
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 FOLLOW_SECONDS = 1.0
+_WIDE = 100
+"""Columns from which a list has room for what can be found elsewhere."""
 _RUN = argument("run", "run id or its beginning, a label, `last` or `last:ctas`; `~1` after it: the one before")
 _FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT")
 
@@ -72,17 +75,32 @@ def _list(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json(runs_document(heads))
     elif heads:
-        columns = ("run", "began (UTC)", "label", "operation", "target", "state", "trials")
-        out_table(columns, map(_row, heads, ended), whole=frozenset({"run", "operation", "state", "trials"}))
+        room = columns_of(sys.stdout)
+        # the id begins with the instant, and `runs show` has the target
+        left_out = {"began (UTC)"} if room < _WIDE else set()
+        left_out |= {"target"} if room < USUAL else set()
+        rows = [_row(head, word) for head, word in zip(heads, ended, strict=True)]
+        columns = [name for name in rows[0] if name not in left_out]
+        out_table(
+            columns,
+            ([row[name] for name in columns] for row in rows),
+            whole=frozenset({"run", "operation", "state", "trials"}),
+        )
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE
 
 
-def _row(head: RunHead, ended: str) -> tuple[str, ...]:
-    began, trials = f"{head.began_at:%Y-%m-%d %H:%M}", f"{head.trials_ended}/{head.trials_planned}"
-    target = _short_target(head.experiment.target)
-    return head.run, began, head.label or "", head.experiment.operation, target, ended, trials
+def _row(head: RunHead, ended: str) -> dict[str, str]:
+    return {
+        "run": head.run,
+        "began (UTC)": f"{head.began_at:%Y-%m-%d %H:%M}",
+        "label": head.label or "",
+        "operation": head.experiment.operation,
+        "target": _short_target(head.experiment.target),
+        "state": ended,
+        "trials": f"{head.trials_ended}/{head.trials_planned}",
+    }
 
 
 def _short_target(text: str) -> str:
