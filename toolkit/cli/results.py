@@ -76,9 +76,9 @@ def _list(arguments: Arguments) -> int:
         out_json(runs_document(heads))
     elif heads:
         room = columns_of(sys.stdout)
-        # the id begins with the instant, and `runs show` has the target
+        # the id begins with the instant, and `runs show` has the rest
         left_out = {"began (UTC)"} if room < _WIDE else set()
-        left_out |= {"target"} if room < USUAL else set()
+        left_out |= {"target", "trials"} if room < USUAL else set()
         rows = [_row(head, word) for head, word in zip(heads, ended, strict=True)]
         columns = [name for name in rows[0] if name not in left_out]
         out_table(
