@@ -47,11 +47,23 @@ def proxy(postgresql_server: Server) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeouts(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a short time; while the network is whole, an answer may be long on its way: machines are busy."""
+
+    def after(seconds: float, method: Callable[..., int | None]) -> Callable[..., int | None]:
+        def work(**how: bool) -> int | None:
+            monkeypatch.setattr(waiting, "_ON_THE_WAY_SECONDS", seconds)
+            return method(**how)
+
+        return work
+
+    for method in (proxy.hang, proxy.hang_at_next, proxy.freeze):
+        monkeypatch.setattr(proxy, method.__name__, after(0.2, method))
+    monkeypatch.setattr(proxy, "flow", after(10.0, proxy.flow))
     for name in ("LOOK_SECONDS", "PROBE_SECONDS", "HURRIED_LOOK_SECONDS", "HURRIED_PROBE_SECONDS"):
         monkeypatch.setattr(waiting, name, 0.3)
-    for name in ("_ON_THE_WAY_SECONDS", "_HURRIED_ON_THE_WAY_SECONDS"):
-        monkeypatch.setattr(waiting, name, 0.2)
+    monkeypatch.setattr(waiting, "_ON_THE_WAY_SECONDS", 10.0)
+    monkeypatch.setattr(waiting, "_HURRIED_ON_THE_WAY_SECONDS", 0.2)
 
 
 class Cut:
