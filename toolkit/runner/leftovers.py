@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, Timeouts, end_orphans
+from toolkit.executors import Sessions, Timeouts, end_orphans, refused
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Journal
@@ -56,6 +56,23 @@ def end_orphaned_sessions(
         raise ToolkitError(
             sentence, code=STILL_ACTIVE, hint=error.hint, database_code=error.database_code
         ) from None
+    finally:
+        sessions.close()
+
+
+def with_sessions(
+    target: Target, dialect: Dialect, runs: Iterable[str], timeouts: Timeouts | None
+) -> frozenset[str]:
+    """Return those of some runs of which a session is seen: TCP ends that of a client that is cut off late.
+
+    Raises:
+        ToolkitError: TK-0202 when the connection is lost.
+    """
+    sessions = Sessions(target, "dbatk repair", timeouts=timeouts)
+    try:
+        return frozenset(run for run in runs if _has_sessions(sessions, dialect, run))
+    except DatabaseError as error:
+        raise refused(dialect, error) from None
     finally:
         sessions.close()
 

@@ -28,7 +28,7 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores
+from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores, with_sessions
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -227,7 +227,7 @@ def _cleaning(head: RunHead, under: str | None) -> AuditEvent:
 def _heads(
     target: Target, dialect: Dialect, run: str | None, store: Store, timeouts: Timeouts | None
 ) -> list[RunHead]:
-    """Return the run named, or the runs with open entries that worked on this very database."""
+    """Return the run named, or the runs with open entries or sessions that worked on this very database."""
     here = database_of(read_server(target, dialect, timeouts), target)
     if run is not None:
         head = store.load_head(run)
@@ -235,12 +235,25 @@ def _heads(
         return [head]
     left = frozenset(entry.run for entry in store.open_entries_all())
     heads = [head for head in store.list_runs() if _worked_on(head, target, here)]
+    cut_off = (head.run for head in heads if head.run not in left and _may_have_sessions(head, store))
+    left |= with_sessions(target, dialect, cut_off, timeouts)
     # parts that stay have no open entries once it is known that they are committed
     return [
         head
         for head in reversed(heads)
         if head.run in left or may_be_loaded_in_part(head.run, head.experiment, dialect, store)
     ]
+
+
+def _may_have_sessions(head: RunHead, store: Store) -> bool:
+    """Tell whether a run ended without closing its sessions, or never learned that it ended."""
+    if head.state not in (RunState.FAILED, RunState.INTERRUPTED, RunState.RUNNING):
+        return False
+    try:
+        store.refuse_live_run(head.run)
+    except ToolkitError:
+        return False
+    return True
 
 
 def read_server(
