@@ -310,6 +310,52 @@ def test_a_host_without_threads_is_said_to_be_one(monkeypatch: pytest.MonkeyPatc
     assert may_still_end(Database())  # type: ignore[arg-type]
 
 
+def test_a_session_has_one_thread_and_is_closed_without_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, closed, start = list[str](), list[str](), threading.Thread.start
+
+    def counted(self: threading.Thread) -> None:
+        begun.append(self.name)
+        if len(begun) > 1:
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", counted)
+    database = Database()
+    raw = SimpleNamespace(identity="pid 900", execute=lambda *_: Answer(()), cancel=lambda: None)
+    raw.close = lambda: closed.append(threading.current_thread().name)
+    monkeypatch.setattr(database, "connect", lambda *_, **__: raw)
+    session = waiting.open_session(database, Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+    assert session.execute("SELECT 1") == Answer(())
+    session.close()
+    session.close()
+    assert begun[0] == "session" and closed == ["session"]
+
+
+def test_a_cancel_without_a_thread_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled, start = threading.Event(), threading.Thread.start
+    tries = list[str]()
+
+    def counted(self: threading.Thread) -> None:
+        if self.name == "cancel":
+            tries.append(self.name)
+            if len(tries) == 1:
+                raise RuntimeError("can't start new thread")
+        start(self)
+
+    def work(text: str, binds: Mapping[str, Scalar] | None) -> Answer:
+        while not cancelled.is_set():
+            session.cancel()
+        return Answer(())
+
+    monkeypatch.setattr(threading.Thread, "start", counted)
+    raw = SimpleNamespace(identity="pid 900", execute=work, cancel=cancelled.set, close=lambda: None)
+    database = Database()
+    monkeypatch.setattr(database, "connect", lambda *_, **__: raw)
+    session = waiting.open_session(database, Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+    assert session.execute("SELECT 1") == Answer(()) and len(tries) == 2
+    session.close()
+
+
 @pytest.mark.parametrize("hurried", [False, True])
 def test_a_probe_that_could_not_begin_says_nothing_of_the_database(
     made: Callable[..., Clock], monkeypatch: pytest.MonkeyPatch, hurried: bool

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from toolkit.dialects.answers import LockWaits
@@ -253,7 +254,8 @@ class Sessions:
             silent = self._open.pop((role, number), None)
         self.orphaned = self.orphaned or role is not Role.MONITOR
         if silent is not None:
-            threading.Thread(target=silent.close, daemon=True, name="close").start()
+            with suppress(RuntimeError):  # this host starts no more threads: it stays until the process ends
+                threading.Thread(target=silent.close, daemon=True, name="close").start()
 
     def close(self) -> None:
         """Close all sessions; never raises."""

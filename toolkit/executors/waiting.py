@@ -15,10 +15,10 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, number_of, unreachable
 from toolkit.model.engines import engine
@@ -177,7 +177,7 @@ def open_session(
     timeouts = timeouts or Timeouts()
     if timeouts.over:
         raise unreachable(target)
-    line: _Line[Connection] = _Line()
+    line = _Line()
     hurry, watch = _Hurry(timeouts), _Watch(target, timeouts, tag.run)
     try:
         session = line.ask(connect, lambda: hurry.is_over() or watch.is_over())
@@ -189,28 +189,27 @@ def open_session(
         line.end(lambda found: found.close())
         raise
     timeouts.heard()
-    line.end()
-    return Waited(session, target, timeouts, tag.run, role)
+    return Waited(session, line, target, timeouts, tag.run, role)
 
 
 class _SilentError(Exception):
     """Nothing came, and nothing will."""
 
 
-class _Line(Generic[T]):
-    """A thread that does one thing after the other, and whose results nobody has to wait for."""
+class _Line:
+    """The thread of a session: it does one thing after the other, and nobody has to wait for its results."""
 
     def __init__(self) -> None:
-        self._work: queue.SimpleQueue[tuple[Callable[[], T], queue.SimpleQueue[T | BaseException]] | None]
+        self._work: queue.SimpleQueue[tuple[Callable[[], Any], queue.SimpleQueue[Any]] | None]
         self._work = queue.SimpleQueue()
-        self._unwanted: Callable[[T], object] | None = None
+        self._unwanted: Callable[[Any], object] | None = None
         self._thread = threading.Thread(target=self._run, daemon=True, name="session")
         self._thread.start()
 
     def _run(self) -> None:
         while (given := self._work.get()) is not None:
             work, reply = given
-            result: T | BaseException
+            result: object
             try:
                 result = work()
             except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
@@ -239,7 +238,7 @@ class _Line(Generic[T]):
                 raise result
             return result
 
-    def end(self, unwanted: Callable[[T], object] | None = None) -> None:
+    def end(self, unwanted: Callable[[Any], object] | None = None) -> None:
         """End the thread after what it does now; what still comes of that is handed to `unwanted`."""
         self._unwanted = unwanted
         self._work.put(None)
@@ -297,13 +296,20 @@ class _Watch:
 class Waited:
     """A session whose answers are waited for while the database answers anybody."""
 
-    def __init__(self, session: Connection, target: Target, timeouts: Timeouts, run: str, role: Role) -> None:
-        self._session, self._target, self._timeouts, self._run_id = session, target, timeouts, run
+    def __init__(
+        self, session: Connection, line: _Line, target: Target, timeouts: Timeouts, run: str, role: Role
+    ) -> None:
+        self._session, self._line, self._target, self._timeouts, self._run_id = (
+            session,
+            line,
+            target,
+            timeouts,
+            run,
+        )
         self._limit_seconds = MONITOR_SECONDS if role is Role.MONITOR else None
         self._ends_with_run = role is not Role.MONITOR
         self.proves = False
         """Whether the next statement only proves what was done."""
-        self._line: _Line[Answer | None] = _Line()
         self._lock = threading.Lock()
         self._calls = 0
         self._cancelling: threading.Thread | None = None
@@ -369,21 +375,25 @@ class Waited:
         """Cancel the running statement, without waiting until the request is sent."""
         with self._lock:
             if self._calls and (self._cancelling is None or not self._cancelling.is_alive()):
-                self._cancelling = threading.Thread(target=self._session.cancel, daemon=True, name="cancel")
-                self._cancelling.start()
+                cancelling = threading.Thread(target=self._session.cancel, daemon=True, name="cancel")
+                with suppress(RuntimeError):  # this host starts no more threads: the next tick tries again
+                    cancelling.start()
+                    self._cancelling = cancelling
 
     def _give_up(self) -> None:
         self._given_up = True
         self._line.end()
 
     def close(self) -> None:
-        """Close it, without waiting for a farewell that does not come."""
+        """Close it, without waiting for a farewell that does not come, nor for a thread that cannot begin."""
         with self._lock:
-            waiting = self._calls > 0 or self._given_up
+            at_work = self._calls > 0
             ended, self._given_up = self._given_up, True
-        closing = threading.Thread(target=self._session.close, daemon=True, name="close")
-        closing.start()
-        if not waiting:
-            closing.join(_CLOSE_SECONDS)
+        with suppress(RuntimeError, _SilentError):  # what cannot be closed ends with the process
+            if at_work or ended:
+                threading.Thread(target=self._session.close, daemon=True, name="close").start()
+            else:
+                until = time.monotonic() + _CLOSE_SECONDS
+                self._line.ask(self._session.close, lambda: time.monotonic() > until)
         if not ended:
             self._line.end()

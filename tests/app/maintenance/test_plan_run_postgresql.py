@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,8 +21,10 @@ from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
+from toolkit.executors.waiting import Waited
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord
-from toolkit.model.protocols import DatabaseError, Event
+from toolkit.model.protocols import Answer, DatabaseError, Event
+from toolkit.model.values import Scalar
 from toolkit.runner import Stop
 from toolkit.store import Store
 
@@ -263,3 +265,31 @@ def test_the_size_of_a_locked_table_is_given_up_by_the_server_too(
         locker.execute("LOCK TABLE night.a IN ACCESS EXCLUSIVE MODE")
         with pytest.raises((ToolkitError, DatabaseError), match="cancel"):
             conditions.work_size(place.jobs[0], place)
+
+
+def test_a_host_that_starts_no_more_threads_once_the_work_was_done_lets_nobody_do_it_again(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever fails then, the step keeps the name of its run, and the next night finds its table."""
+    execute, begin, made = Waited.execute, threading.Thread.start, threading.Event()
+    copy = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "night.a"\ntable = "night.copied"\n'
+
+    def then(self: Waited, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
+        answer = execute(self, text, binds)
+        if "CREATE TABLE" in text:
+            made.set()
+        return answer
+
+    def refuse(self: threading.Thread) -> None:
+        if made.is_set():
+            raise RuntimeError("can't start new thread")
+        begin(self)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Waited, "execute", then)
+        broken.setattr(threading.Thread, "start", refuse)
+        failed = run(server, store, copy).steps[0]
+    assert made.is_set() and failed.state.value == "failed" and failed.run is not None, failed.reason
+    done = run(server, store, copy).steps[0]
+    assert (done.state.value, done.run) == ("done", failed.run), done.reason
+    assert store.open_entries_all() == ()
