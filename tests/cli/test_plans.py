@@ -199,6 +199,7 @@ def test_a_plan_run_is_reported_and_the_history_of_a_step_is_shown(dbatk: Dbatk,
     document = json.loads(dbatk("plan", "report", "last", "--json").out)
     assert [step["state"] for step in document["steps"]] == ["done", "done", "skipped"]
     assert dbatk("plan", "report", document["plan_run"][:-2]).status == 0
+    assert json.loads(dbatk("plan", "report", document["plan"], "--json").out) == document, "the newest of a plan"
     history = dbatk("plan", "history", "copy")
     assert history.status == 0 and "  ok  " in history.out and "fewer than 10" in history.out
     refused = dbatk("plan", "history", "nothing")

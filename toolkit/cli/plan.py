@@ -72,7 +72,9 @@ def add_plan(app: typer.Typer) -> None:
     approving = [_FILE, TARGET, approver, reason, until, anytime, *APPROVALS, *OUTPUT]
     add_command(group, "approve", _approve, approving, "Approve a file: write FILE.approval.toml beside it.")
     add_command(group, "revoke", _revoke, [_FILE, reason, *OUTPUT], "Revoke the approval of a file.")
-    run = argument("run", "id of a plan run or the beginning of one, or `last`", default="last")
+    run = argument(
+        "run", "id of a plan run or its beginning, the name of a plan (its newest run), or `last`", default="last"
+    )
     file = option("out", "file to write", metavar="FILE")
     form = option("format", "text, html or json", metavar="FORMAT")
     add_command(group, "report", _report, [run, _PLAN, file, form, *OUTPUT], "Report the result of a plan run.")

@@ -14,6 +14,7 @@ import pytest
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import plan_targets_of, run_plan, target_run, working
+from toolkit.app.maintenance.asking import Questions
 from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.app.maintenance.guard_reader import GuardWatch
 from toolkit.app.maintenance.plan_targets import TargetStep
@@ -122,6 +123,23 @@ def test_a_step_whose_thread_dies_fails_alone(night: Night, monkeypatch: pytest.
     monkeypatch.setattr(StepAttempt, "do", do)
     states = night("ab")
     assert states["a"] == ("failed", "its thread ended without a result") and states["b"][0] == "done"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_question_whose_thread_dies_is_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def die() -> None:
+        raise SystemExit
+
+    start = threading.Thread.start
+
+    def stillborn(self: threading.Thread) -> None:
+        self.run = die  # type: ignore[method-assign]
+        start(self)
+        self.join()
+
+    monkeypatch.setattr(threading.Thread, "start", stillborn)
+    with pytest.raises(ToolkitError, match="a thread of this host ended as it was started"):
+        Questions().answer("size", lambda: 1, WATCHDOG_SECONDS)
 
 
 def test_a_step_that_never_ends_is_given_up_when_its_database_is_silent(

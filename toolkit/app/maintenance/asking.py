@@ -32,6 +32,10 @@ class _Question:
     begun: float = field(default_factory=monotonic)
     answer: object = None
     error: ToolkitError | DatabaseError | None = None
+    thread: threading.Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.thread = threading.Thread(target=self.run, daemon=True, name="question")
 
     def run(self) -> None:
         try:
@@ -60,13 +64,17 @@ class Questions:
 
         Raises:
             NotYetError: there is none yet.
-            ToolkitError: TK-0207 when there is none after the time limit; what the question raised.
+            ToolkitError: TK-0207 when there is none after the time limit, TK-0901 when its thread died; what the
+                question raised.
             DatabaseError: what the question raised.
         """
         question = self._open.get(key)
         if question is None:
             question = self._put(key, ask)
             question.ended.wait(max(0.0, self._until - monotonic()))
+        if not question.thread.is_alive() and not question.ended.is_set():
+            del self._open[key]
+            raise ToolkitError("a thread of this host ended as it was started", code="TK-0901")
         if not question.ended.is_set():
             if monotonic() - question.begun < limit_seconds:
                 raise NotYetError
@@ -80,7 +88,7 @@ class Questions:
     def _put(self, key: Hashable, ask: Callable[[], object]) -> _Question:
         question = self._open[key] = _Question(ask)
         try:
-            threading.Thread(target=question.run, daemon=True, name="question").start()
+            question.thread.start()
         except RuntimeError:
             question.error = ToolkitError("this host starts no more threads", code="TK-0901")
             question.ended.set()

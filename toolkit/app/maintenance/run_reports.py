@@ -24,13 +24,14 @@ _FORMAT = 1
 
 
 def find_plan_run(store: Store, ref: str, plan: str | None = None) -> PlanRunRecord:
-    """Return the plan run of an id, its beginning, or `last`.
+    """Return the plan run of an id or its beginning, the newest one of a plan by the plan's name, or `last`.
 
     Raises:
         ToolkitError: TK-0109 when there is none, or several.
     """
     runs = store.plan_runs(plan, limit=1000, with_steps=False)
-    found = runs[:1] if ref == _LAST else [run for run in runs if run.plan_run.startswith(ref)]
+    of_plan = [run for run in runs if ref in (_LAST, run.plan)]
+    found = of_plan[:1] or [run for run in runs if run.plan_run.startswith(ref)]
     if len(found) == 1:
         return store.load_plan_run(found[0].plan_run)
     if not runs:
@@ -40,7 +41,9 @@ def find_plan_run(store: Store, ref: str, plan: str | None = None) -> PlanRunRec
         )
     shown = ", ".join(f"`{run.plan_run}`" for run in (found or runs)[:5])
     what = "several runs begin with" if found else "no plan run is called"
-    raise ToolkitError(f"{what} `{ref}`", code="TK-0109", hint=f"there are {shown}, and `last`")
+    raise ToolkitError(
+        f"{what} `{ref}`", code="TK-0109", hint=f"there are {shown}; `last` and a plan's name mean the newest"
+    )
 
 
 def report_of(store: Store, run: PlanRunRecord) -> RunReport:
