@@ -55,6 +55,14 @@ def test_no_file_means_no_profiles() -> None:
     assert load_profiles() == {}
 
 
+def test_a_file_is_no_folder_of_profiles(folder: Path) -> None:
+    """Its profiles would limit nothing: none of them would be read."""
+    folder.write_text('[targets.prod]\nurl = "duckdb:///x.duckdb"\napproved_only = true\n')
+    with pytest.raises(ToolkitError, match="which is not a folder") as caught:
+        load_profiles()
+    assert caught.value.code == "TK-0107"
+
+
 @pytest.mark.parametrize("url", ["postgresql://u@h/d", "duckdb:///x.duckdb"])
 def test_a_consumer_group_is_refused_where_there_are_none(url: str, folder: Path) -> None:
     write(folder, f'[targets.a]\nurl = "{url}"\nconsumer_group = "BATCH"\n')

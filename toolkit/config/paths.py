@@ -18,11 +18,18 @@ def config_folder() -> Path:
     """Return the folder of the settings; it need not exist.
 
     Raises:
-        ToolkitError: TK-0107 where nothing tells it.
+        ToolkitError: TK-0107 where nothing tells it, or `DBATK_CONFIG` names a file: no profile would rule.
     """
     chosen = os.environ.get("DBATK_CONFIG")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        folder = Path(chosen).expanduser().absolute()
+        if folder.exists() and not folder.is_dir():
+            raise ToolkitError(
+                f"`DBATK_CONFIG` is `{folder}`, which is not a folder",
+                code="TK-0107",
+                hint=f"it names the folder of `{TARGETS}`, not the file",
+            )
+        return folder
     import platformdirs
 
     return home_based(lambda: platformdirs.user_config_dir("dbatk", appauthor=False))
