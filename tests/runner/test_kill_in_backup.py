@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -139,14 +140,22 @@ def test_a_host_that_cannot_see_the_folder_of_another_goes_on_and_names_it_until
         assert opened.journal(head.run).open_entries() == ()
 
 
-def test_a_folder_that_two_hosts_share_is_known_by_both(arena: Arena, tmp_path: Path, place: Path) -> None:
+@pytest.mark.parametrize("woke_up", [False, True])
+def test_a_folder_that_two_hosts_share_is_known_by_both(
+    arena: Arena, tmp_path: Path, place: Path, woke_up: bool
+) -> None:
+    """Also where the first of them was only frozen, and went on to remove the folder that it had moved out of."""
     store = tmp_path / "store.sqlite"
     killed = drive(**told_of(arena, place, store), die_at=3, host="alpha")
     assert killed.returncode == -signal.SIGKILL, (killed.stdout, killed.stderr)
-    (made,) = (each for each in place.iterdir() if each.name.startswith("backup_"))
+    made, staging = sorted(place.iterdir(), key=lambda each: each.name.startswith("dbatk_"))
+    if woke_up:
+        shutil.rmtree(staging)
     with open_store(store) as opened:
         (head,) = opened.list_runs()
         give_up_the_lease(opened, head.run)
     resumed = drive(url=arena.url, store=str(store), resume=head.run, host="beta")
     assert resumed.returncode == 0, (resumed.stdout, resumed.stderr)
     assert list(place.iterdir()) == [made]
+    with open_store(store) as opened:
+        assert opened.journal(head.run).open_entries() == ()

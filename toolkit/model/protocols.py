@@ -126,6 +126,10 @@ class Journal(Protocol):
         """Record that the intended change never happened or is no longer to be undone."""
         ...
 
+    def entries(self) -> Sequence[JournalEntry]:
+        """Return all entries of this run."""
+        ...
+
     def open_entries(self) -> Sequence[JournalEntry]:
         """Return the entries of this run not yet undone, newest first."""
         ...

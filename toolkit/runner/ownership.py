@@ -10,7 +10,7 @@ from toolkit.dialects.backups import listing
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look
-from toolkit.model.protocols import DatabaseError
+from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry, run_key
 from toolkit.model.steps import Attribute, ObjectRef, Step, path_of
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -226,6 +226,22 @@ def host_elsewhere(entry: JournalEntry) -> str | None:
     """Return the other host that made a folder; None for this one, and for what is in a database."""
     host = entry.proof.get("host")
     return None if host is None or host == this_host() else str(host)
+
+
+def hidden_on(sessions: Sessions, dialect: Dialect, entry: JournalEntry, journal: Journal) -> str | None:
+    """Return the other host that may still have a folder that is not found here.
+
+    None where this host would see it: a backup that the run moved out beside it is there, by its number.
+    """
+    host = host_elsewhere(entry)
+    if host is None:
+        return None
+    for beside in journal.entries():
+        if (beside.schema, host_elsewhere(beside)) == (entry.schema, host) and "moved" in beside.proof:
+            found = find(sessions, dialect, ref_of(beside))
+            if found is not None and is_the_one(beside, found):
+                return None
+    return host
 
 
 def creates(entry: JournalEntry) -> bool:

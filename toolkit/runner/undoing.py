@@ -27,7 +27,7 @@ from toolkit.runner.ownership import (
     difference,
     drop,
     find,
-    host_elsewhere,
+    hidden_on,
     is_another,
     is_the_one,
     name_of,
@@ -164,7 +164,7 @@ class Undoing:
         found = find(self._sessions, self._dialect, ref)
         if found is None and self._sessions.orphaned:
             raise _LeftError(f"{named(entry)} is not there, but a session that was lost may still create it")
-        if found is None and (host := host_elsewhere(entry)) is not None:
+        if found is None and (host := hidden_on(self._sessions, self._dialect, entry, self._journal)) is not None:
             sentence = f"{named(entry)} is on host `{host}`, not seen from here; run `dbatk clean` on that host"
             raise _BesideError(sentence)
         if found is None or is_another(entry, found):
