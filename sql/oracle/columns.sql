@@ -12,7 +12,14 @@ SELECT c.column_name AS column_name,
        c.avg_col_len AS average_length,
        (SELECT e.encryption_alg
           FROM all_encrypted_columns e
-         WHERE e.owner = c.owner AND e.table_name = c.table_name AND e.column_name = c.column_name) AS encrypted_by
+         WHERE e.owner = c.owner AND e.table_name = c.table_name AND e.column_name = c.column_name) AS encrypted_by,
+       CASE WHEN c.default_length > 0 THEN 'YES' END AS has_default,
+       -- a virtual column that is not hidden, or a stored one that is (invisible, or made by the server)
+       CASE WHEN EXISTS (SELECT 1
+                           FROM all_tab_cols u
+                          WHERE u.owner = c.owner
+                            AND u.table_name = c.table_name
+                            AND u.hidden_column <> u.virtual_column) THEN 'YES' END AS has_unlisted
   FROM all_tab_cols c
  WHERE c.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND c.table_name = :name

@@ -199,8 +199,8 @@ class Catalogue(Protocol):
         """Name catalogue files without binds, each optional, that tell of free space and redo."""
         ...
 
-    def table_files(self, facts: Facts) -> tuple[str, ...]:
-        """Name further optional files (:schema, :name) about a table that is read; keys are `source_NAME`."""
+    def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:
+        """Return further optional questions about a table, asked after `PREFIXcolumns`; keys are `PREFIXfile`."""
         ...
 
     def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:

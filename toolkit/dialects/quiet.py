@@ -70,7 +70,7 @@ class Quiet:
     def space_files(self, release: Release) -> tuple[str, ...]:
         return ()
 
-    def table_files(self, facts: Facts) -> tuple[str, ...]:
+    def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:
         return ()
 
     def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from toolkit.dialects.work import Call, Work
 from toolkit.documents import did_you_mean
@@ -24,12 +23,11 @@ def reads_of_source(planner: Planner) -> list[Query]:
     source = planner.named("source")
     if source is None:
         return []
-    further = planner.dialect.table_files(planner.facts)
+    further = planner.dialect.table_reads(source, planner.facts, "source_")
     queries = [relation_query("source", source)]
     if further or planner.spec.names("columns") or declaration(planner.spec.operation).rows is RowSemantics.ADDS:
         queries.append(relation_query("source_columns", source, "columns"))
-    binds = {"schema": source.schema, "name": source.name}
-    return [*queries, *(Query(f"source_{file}", file, binds, optional=True) for file in further)]
+    return [*queries, *further]
 
 
 def reads_of_space(planner: Planner) -> list[Query]:
@@ -45,8 +43,7 @@ def reads_of_logs(planner: Planner) -> list[Query]:
 
 def computed_columns(planner: Planner, table: QualifiedName) -> list[Query]:
     """Ask for the columns of a table whose values are computed, where the engine lists them apart."""
-    further = planner.dialect.table_files(planner.facts)
-    return [replace(relation_query(file, table, file), optional=True) for file in further if file in VALUED]
+    return [query for query in planner.dialect.table_reads(table, planner.facts) if query.file in VALUED]
 
 
 def existing_source(planner: Planner) -> QualifiedName | None:

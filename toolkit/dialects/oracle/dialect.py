@@ -100,8 +100,8 @@ class OracleDialect:
     def space_files(self, release: Release) -> tuple[str, ...]:
         return load_facts.place_files(release)
 
-    def table_files(self, facts: Facts) -> tuple[str, ...]:
-        return load_facts.table_files(facts.release)
+    def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:
+        return load_facts.table_reads(table, facts.release, prefix)
 
     def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:
         return load_facts.filled_reads(table, facts.release)

@@ -22,6 +22,12 @@ _READ = ("virtual_columns", "policies", "redactions")
 _READ_SINCE_12 = ("invisible_columns", "row_archival")
 _FILLED = ("virtual_columns", "column_defaults", "constraints", "triggers")
 _FILLED_SINCE_12 = ("invisible_columns", "identity_columns")
+_SHOWN = {
+    "virtual_columns": "has_unlisted",
+    "invisible_columns": "has_unlisted",
+    "column_defaults": "has_default",
+}
+"""Files that have nothing to say where no row of the table's columns has YES in a column."""
 
 
 def place_files(release: Release) -> tuple[str, ...]:
@@ -29,9 +35,16 @@ def place_files(release: Release) -> tuple[str, ...]:
     return (*space.FILES, archiving.FILE, *redo.place_files(release))
 
 
-def table_files(release: Release) -> tuple[str, ...]:
-    """Name the catalogue files about a table that is read, where the release has what they ask for."""
-    return (*_READ, *(_READ_SINCE_12 if has(release, Feature.INVISIBLE_COLUMNS) else ()))
+def table_reads(table: QualifiedName, release: Release, prefix: str = "") -> tuple[Query, ...]:
+    """Return what is asked about a table that is read, where the release has it."""
+    newer = _READ_SINCE_12 if has(release, Feature.INVISIBLE_COLUMNS) else ()
+    return tuple(_read(table, file, prefix) for file in (*_READ, *newer))
+
+
+def _read(table: QualifiedName, file: str, prefix: str = "") -> Query:
+    binds: dict[str, Scalar] = {"schema": table.schema, "name": table.name}
+    only_if = {f"{prefix}columns": _SHOWN[file]} if file in _SHOWN else {}
+    return Query(f"{prefix}{file}", file, binds, optional=True, only_if=only_if)
 
 
 def filled_reads(table: QualifiedName, release: Release) -> tuple[Query, ...]:
@@ -39,7 +52,7 @@ def filled_reads(table: QualifiedName, release: Release) -> tuple[Query, ...]:
     newer = _FILLED_SINCE_12 if has(release, Feature.INVISIBLE_COLUMNS) else ()
     automatic = ("automatic_list",) if has(release, Feature.AUTOMATIC_LIST) else ()
     binds: dict[str, Scalar] = {"schema": table.schema, "name": table.name}
-    plain = (Query(file, file, binds, optional=True) for file in (*_FILLED, *newer))
+    plain = (_read(table, file) for file in (*_FILLED, *newer))
     of_parts = (*index_facts.TABLE_FILES, *automatic)
     return (*plain, *(Query(file, file, binds, optional=True, only_if=partitions.ONLY_IF) for file in of_parts))
 

@@ -133,13 +133,13 @@ class PostgresqlDialect(Quiet):
     def room(self, place: Place, facts: Facts) -> Room:
         return space.room(place, facts)
 
-    def table_files(self, facts: Facts) -> tuple[str, ...]:
+    def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:
         del facts
-        return ("virtual_columns",)
+        binds = {"schema": table.schema, "name": table.name}
+        return (Query(f"{prefix}virtual_columns", "virtual_columns", binds, optional=True),)
 
     def filled_reads(self, table: QualifiedName, facts: Facts) -> tuple[Query, ...]:
-        binds = {"schema": table.schema, "name": table.name}
-        return tuple(Query(file, file, binds, optional=True) for file in self.table_files(facts))
+        return self.table_reads(table, facts)
 
     def reading_begin(self) -> tuple[Call, ...]:
         return (Call("reading_begin"), Call("instant", file=True))
