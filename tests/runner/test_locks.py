@@ -13,6 +13,7 @@ from sqlalchemy import update
 from tests.store.make import BEGAN, RUN
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Holder, Lease
+from toolkit.runner import lease
 from toolkit.runner.lease import Locks, holding_lease, holding_locks, known_alive
 from toolkit.runner.stop import Stop
 from toolkit.store import Store, open_store, schema
@@ -117,6 +118,25 @@ def test_a_lost_lease_stops_the_run_and_says_who_has_it(store: Store, run: str, 
         assert str(stop.because.hint).startswith(hint)
     left = store.lease_of("db")
     assert left is not None and left.pid == 4711, "it is not ours to give back"
+
+
+@pytest.mark.parametrize("slept", [(30.0, 0.0), (0.0, 30.0)], ids=["the process", "the host"])
+def test_a_process_that_was_frozen_looks_for_its_lease_before_it_changes_anything(
+    store: Store, monkeypatch: pytest.MonkeyPatch, slept: tuple[float, float]
+) -> None:
+    """Its heartbeat would find out, but maybe later than the work that goes on."""
+    now = (100.0, 1000.0)
+    monkeypatch.setattr(lease, "_clocks", lambda: now)
+    stop, step = Stop(), Stop()
+    step.led_by(stop)
+    with holding_lease(store, "db", RUN, stop):
+        change(store, "db", host="far", run=OTHER, pid=4711)
+        step.refuse_if_disowned()
+        assert not stop.requested, "no statement of the store for each change"
+        now = (now[0] + slept[0], now[1] + slept[1])
+        with pytest.raises(ToolkitError, match="the lease of `db` was lost"):
+            step.refuse_if_disowned()
+        assert (step.disowned, stop.requested, stop.disowned) == (True, True, False)
 
 
 def test_a_lease_that_nobody_has_any_more_is_lost_too(store: Store) -> None:

@@ -7,6 +7,7 @@ second one does not work on targets that the first has not come to yet; each is 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -18,6 +19,15 @@ from toolkit.store import HEARTBEAT_SECONDS, Store
 _BEAT_SECONDS = 5.0
 _LOOK_SECONDS = 1.0
 _JOIN_SECONDS = 20.0
+_OVERDUE_SECONDS = 2.5 * _BEAT_SECONDS
+"""Since the last heartbeat: a process that was frozen, or its host, looks before it changes anything; less than
+the store takes to give a lease to another (`LEASE_SECONDS`)."""
+
+
+def _clocks() -> tuple[float, float]:
+    """Return two clocks in seconds: one goes on while the host sleeps, the other is set after a pause."""
+    asleep = getattr(time, "CLOCK_BOOTTIME", None)  # Linux
+    return (time.monotonic() if asleep is None else time.clock_gettime(asleep)), time.time()
 
 
 @contextmanager
@@ -40,13 +50,19 @@ def holding_lease(
         ToolkitError: TK-0302 when a live run holds it; the message says who and since when.
     """
     lease = store.acquire_lease(target, run) if waiting is None else _acquired(store, target, run, waiting)
-    ended = threading.Event()
+    ended, seen = threading.Event(), _clocks()
 
     def beat() -> None:
+        nonlocal seen
+        now = _clocks()
         # A store that is locked or full for a moment costs a heartbeat, not the run.
         with suppress(ToolkitError):
             if not ended.is_set() and not store.heartbeat(lease):
                 _lost(store, lease, stop)
+            seen = now
+
+    def overdue() -> bool:
+        return any(now - then > _OVERDUE_SECONDS for now, then in zip(_clocks(), seen, strict=True))
 
     def beats() -> None:
         while not ended.wait(_BEAT_SECONDS) and not stop.because:
@@ -55,7 +71,7 @@ def holding_lease(
     thread = threading.Thread(target=beats, daemon=True, name="heartbeat")
     try:
         _start(thread)
-        stop.look_with(beat)
+        stop.look_with(beat, overdue)
         yield
     finally:
         ended.set()

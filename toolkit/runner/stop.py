@@ -15,6 +15,8 @@ from toolkit.executors import Timeouts
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AT_ONCE = 130
 _HURRIED = frozenset({"TK-0130", "TK-0310"})
+TAKEN_OVER = "TK-0302"
+"""Code of the error of a lease that another process has by now."""
 
 
 class Stop:
@@ -23,6 +25,7 @@ class Stop:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._look: Callable[[], None] = lambda: None
+        self._overdue: Callable[[], bool] = lambda: False
         self._fits: Callable[[str], bool] = lambda _: True
         self.held_back: set[str] = set()
         """Labels of items that were not begun, because they would not have ended in time."""
@@ -51,9 +54,30 @@ class Stop:
         self.disowned = self.disowned or disowned
         self._event.set()
 
-    def look_with(self, look: Callable[[], None]) -> None:
-        """Let `look` find out, at safe points, whether the run must stop."""
-        self._look = look
+    def look_with(self, look: Callable[[], None], overdue: Callable[[], bool] = lambda: False) -> None:
+        """Let `look` find out, at safe points, whether the run must stop.
+
+        Args:
+            look: requests the stop where it must.
+            overdue: whether the last look is so long ago that this must be known before anything is changed: the
+                process was frozen.
+        """
+        self._look, self._overdue = look, overdue
+
+    def overdue(self) -> bool:
+        """Tell whether the last look is too long ago to change anything before the next one."""
+        return self._overdue()
+
+    def led_by(self, other: Stop) -> None:
+        """End when another is asked to, as soon as a look of that one, where it is overdue, finds that out."""
+
+        def look() -> None:
+            if other.overdue():
+                other.look()
+            if other.because is not None and not self.requested:
+                self.request(other.because, disowned=other.because.code == TAKEN_OVER)
+
+        self.look_with(look, other.overdue)
 
     def begin_only_with(self, fits: Callable[[str], bool]) -> None:
         """Let `fits` say of each item, by its label, whether it would still end in time."""
@@ -71,11 +95,13 @@ class Stop:
         self._look()
 
     def refuse_if_disowned(self) -> None:
-        """Refuse to change what another process works on.
+        """Refuse to change what another process works on, which one that was frozen finds out here.
 
         Raises:
             ToolkitError: TK-0302, why the run was stopped.
         """
+        if self.overdue():
+            self.look()
         if self.disowned and self.because is not None:
             raise self.because
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+from sqlalchemy import update
 
 from tests.engines.arena import Heard
 from tests.tiers import thinned
@@ -20,9 +23,9 @@ from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import RunState
-from toolkit.runner import Stop, trial
+from toolkit.runner import Stop, lease, trial
 from toolkit.runner.sweep import Sweep
-from toolkit.store import Store
+from toolkit.store import Store, schema
 from toolkit.targets.base import Access
 from toolkit.targets.duckdb import DuckdbTarget
 
@@ -149,6 +152,34 @@ def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
     done = night(store, tmp_path, COPY)
     assert (done.state.value, done.run) == ("done", begun.run), done.reason
     assert store.load_head(str(begun.run)).ended_at is not None
+
+
+@pytest.mark.parametrize("at", ["begins", "ends"])
+def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_that_took_its_target(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    real, clocks = (execute.read_planning if at == "begins" else trial._read_evidence), lease._clocks
+    frozen = threading.Event()
+
+    def freeze(*args: Any) -> Any:
+        answer = real(*args)
+        with store._database.write("another process") as connection:
+            connection.execute(update(schema.lease).values(host="far", run="20261122-000000-0001", pid=1))
+        frozen.set()
+        return answer
+
+    def passed() -> tuple[float, float]:
+        return clocks()[0] + (60.0 if frozen.is_set() else 0.0), clocks()[1]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(*((execute, "read_planning") if at == "begins" else (trial, "_read_evidence")), freeze)
+        broken.setattr(lease, "_clocks", passed)
+        broken.setattr(lease, "_BEAT_SECONDS", 3600.0)
+        stopped = night(store, tmp_path, COPY)
+    assert frozen.is_set() and stopped.state.value == "stopped" and "was lost" in str(stopped.reason)
+    heads = store.list_runs()
+    assert [head.ended_at for head in heads] == ([] if at == "begins" else [None])
+    assert all(store.unended_trials(head.run) for head in heads), "whoever took it over says how it ended"
 
 
 def test_a_store_that_is_full_as_a_run_begins_costs_a_try_and_loads_once(

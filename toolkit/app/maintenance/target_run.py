@@ -315,6 +315,7 @@ class TargetRun:
         )
         self._note(begun)
         stop = Stop()
+        stop.led_by(self.stop)
         end = self._hours.end(plan_run.now())
         if end is not None:
             stop.begin_only_with(fits_until(end, self._history[name], plan_run.store, plan_run.now))

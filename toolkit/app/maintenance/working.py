@@ -13,10 +13,10 @@ from time import monotonic
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import StepRecord, StepState
 from toolkit.runner import Stop
+from toolkit.runner.stop import TAKEN_OVER
 from toolkit.units import seconds
 
 _TICK_SECONDS = 0.5
-_TAKEN_OVER = "TK-0302"
 SILENT_SECONDS = 60.0
 """How long a step that was told to stop is waited for before its database is asked whether it still answers."""
 
@@ -77,7 +77,7 @@ class Working:
         """
         for name, each in tuple(self._at_work.items()):
             if step in (None, name) and not each.stop.requested:
-                each.stop.request(because, disowned=because.code == _TAKEN_OVER)
+                each.stop.request(because, disowned=because.code == TAKEN_OVER)
 
     @contextmanager
     def stopped_in_time(self, over: Callable[[], tuple[str, ToolkitError | None] | None]) -> Iterator[None]:

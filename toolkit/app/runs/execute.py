@@ -107,6 +107,7 @@ def start(
         _check_scripts(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = _head(planning, launch)
+        launch.stop.refuse_if_disowned()
         store.create_run(head)
         with (
             ended_in_any_case(store, run, launch.stop),
