@@ -1,8 +1,8 @@
--- Title: what the names in a query mean that have no schema: objects of the current one, synonyms and where they lead
+-- Title: What the names in a plan lead to: objects, and synonyms and where they lead
 -- Needs: nothing: ALL_ views show what the user may see
 -- License: none
 -- Effect: reads only
--- Params: :words, the names, each between bars (|ORDERS|TOTAL|)
+-- Params: :words, the names, each between bars (|ORDERS|APP.TOTAL|); one without a dot is of the current schema
 -- Versions: 11.2 to 26ai
 SELECT o.object_name AS name,
        LOWER(o.object_type) || ' ' || o.owner || '.' || o.object_name AS leads_to
@@ -12,9 +12,22 @@ SELECT o.object_name AS name,
    AND o.object_type IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SEQUENCE', 'FUNCTION', 'PACKAGE', 'TYPE', 'OPERATOR')
    AND INSTR(:words, '|' || o.object_name || '|') > 0
  UNION ALL
+SELECT o.owner || '.' || o.object_name AS name,
+       LOWER(o.object_type) || ' ' || o.owner || '.' || o.object_name AS leads_to
+  FROM all_objects o
+ WHERE o.subobject_name IS NULL
+   AND o.object_type IN ('TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SEQUENCE', 'FUNCTION', 'PACKAGE', 'TYPE', 'OPERATOR')
+   AND INSTR(:words, '|' || o.owner || '.' || o.object_name || '|') > 0
+ UNION ALL
 SELECT s.synonym_name AS name,
        'synonym ' || s.owner || '.' || s.synonym_name || ' for ' || s.table_owner || '.' || s.table_name
        || CASE WHEN s.db_link IS NULL THEN '' ELSE '@' || s.db_link END AS leads_to
   FROM all_synonyms s
  WHERE s.owner IN (SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'), 'PUBLIC')
-   AND INSTR(:words, '|' || s.synonym_name || '|') > 0;
+   AND INSTR(:words, '|' || s.synonym_name || '|') > 0
+ UNION ALL
+SELECT s.owner || '.' || s.synonym_name AS name,
+       'synonym ' || s.owner || '.' || s.synonym_name || ' for ' || s.table_owner || '.' || s.table_name
+       || CASE WHEN s.db_link IS NULL THEN '' ELSE '@' || s.db_link END AS leads_to
+  FROM all_synonyms s
+ WHERE INSTR(:words, '|' || s.owner || '.' || s.synonym_name || '|') > 0;

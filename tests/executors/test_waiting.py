@@ -201,6 +201,23 @@ def test_a_session_is_waited_for_to_the_end_that_somebody_asks_for(
     assert hurry.is_over()
 
 
+def test_a_connection_is_waited_for_shortly_once_one_got_no_answer_as_the_end_was_waited_for(
+    made: Callable[..., Clock],
+) -> None:
+    """An open session that answers does not mean that another can be opened."""
+    stop = Stop()
+    clock = made(Timeouts(lambda: stop.hurried, lambda: stop.requested))
+    clock.timeouts.unheard()
+    stop.request(_CLOSED)
+    assert clock.timeouts.connect_seconds == waiting.HURRIED_PROBE_SECONDS, "it was before the end"
+    clock.timeouts.unheard()
+    clock.timeouts.heard()
+    hurry = waiting._Hurry(clock.timeouts)
+    assert not clock.timeouts.over and not hurry.is_over()
+    clock.now += waiting.LATE_PROBE_SECONDS + 0.1
+    assert hurry.is_over()
+
+
 @pytest.mark.parametrize(
     ("answer", "found"), [(lambda: None, True), (refuses, True), (times_out, False), (hangs, False)],
     ids=["answers", "refuses", "times out", "hangs"],

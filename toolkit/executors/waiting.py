@@ -31,8 +31,8 @@ MONITOR_SECONDS = 70.0
 """Longest time of a read of the monitor, which is short; a driver's own limit, if any, is shorter still."""
 LOOK_SECONDS, MISSES = 60.0, 2
 """When it is asked for the first time, and how often it may not give an answer."""
-HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS = 0.5, 2.5
-"""The same once the run's end is waited for: one look is enough then."""
+HURRIED_LOOK_SECONDS, HURRIED_PROBE_SECONDS, LATE_PROBE_SECONDS = 0.5, 2.5, 1.0
+"""The same once the run's end is waited for: one look is enough then, and after one in vain a short one."""
 _AGAIN_SECONDS = 10.0
 """How long an end that is asked for counts on the last thing that was learned."""
 _ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
@@ -67,14 +67,13 @@ class Timeouts:
     _idle_at: float = -math.inf
     _finishing: int = 0
     _hurried_at: float = math.inf
+    _in_vain: bool = False
     cancelled: bool = False
     """Whether a statement was cancelled because the run is to end."""
 
     @contextmanager
     def finishing(self) -> Iterator[None]:
-        """Let nothing be cancelled because the run is to end: the clock does that itself, and what was done is
-        proved, settled or undone.
-        """
+        """Cancel nothing for the run's end: the clock does that; what was done is proved, settled or undone."""
         self._finishing += 1
         try:
             yield
@@ -106,13 +105,16 @@ class Timeouts:
 
     def unheard(self) -> None:
         """Note that nothing came from the database."""
-        self._silent_at = time.monotonic()
+        self._silent_at, self._in_vain = time.monotonic(), self._in_vain or self.hurried()
+
+    @property
+    def connect_seconds(self) -> float:
+        """How long a connection is waited for when the run is to end; sessions that are open may still answer."""
+        late = LATE_PROBE_SECONDS if self._in_vain else HURRIED_PROBE_SECONDS
+        return late if self.hurried() else PROBE_SECONDS
 
     def is_at_no_work(self, identity: str, since: float) -> bool:
-        """Tell whether a probe begun at `since` or later was shown a session idle, or that it is gone.
-
-        One whose identity is empty is not open yet.
-        """
+        """Tell whether a probe begun at `since` or later was shown a session (empty: none yet) idle, or gone."""
         gone = bool(identity) and self._there is not None and identity not in self._there
         return self._idle_at >= since and (gone or identity in self._idle)
 
@@ -151,7 +153,8 @@ class Timeouts:
                 return False
             self._misses += 1
             if hurried or self._misses >= MISSES:
-                self._misses, self._silent_at = 0, now
+                self._misses = 0
+                self.unheard()
             return self._silent_at >= since
 
 
@@ -248,15 +251,12 @@ class _Hurry:
     """Waits without end until the run is to end, and a moment longer: a short one where a user asked."""
 
     def __init__(self, timeouts: Timeouts) -> None:
-        self._timeouts = timeouts
-        self._until = math.inf
+        self._timeouts, self._until = timeouts, math.inf
 
     def is_over(self) -> bool:
         now = time.monotonic()
-        if self._timeouts.hurried():
-            self._until = min(self._until, now + HURRIED_PROBE_SECONDS)
-        elif self._timeouts.ending():
-            self._until = min(self._until, now + PROBE_SECONDS)
+        if self._timeouts.hurried() or self._timeouts.ending():
+            self._until = min(self._until, now + self._timeouts.connect_seconds)
         return now >= self._until
 
 

@@ -119,15 +119,15 @@ only_if = {sql = "SELECT count(*) FROM due", at_least = 0}
         ),
         (
             "CREATE VIEW {first}.due AS SELECT 1",
-            "name `due` of `{url}` was `table {last}.due` and is `view {first}.due`",
+            "name `due` of `{url}` was `table {last}.due` and is `view {first}.due, behind it ",
         ),
         (
             "CREATE FUNCTION {first}.twice(int) RETURNS int LANGUAGE sql AS 'SELECT 0'",
-            "name `twice` of `{url}` was `function {last}.twice(integer)`",
+            "name `twice` of `{url}` was `function {last}.twice(integer), body ",
         ),
         (
             "DROP TABLE {last}.due; CREATE VIEW {last}.due AS SELECT 2",
-            "was `table {last}.due` and is `view {last}.due`",
+            "was `table {last}.due` and is `view {last}.due, behind it ",
         ),
     ],
     ids=["table", "condition", "function", "view"],
@@ -170,17 +170,17 @@ def test_what_stands_before_a_name_in_a_query_is_refused(
     [
         (
             "ALTER TABLE a RENAME TO b; CREATE VIEW a AS SELECT 7 AS id",
-            "name `a` of `{url}` was `table main.a` and is `view main.a`",
+            "name `a` of `{url}` was `table main.a` and is `view main.a, text ",
         ),
-        ("CREATE MACRO Abs(x) AS 0", "name `Abs` of `{url}` was not set and is `macro main.Abs`"),
+        ("CREATE MACRO Abs(x) AS 0", "name `Abs` of `{url}` was not set and is `macro main.Abs, text "),
         (
             "CREATE MACRO range(x) AS TABLE SELECT 7 AS range",
-            "name `range` of `{url}` was not set and is `table macro main.range`",
+            "name `range` of `{url}` was not set and is `table macro main.range, text ",
         ),
-        ("DROP TABLE due; CREATE VIEW due AS SELECT 1", "was `table main.due` and is `view main.due`"),
+        ("DROP TABLE due; CREATE VIEW due AS SELECT 1", "was `table main.due` and is `view main.due, text "),
         (
             "ALTER TABLE more RENAME TO less; CREATE VIEW more AS SELECT 7 AS id",
-            "name `more` of `{url}` was `table main.more` and is `view main.more`",
+            "name `more` of `{url}` was `table main.more` and is `view main.more, text ",
         ),
     ],
     ids=["view", "macro", "table macro", "condition", "source"],

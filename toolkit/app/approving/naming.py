@@ -1,4 +1,4 @@
-"""What names without a schema in the SQL of a plan mean: approved, as search paths and synonyms change it."""
+"""What the names of a plan lead to: approved, as search paths, synonyms and who replaces an object change it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import declaration
+from toolkit.model.words import OperationName
 
-_SQL = frozenset({"query", "where", "columns", "include", "sql", "source"})
-"""The last part of the keys whose values hold SQL, or a name that may be that of a view."""
-_MADE = frozenset({"table", "index_name"})
-"""Keys of what a plan makes itself: it is looked for in the first schema, where nothing can stand before it."""
+_SQL = frozenset({"query", "where", "columns", "include", "sql", "source", "table", "index"})
+"""The last part of the keys whose values hold SQL, or the name of what is read, filled, indexed or analysed."""
+_TABLE = "options.table"
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
 
 
 def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list[Query]:
-    """Return the reads that resolve the names without a schema in the SQL of a plan or an experiment.
+    """Return the reads that resolve the names in a plan or an experiment, but not those of what it makes itself.
 
     Args:
         file: the engine's query, with `:words`; empty where names cannot lead elsewhere.
         values: of the plan or experiment.
         dialect: whose quotes and letter case count.
     """
-    own = {_name(dialect, text) for text in _texts(values, _MADE)}
-    words = {word for text in _texts(values, _SQL) for word in _words(text, dialect)} - own
+    own = {word.rpartition(".")[2] for text in _made(values) for word in _words(text, dialect)}
+    words = {word for text in _texts(values) for word in _words(text, dialect)}
     found, line = [], ""
-    for word in sorted(words) if file else ():
+    for word in sorted(each for each in words if each.rpartition(".")[2] not in own) if file else ():
         if len(line) + len(word) > _LONGEST:
             found.append(line)
             line = ""
@@ -48,28 +49,43 @@ def meanings(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
     return {f"name `{name}`": "; ".join(sorted(places)) for name, places in found.items()}
 
 
-def _texts(values: Mapping[str, Value], keys: frozenset[str]) -> Iterator[str]:
+def _texts(values: Mapping[str, Value]) -> Iterator[str]:
     for key, value in values.items():
-        if key.rpartition(".")[2] in keys:
+        if key.rpartition(".")[2] in _SQL:
             yield from (str(one) for one in (value if isinstance(value, tuple) else (value,)))
 
 
+def _made(values: Mapping[str, Value]) -> Iterator[str]:
+    """Yield the names of the tables and indexes that the work itself makes."""
+    for key, value in values.items():
+        operation = values.get(f"{key.removesuffix(_TABLE)}operation") if key.endswith(_TABLE) else None
+        makes = operation is not None and declaration(OperationName(str(operation))).makes_table
+        if makes or key.endswith(".index_name"):
+            yield str(value)
+
+
 def _words(text: str, dialect: Dialect) -> Iterator[str]:
-    """Yield the names that stand alone or begin a dotted one, those of columns too: nothing is parsed here."""
+    """Yield the names that stand alone or begin a dotted one, and each two with a dot between: nothing is parsed.
+
+    Names of columns are among them, and aliases.
+    """
     found = [each for each in tokens(text, syntax_of(dialect.engine)) if each.kind is not TokenKind.COMMENT]
     start = Token(TokenKind.SIGN, "")
+    owner = ""
     for before, token in pairwise((start, *found)):
-        if before.sign == ".":
-            continue
-        if token.kind is TokenKind.NAME:
-            yield token.text
-        elif token.kind is TokenKind.WORD and (name := _name(dialect, token.text)):
+        name = _name(dialect, token)
+        if before.sign != "." and name:
             yield name
+        elif owner and name:
+            yield f"{owner}.{name}"
+        owner = owner if token.sign == "." else name
 
 
-def _name(dialect: Dialect, text: str) -> str:
+def _name(dialect: Dialect, token: Token) -> str:
+    """Return a name in the letters of the catalogue; nothing for what is none."""
+    if token.kind is not TokenKind.WORD:
+        return token.text if token.kind is TokenKind.NAME else ""
     try:
-        found = dialect.parse_name(text)
+        return dialect.parse_name(token.text).name
     except ToolkitError:
         return ""
-    return found.name if found.schema is None else ""

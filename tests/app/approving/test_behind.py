@@ -1,0 +1,196 @@
+"""What stands behind the names of a plan is approved with them, for a role with few rights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.app.approving.test_complete import made
+from tests.servers.postgresql import Server
+from toolkit.app.approving import approve, check, subject_of_plan
+from toolkit.app.approving.making import Subject
+from toolkit.errors import ToolkitError
+from toolkit.store import Store
+
+STEPS = """
+[[step]]
+name = "load"
+operation = "insert"
+source = "b_app.src"
+table = "b_app.dest"
+[[step]]
+name = "copy"
+operation = "ctas"
+query = "SELECT id, b_app.f(id) AS g FROM b_app.seen AS s"
+table = "b_app.copied"
+[[step]]
+name = "more"
+operation = "insert"
+source = "b_app.src"
+table = "b_app.copied"
+"""
+OBJECTS = (
+    "CREATE TABLE b_app.src AS SELECT 1 AS id, 'x' AS t",
+    "CREATE TABLE b_app.secret (id int, t text)",
+    "CREATE TABLE b_app.dest (id int, t text DEFAULT 'x')",
+    "CREATE VIEW b_app.seen AS SELECT id FROM b_app.src",
+    "CREATE FUNCTION b_app.f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1'",
+)
+TRIGGER = (
+    "CREATE FUNCTION b_app.tr() RETURNS trigger LANGUAGE plpgsql AS "
+    "'BEGIN INSERT INTO b_app.secret VALUES (1, NULL); RETURN new; END'; "
+)
+PARTITIONED = (
+    "DROP TABLE b_app.dest; CREATE TABLE b_app.dest (id int, t text) PARTITION BY RANGE (id); "
+    "CREATE TABLE b_app.part PARTITION OF b_app.dest DEFAULT"
+)
+
+
+@dataclass
+class Plan:
+    """A plan of a role that owns nothing but a schema; each look reads the plan anew."""
+
+    url: str
+    store: Store
+    folder: Path
+
+    def subject(self) -> Subject:
+        return subject_of_plan(self.folder / "n.toml", *made(self.url, STEPS, self.store, self.folder))
+
+    def approve(self) -> None:
+        approve(self.subject(), self.store)
+
+    def difference(self) -> str:
+        """Return what a check says that differs; nothing where it passes."""
+        try:
+            check(self.subject(), self.store)
+        except ToolkitError as error:
+            assert error.code == "TK-0313"
+            return error.message
+        return ""
+
+
+@pytest.fixture
+def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Plan]:
+    with postgresql_server.connect() as session:
+        session.execute("CREATE ROLE b_job LOGIN")
+        try:
+            with postgresql_server.schema("b_app", *OBJECTS):
+                session.execute("GRANT ALL ON SCHEMA b_app TO b_job")
+                session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+                url = postgresql_server.url.replace(f"{postgresql_server.user}@", "b_job@")
+                yield Plan(url, store, tmp_path)
+        finally:
+            session.execute("DROP OWNED BY b_job; DROP ROLE b_job")
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "ALTER TABLE b_app.dest RENAME TO old; CREATE VIEW b_app.dest AS SELECT * FROM b_app.secret",
+            "and is `view b_app.dest, behind it ",
+        ),
+        ("CREATE RULE r AS ON INSERT TO b_app.dest DO ALSO INSERT INTO b_app.secret VALUES (1)", "`b_app.dest`"),
+        (f"{TRIGGER}CREATE TRIGGER t AFTER INSERT ON b_app.dest EXECUTE FUNCTION b_app.tr()", "`b_app.dest`"),
+        ("ALTER TABLE b_app.dest ALTER t SET DEFAULT b_app.f(1)::text", "`b_app.dest`"),
+        ("ALTER TABLE b_app.dest ADD CHECK (b_app.f(id) > 0)", "`b_app.dest`"),
+        ("ALTER TABLE b_app.src ENABLE ROW LEVEL SECURITY", "`b_app.src`"),
+        (PARTITIONED, "and is `partitioned table b_app.dest`"),
+        (
+            "CREATE OR REPLACE VIEW b_app.seen AS SELECT id + 1 AS id FROM b_app.src",
+            "was `view b_app.seen, behind it ",
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION b_app.f(int) RETURNS int LANGUAGE sql AS 'SELECT 7'",
+            "was `function b_app.f(integer), body ",
+        ),
+        ("CREATE FUNCTION b_app.f(bigint) RETURNS int LANGUAGE sql AS 'SELECT 7'", "`b_app.f`"),
+        ("ALTER ROLE b_job SET work_mem = '8MB'", "set_for_it of"),
+        ("ALTER ROLE b_job SET search_path = b_app", "search_path of"),
+    ],
+    ids=[
+        "view", "rule", "trigger", "default", "check", "row security", "partitions", "text of a view", "body",
+        "overload", "setting", "search path",
+    ],
+)  # fmt: skip
+def test_what_changes_behind_a_name_is_refused(
+    plan: Plan, postgresql_server: Server, change: str, said: str
+) -> None:
+    plan.approve()
+    assert plan.difference() == ""
+    with postgresql_server.connect() as session:
+        session.execute(change.encode())
+        if "work_mem" not in change and "search_path" not in change:
+            session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+        difference = plan.difference()
+        assert said in difference, difference
+
+
+@pytest.mark.postgresql
+def test_a_trigger_of_a_partition_is_behind_the_table(plan: Plan, postgresql_server: Server) -> None:
+    with postgresql_server.connect() as session:
+        session.execute(PARTITIONED.encode())
+        session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+        plan.approve()
+        session.execute("CREATE TABLE b_app.next PARTITION OF b_app.dest FOR VALUES FROM (1) TO (2)")
+        assert plan.difference() == "", "a new partition is the work of every day"
+        made_there = "CREATE TRIGGER t BEFORE INSERT ON b_app.part FOR EACH ROW EXECUTE FUNCTION b_app.tr()"
+        session.execute(f"{TRIGGER}{made_there}".encode())
+        assert "`b_app.dest`" in plan.difference()
+
+
+@pytest.mark.postgresql
+def test_what_other_jobs_make_anew_and_what_the_plan_makes_is_the_same(
+    plan: Plan, postgresql_server: Server
+) -> None:
+    plan.approve()
+    with postgresql_server.connect() as session:
+        session.execute("DROP SCHEMA b_app CASCADE; CREATE SCHEMA b_app; GRANT ALL ON SCHEMA b_app TO b_job")
+        for text in (*OBJECTS, "CREATE TABLE b_app.copied AS SELECT 1 AS id, 'x' AS t"):
+            session.execute(text.encode())
+        session.execute("CREATE INDEX ON b_app.src (id)")
+        session.execute("ALTER TABLE b_app.src ADD COLUMN further int")
+        session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+    assert plan.difference() == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("CREATE OR REPLACE VIEW s.seen AS SELECT 2 AS id", "was `view s.seen, text "),
+        ("CREATE OR REPLACE MACRO s.f(x) AS x + 2", "was `macro s.f, text "),
+        (
+            "DROP TABLE s.dest; CREATE VIEW s.dest AS SELECT 1 AS id",
+            "was `table s.dest` and is `view s.dest, text ",
+        ),
+    ],
+    ids=["view", "macro", "table"],
+)
+def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
+    store: Store, tmp_path: Path, change: str, said: str
+) -> None:
+    file = tmp_path / "x.duckdb"
+    with duckdb.connect(str(file)) as session:
+        session.execute("CREATE SCHEMA s; CREATE TABLE s.dest (id INT); CREATE VIEW s.seen AS SELECT 1 AS id")
+        session.execute("CREATE MACRO s.f(x) AS x + 1")
+    steps = (
+        '[[step]]\nname = "load"\noperation = "insert"\nsource = "s.seen"\ntable = "S.Dest"\n'
+        '[[step]]\nname = "copy"\noperation = "ctas"\nquery = "SELECT s.f(id) AS id FROM s.dest"\ntable = "made"\n'
+    )
+
+    def subject() -> Subject:
+        return subject_of_plan(tmp_path / "n.toml", *made(f"duckdb:///{file}", steps, store, tmp_path))
+
+    approve(subject(), store)
+    check(subject(), store)
+    with duckdb.connect(str(file)) as session:
+        session.execute(change)
+    with pytest.raises(ToolkitError) as caught:
+        check(subject(), store)
+    assert said in caught.value.message
