@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-from random import Random
-
-import pytest
-
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.advice import advice
-from toolkit.analysis.cells import analyse
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import Noise
 from toolkit.model.words import Mode
@@ -15,7 +10,7 @@ from toolkit.model.words import Mode
 def test_the_smallest_degree_that_is_as_good_as_the_best_is_recommended() -> None:
     told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [5.3, 5.2, 5.25], 4: [5.2, 5.25, 5.15], 8: [6.1, 6.0, 6.2]}))
     assert told.best == cell(degree=4)
-    assert told.recommended == cell(degree=2)
+    assert told.recommended == (cell(degree=2),)
     assert told.headline.startswith("use `degree=2`: 5.25 s (")
     assert "1.92x as fast as `degree=1` (" in told.headline
     assert [sentence.split(" (")[0] for sentence in told.sentences] == [
@@ -34,7 +29,7 @@ def test_with_enough_cpus_they_are_not_blamed() -> None:
 
 def test_a_clear_scale_recommends_the_highest_degree() -> None:
     told = advice(sweep({1: [8.0, 8.1, 8.2], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}))
-    assert told.recommended == told.best == cell(degree=4)
+    assert told.recommended == (told.best,) == (cell(degree=4),)
     assert told.headline.startswith("use `degree=4`: 2.04 s (")
     assert told.sentences == ()
     assert "degree 4 exceeds the 2 CPUs" in told.doubts
@@ -42,15 +37,15 @@ def test_a_clear_scale_recommends_the_highest_degree() -> None:
 
 def test_when_the_lowest_degree_is_best_it_is_recommended() -> None:
     told = advice(sweep({1: [5.0, 5.1, 5.05], 2: [5.6, 5.7, 5.65], 4: [6.0, 6.1, 6.05]}))
-    assert told.recommended == cell(degree=1)
+    assert told.recommended == (cell(degree=1),)
     assert told.headline.endswith("every higher degree is slower")
     flat = advice(sweep({1: [5.0, 5.1, 5.05], 2: [5.05, 5.06, 5.1], 4: [6.0, 6.1, 6.05]}))
-    assert flat.headline.endswith("no higher degree is measurably faster")
+    assert flat.headline.endswith("no higher degree is more than 5 % faster")
 
 
 def test_noise_is_called_noise_and_nothing_is_recommended() -> None:
     told = advice(sweep({1: [10.1, 6.0, 14.3], 2: [10, 14.3, 6.25], 4: [5, 14, 10]}))
-    assert told.recommended is None
+    assert told.recommended == ()
     assert told.headline.startswith("this run is inconclusive")
     assert (
         told.sentences[0] == "run it again when the machine is idle: with this noise, more repeats alone hardly "
@@ -62,25 +57,19 @@ def test_noise_is_called_noise_and_nothing_is_recommended() -> None:
 
 def test_repeats_are_asked_for_where_they_would_help() -> None:
     told = advice(sweep({1: [10.1, 9.0, 11.3], 2: [10, 10.3, 9.25], 4: [9, 11, 10]}))
-    assert told.recommended is None
+    assert told.recommended == ()
     assert told.sentences[0].startswith("run it again with about ")
 
 
 def test_cells_that_are_told_to_be_alike_recommend_the_smallest_degree() -> None:
     told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [10, 10.3, 10.25], 4: [9.9, 10.3, 10.2]}))
-    assert told.recommended == cell(degree=1)
-    assert told.headline.endswith("no higher degree is measurably faster")
-
-
-def test_a_smaller_degree_that_may_be_much_slower_is_not_recommended() -> None:
-    told = advice(sweep({1: [20.0, 24.0, 21.0], 2: [12.0, 10.0, 9.5], 4: [9.0, 11.0, 9.0]}))
-    assert told.recommended == told.best == cell(degree=4)
-    assert told.sentences[0].startswith("a smaller degree may do as well: more repeats would show (`degree=2`: ")
+    assert told.recommended == (cell(degree=1),)
+    assert told.headline.endswith("no higher degree is more than 5 % faster")
 
 
 def test_with_too_few_repeats_nothing_is_recommended() -> None:
     told = advice(sweep({1: [10.0], 2: [5.0], 4: [2.4]}))
-    assert told.recommended is None
+    assert told.recommended == ()
     assert told.headline == "too few repeats to tell which is better"
     assert told.sentences[0] == "repeat each configuration at least 3 times: a single time does not show the noise"
 
@@ -156,23 +145,3 @@ def test_so_many_repeats_would_indeed_tell_the_difference() -> None:
     needed = repeats_needed(noise, 3) or 0
     enough, short = (Noise(0.04**2 * 2 / n, 2 * (n - 1), 3).minimum_detectable_pct() for n in (needed, needed - 1))
     assert (enough or 99) <= 5 < (short or 0)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_equal_levels_and_noise_name_no_level_that_is_not_measurably_better(seed: int) -> None:
-    random = Random(seed)
-    run = sweep({level: [random.lognormvariate(0.0, 0.25) for _ in range(4)] for level in (1, 2, 4)})
-    told = advice(run)
-    found = analyse(run)
-    if told.recommended is not None and told.recommended.get("degree") != 1:
-        lowest = next(cell for cell in found.by_cell if cell.get("degree") == 1)
-        interval = found.ratio(lowest, told.recommended)[1]
-        assert interval is not None and interval.low > 1
-
-
-def test_a_lowest_median_that_is_not_measurably_better_is_not_recommended() -> None:
-    run = sweep({1: [1.05, 1.3, 0.95], 2: [2.0, 2.3, 1.9], 4: [0.9, 1.1, 0.95]})
-    told = advice(run)
-    assert told.recommended is None
-    assert told.headline.startswith("no configuration can be recommended: `degree=4` had the lowest median")
-    assert "but `degree=1` is not measurably slower (" in told.headline

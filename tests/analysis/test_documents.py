@@ -15,7 +15,7 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
     document = run_document(sweep(TIMES))
     assert list(document) == [
         *("format", "run", "label", "mode", "state", "target", "engine", "operation", "began_at", "ended_at"),
-        *("seed", "environment", "warnings", "licences", "trials", "judged_by", "cells"),
+        *("seed", "environment", "warnings", "licences", "trials", "judged_by", "cells", "advice"),
     ]
     assert document["format"] == 1
     assert list(document["trials"][0]) == [  # type: ignore[index,call-overload,arg-type]
@@ -26,6 +26,17 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
     assert list(document["cells"][0]) == [  # type: ignore[index,call-overload,arg-type]
         *("factors", "n", "median", "median_seconds", "ci_low", "ci_high", "speedup", "efficiency"),
     ]
+
+
+def test_the_document_of_a_run_has_what_is_recommended() -> None:
+    told = run_document(sweep(TIMES | {2: [4.1, 4.0, 4.05]}), 7.5)["advice"]
+    assert isinstance(told, dict)
+    assert list(told) == ["headline", "recommended", "best_median", "worth_pct", "sentences", "doubts"]
+    assert (told["recommended"], told["best_median"]) == ([{"degree": 4}], {"degree": 4})
+    assert (told["worth_pct"], str(told["headline"])[:15]) == (7.5, "use `degree=4`:")
+    once = run_document(sweep({1: [None]}))["advice"]
+    assert isinstance(once, dict)
+    assert (once["recommended"], once["best_median"]) == ([], None)
 
 
 def test_the_document_of_a_comparison_has_the_published_keys() -> None:

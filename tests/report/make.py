@@ -10,6 +10,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.records import Metric, RunHead, RunRecord, Sample, TrialRecord
 from toolkit.model.values import Cell, Factor, Level
 from toolkit.model.words import EngineName, Mode, OperationName, Outcome, RunState
+from toolkit.store import Store
 
 BEGAN = datetime(2026, 11, 21, 5, 23, 7, tzinfo=UTC)
 
@@ -108,6 +109,15 @@ def sweep_trials(times: Mapping[Cell, Sequence[float | None]]) -> list[TrialReco
                 reason = None if elapsed is not None else "out of memory"
                 made.append(trial(len(made) + 1, of, repeat, elapsed, outcome=outcome, reason=reason))
     return made
+
+
+def put(store: Store, run: RunRecord) -> None:
+    """Store a run as one that ended."""
+    store.create_run(run.head)
+    for one in run.trials:
+        store.begin_trial(run.head.run, one.trial, one.attempt, one.cell, one.repeat, one.began_at)
+        store.end_trial(run.head.run, one)
+    store.end_run(run.head.run, run.head.state, run.head.began_at)
 
 
 def metric(name: str, value: float, unit: str = "bytes", source: str = "duckstat") -> Metric:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pypdf import PdfReader
 
-from tests.report.make import BEGAN, sweep
+from tests.report.make import BEGAN, put, sweep
 from tests.report.test_page_in_browser import browser as browser  # noqa: PLC0414 - a fixture
 from tests.report.test_page_in_browser import letters
 from tests.report.test_render import EVIL, Page, evil_run
@@ -34,14 +34,6 @@ def run_number(number: int, **fields: object) -> RunRecord:
     began = BEGAN + timedelta(days=number)
     run = sweep({1: [8.0, 8.1, 8.2], 2: [4.0, 4.1 + number, 4.2]}, run=f"{began:%Y%m%d-%H%M%S}-{number:04x}")
     return replace(run, head=replace(run.head, began_at=began, **fields))  # type: ignore[arg-type]
-
-
-def put(store: Store, run: RunRecord) -> None:
-    store.create_run(run.head)
-    for one in run.trials:
-        store.begin_trial(run.head.run, one.trial, one.attempt, one.cell, one.repeat, one.began_at)
-        store.end_trial(run.head.run, one)
-    store.end_run(run.head.run, run.head.state, run.head.began_at)
 
 
 @pytest.fixture

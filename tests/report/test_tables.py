@@ -56,12 +56,12 @@ def test_text_shows_what_tells_of_the_environment_and_counts_the_rest() -> None:
 
 def test_factors_have_columns_of_their_own_while_they_are_narrow() -> None:
     narrow = analyse(run_of(sweep_trials({cell(degree=1, compression="none"): [1.0]})))
-    assert [column.title for column in short_cells_table(narrow, None, None).columns][:2] == [
+    assert [column.title for column in short_cells_table(narrow, None, ()).columns][:2] == [
         "degree",
         "compression",
     ]
     wide = analyse(run_of(sweep_trials({cell(degree=1, compression="none", tablespace="users_big"): [1.0]})))
-    found = short_cells_table(wide, None, None)
+    found = short_cells_table(wide, None, ())
     assert found.columns[0].title == "configuration"
     assert found.rows[0][0] == "degree=1,compression=none,tablespace=users_big"
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.analysis.backups import backup_sentences
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
+from toolkit.analysis.choice import WORTH_PCT, GoodEnough, choose, granted_cells, shown_worse, spelled_choice
 from toolkit.analysis.doubts import (
     beyond,
     beyond_cpus,
     gathered_differently,
-    inconclusive,
     lowest_of_its_kind,
     named,
     noise_sentence,
@@ -23,13 +24,12 @@ from toolkit.analysis.doubts import (
     spelled_median,
     super_linear,
 )
+from toolkit.analysis.metrics import costs_of
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome
-
-CLOSE = 1.25
-"""A smaller degree is good enough when, at 95 %, it is at most this times worse than the best."""
+from toolkit.units import percent, value_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +40,38 @@ class Advice:
         headline: the one sentence to read.
         sentences: what stands behind it, most useful first.
         doubts: what to keep in mind: outcomes that are not ok, noise, an odd baseline.
-        best: the cell with the best median, which may be chance.
-        recommended: the smallest degree that is as good as the best; None when the run is inconclusive.
+        best: the cell with the best median, which may be chance; a downgraded one only where there is no other.
+        recommended: the cells of the smallest degree that is good enough, the best median first; none when the run
+            is inconclusive, several when they were not told apart.
     """
 
     headline: str
     sentences: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     best: Cell | None = None
-    recommended: Cell | None = None
+    recommended: tuple[Cell, ...] = ()
+
+    @property
+    def first(self) -> Cell | None:
+        """Return the cell whose numbers stand in the headline."""
+        return self.recommended[0] if self.recommended else self.best
 
 
-def advice(run: RunRecord) -> Advice:
+def advice(run: RunRecord, worth_pct: float = WORTH_PCT) -> Advice:
     """Say which cell of a run is better, by how much, and what is inconclusive."""
-    return advise(analyse(run))
+    return advise(analyse(run), worth_pct)
 
 
-def advise(found: RunAnalysis) -> Advice:
+def advise(found: RunAnalysis, worth_pct: float = WORTH_PCT) -> Advice:
     """Say it of a run that was analysed already; of a backup also its throughput, its limit and its window."""
-    advice = _advise(found)
+    advice = _advise(found, worth_pct)
     if not declaration(found.run.head.experiment.operation).backs_up:
         return advice
-    more = backup_sentences(found, advice.recommended or advice.best)
+    more = backup_sentences(found, advice.first)
     return replace(advice, sentences=(*advice.sentences, *more))
 
 
-def _advise(found: RunAnalysis) -> Advice:
+def _advise(found: RunAnalysis, worth_pct: float) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
     doubts = (
         *outcomes_not_ok(found),
@@ -77,16 +83,16 @@ def _advise(found: RunAnalysis) -> Advice:
         return Advice(f"{_why_not(found)}: there is no {found.judged.by.title} to judge by", doubts=doubts)
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
-    best = min(measured, key=found.rank)
+    granted = granted_cells(found)
+    best = min(granted or measured, key=found.rank)
     if found.fit.value_interval(best) is None:
         return _too_few(found, best, doubts)
-    recommended = _recommended(found, measured, best)
-    if _may_be_beaten(found, measured, best, recommended):
-        return _too_noisy(found, measured, best, doubts)
-    against = _compared_with(found, measured, recommended)
-    if against != recommended and inconclusive(found.ratio(against, recommended)[1]):
-        return _no_better(found, measured, recommended, against, doubts)
-    return _told(found, measured, best, recommended, doubts)
+    if len(granted) < 2:
+        return _not_granted(found, granted, best, doubts)
+    choice = choose(found, granted, worth_pct)
+    if not choice.cells:
+        return _too_noisy(found, granted, best, doubts)
+    return _told(found, granted, choice, worth_pct, doubts)
 
 
 def _why_not(found: RunAnalysis) -> str:
@@ -116,8 +122,18 @@ def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:
     )
 
 
-def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
-    repeats = min(found.by_cell[cell].n for cell in measured)
+def _not_granted(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
+    which = f"all others than {named(granted[0])} were" if granted else "each was"
+    return Advice(
+        f"no configuration can be recommended: {which} downgraded",
+        (_lowest(found, best),),
+        (*doubts, *beyond_cpus(found)),
+        best,
+    )
+
+
+def _too_noisy(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
+    repeats = min(found.by_cell[cell].n for cell in granted)
     smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     headline = (
         f"this run is inconclusive: the {found.judged.values} vary so much that the minimum detectable effect is "
@@ -127,101 +143,85 @@ def _too_noisy(found: RunAnalysis, measured: list[Cell], best: Cell, doubts: tup
     return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)
 
 
-def _compared_with(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> Cell:
-    """Return what a recommendation must be better than: the lowest degree of its kind, else the worst of all."""
-    return lowest_of_its_kind(found, chosen, measured) or max(measured, key=found.rank)
-
-
-def _no_better(
-    found: RunAnalysis, measured: list[Cell], chosen: Cell, against: Cell, doubts: tuple[str, ...]
-) -> Advice:
-    """Recommend nothing where the best is not measurably better than what costs least."""
-    judged, (_, interval) = found.judged, found.ratio(against, chosen)
-    headline = (
-        f"no configuration can be recommended: {named(chosen)} had the {judged.best_median}, "
-        f"{spelled_median(found, chosen)}, but {named(against)} is not measurably {judged.bad} "
-        f"({judged.changed(interval)})"
-    )
-    sentences = [*_smaller(found, measured, chosen), quieter_or_more(found)]
-    return Advice(headline, tuple(sentences), (*doubts, *beyond_cpus(found)), chosen)
-
-
-def _recommended(found: RunAnalysis, measured: list[Cell], best: Cell) -> Cell:
-    """Return the smallest degree that is close to the best; of two at the same degree the better one."""
-    level = scale_level(best, found.scale)
-    if level is None:
-        return best
-    near = [
-        (degree, found.rank(cell), cell.levels, cell)
-        for cell in measured
-        if (degree := scale_level(cell, found.scale)) is not None
-        and degree <= level
-        and (cell == best or _is_close(found, cell, best))
-    ]
-    return min(near, key=lambda entry: entry[:2])[3]
-
-
-def _is_close(found: RunAnalysis, cell: Cell, best: Cell) -> bool:
-    interval = found.ratio(cell, best)[1]
-    return interval is not None and interval.low <= 1 and interval.high <= CLOSE
-
-
-def _may_be_beaten(found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell) -> bool:
-    """Whether the run is inconclusive and some other cell may well be better than the recommended one."""
-    if not all(inconclusive(found.ratio(cell, best)[1]) for cell in measured if cell != best):
-        return False
-    against = (found.ratio(cell, recommended)[1] for cell in measured if cell != recommended)
-    return any(interval is None or interval.low < 1 / CLOSE for interval in against)
-
-
 def _told(
-    found: RunAnalysis, measured: list[Cell], best: Cell, recommended: Cell, doubts: tuple[str, ...]
+    found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth_pct: float, doubts: tuple[str, ...]
 ) -> Advice:
-    sentence, levels = beyond(found, measured, recommended)
-    sentences = [
-        *_smaller(found, measured, recommended),
+    chosen = choice.cells[0]
+    sentence, levels = beyond(found, granted, chosen, worth_pct)
+    sentences = (
+        *_passed_over(found, granted),
         *sentence,
-        *other_groups(found, measured, recommended),
-        *other_factors(found, measured, recommended),
-    ]
-    doubts = (*doubts, *beyond_cpus(found, known=levels), *noise_sentence(found))
-    return Advice(_headline(found, measured, recommended), tuple(sentences), doubts, best, recommended)
-
-
-def _headline(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
-    use = f"use {named(chosen)}: {spelled_median(found, chosen)}"
-    base = _compared_with(found, measured, chosen)
-    if base == chosen:
-        return f"{use}; {_no_higher(found, measured, chosen)}"
-    value, interval = found.ratio(base, chosen)
-    assert interval is not None, "what is not better for sure is not recommended"
-    return f"{use}, {found.judged.times_better(value, interval, named(base))}"
-
-
-def _no_higher(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> str:
-    start = scale_level(chosen, found.scale) or 0
-    higher = [cell for cell in measured if (scale_level(cell, found.scale) or 0) > start]
-    if not higher:
-        return f"the {found.judged.best_median}"
-    judged = found.judged
-    worse = all((interval := found.ratio(cell, chosen)[1]) and interval.low > 1 for cell in higher)
-    return (
-        f"every higher {found.scale} is {judged.bad}"
-        if worse
-        else f"no higher {found.scale} is measurably {judged.good}"
+        *other_groups(found, granted, chosen),
+        *other_factors(found, granted, chosen),
     )
+    doubts = (*doubts, *beyond_cpus(found, known=levels), *noise_sentence(found))
+    return Advice(_headline(found, granted, choice, worth_pct), sentences, doubts, choice.best, choice.cells)
 
 
-def _smaller(found: RunAnalysis, measured: list[Cell], chosen: Cell) -> list[str]:
-    """Name smaller degrees that may be as good, though it takes more repeats to know."""
-    level = scale_level(chosen, found.scale) or 0
-    lowest = lowest_of_its_kind(found, chosen, measured)
-    maybe = [
-        cell
-        for cell in measured
-        if (scale_level(cell, found.scale) or level) < level
-        and cell != lowest
-        and inconclusive(found.ratio(cell, chosen)[1])
-    ]
-    spans = "; ".join(f"{named(cell)}: {found.judged.changed(found.ratio(cell, chosen)[1])}" for cell in maybe[:3])
-    return [f"a smaller {found.scale} may do as well: more repeats would show ({spans})"] if maybe else []
+def _headline(found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth_pct: float) -> str:
+    chosen, judged = choice.cells[0], found.judged
+    at_best = "at best " if len(choice.cells) > 1 else ""
+    use = f"use {spelled_choice(found, choice.cells)}: {at_best}{spelled_median(found, chosen)}"
+    base = _compared_with(found, granted, chosen)
+    value, interval = found.ratio(base, chosen)
+    if interval is not None and shown_worse(interval):
+        better = judged.times_better(value, interval, named(base))
+        return f"{use}, {better}{_at_what_cost(found, chosen, base)}"
+    if base == chosen or not choice.differs:
+        return f"{use}; {_none_better(found, granted, chosen, worth_pct)}"
+    smallest = f"the smallest {found.scale} that is not measurably {judged.bad} than {named(choice.best)}"
+    return f"{use}; {smallest} by more than {worth_pct:g} %"
+
+
+def _compared_with(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> Cell:
+    """Return what a choice is held against: the lowest degree of its kind, else the worst that was told apart.
+
+    It is held against itself where it is the lowest and there are higher ones, and where nothing was told apart.
+    """
+    lowest = lowest_of_its_kind(found, chosen, granted)
+    if lowest is not None and (lowest != chosen or _higher(found, granted, chosen)):
+        return lowest
+    worse = [cell for cell in granted if shown_worse(found.ratio(cell, chosen)[1])]
+    return max(worse, key=found.rank, default=chosen)
+
+
+def _higher(found: RunAnalysis, cells: Sequence[Cell], chosen: Cell) -> list[Cell]:
+    level = scale_level(chosen, found.scale) or 0.0
+    return [cell for cell in cells if (scale_level(cell, found.scale) or 0.0) > level]
+
+
+def _none_better(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, worth_pct: float) -> str:
+    """Say what is known of the others where the smallest is chosen: never more than their intervals hold."""
+    judged, higher = found.judged, _higher(found, granted, chosen)
+    measured = [summary.cell for summary in found.cells if summary.n]
+    that = " that was granted" if len(_higher(found, measured, chosen)) > len(higher) else ""
+    others = higher or [cell for cell in granted if cell != chosen]
+    kind = f"higher {found.scale}{that}" if higher else "other configuration"
+    intervals = [interval for cell in others if (interval := found.ratio(cell, chosen)[1]) is not None]
+    if higher and all(map(shown_worse, intervals)):
+        return f"every {kind} is {judged.bad}"
+    if all(interval.low * (1 + worth_pct / 100) >= 1 for interval in intervals):
+        return f"no {kind} is more than {worth_pct:g} % {judged.good}"
+    better = any(interval.high < 1 for interval in intervals)
+    return f"no {kind} is measurably {judged.good}{f' by more than {worth_pct:g} %' if better else ''}"
+
+
+def _at_what_cost(found: RunAnalysis, chosen: Cell, base: Cell) -> str:
+    """Say at which efficiency, and for how much more CPU time."""
+    efficiency = found.by_cell[chosen].efficiency if lowest_of_its_kind(found, chosen, [base]) else None
+    parts = [] if efficiency is None else [f"at {percent(efficiency * 100)} efficiency"]
+    trials = tuple(trial for trial in found.run.trials if trial.cell in (chosen, base))
+    costs = costs_of(replace(found.run, trials=trials))
+    own, other = costs[chosen], costs[base]
+    same = own.sources.get("CPU") == other.sources.get("CPU")
+    if same and (before := other.measures.get("CPU")) and (after := own.measures.get("CPU")):
+        parts.append(f"for {value_change(after / before, of='CPU time')}")
+    return f", {' and '.join(parts)}" if parts else ""
+
+
+def _passed_over(found: RunAnalysis, granted: Sequence[Cell]) -> list[str]:
+    """Name the downgraded configuration with the best median, where that is better than any other."""
+    best = min((summary.cell for summary in found.cells if summary.n), key=found.rank)
+    if best in granted:
+        return []
+    return [f"{named(best)} had the {found.judged.best_median}, but was downgraded, so it is not recommended"]

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import cast
 
-from toolkit.analysis.cells import CellSummary, cells
+from toolkit.analysis.advice import Advice, advise
+from toolkit.analysis.cells import CellSummary, analyse
+from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, Pair
-from toolkit.analysis.judged import Judged, judged_of
+from toolkit.analysis.judged import Judged
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
@@ -24,10 +26,10 @@ Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 JsonObject = dict[str, Json]
 
 
-def run_document(run: RunRecord) -> JsonObject:
-    """Return the document of a run: head, environment, every trial in the order run, and the cells."""
+def run_document(run: RunRecord, worth_pct: float = WORTH_PCT) -> JsonObject:
+    """Return the document of a run: head, environment, every trial in the order run, the cells, and the advice."""
     trials = sorted(run.trials, key=lambda trial: (trial.trial, trial.attempt))
-    judged = judged_of(run)
+    found = analyse(run)
     return {
         "format": FORMAT,
         **_head(run.head),
@@ -36,8 +38,9 @@ def run_document(run: RunRecord) -> JsonObject:
         "warnings": list(run.warnings),
         "licences": _licences(run),
         "trials": [_trial(trial) for trial in trials],
-        "judged_by": _judged(judged),
-        "cells": [_cell(summary, judged) for summary in cells(run)],
+        "judged_by": _judged(found.judged),
+        "cells": [_cell(summary, found.judged) for summary in found.cells],
+        "advice": _advice(advise(found, worth_pct), worth_pct),
     }
 
 
@@ -71,11 +74,13 @@ def comparison_document(comparison: Comparison) -> JsonObject:
     }
 
 
-def reports_document(runs: Iterable[RunRecord], comparisons: Iterable[Comparison]) -> JsonObject:
+def reports_document(
+    runs: Iterable[RunRecord], comparisons: Iterable[Comparison], worth_pct: float = WORTH_PCT
+) -> JsonObject:
     """Return one document of several runs and their comparisons."""
     return {
         "format": FORMAT,
-        "runs": [run_document(run) for run in runs],
+        "runs": [run_document(run, worth_pct) for run in runs],
         "comparisons": [comparison_document(comparison) for comparison in comparisons],
     }
 
@@ -162,6 +167,17 @@ def _cell(summary: CellSummary, judged: Judged) -> JsonObject:
         "ci_high": _scalar(summary.ci_high),
         "speedup": _scalar(summary.speedup),
         "efficiency": _scalar(summary.efficiency),
+    }
+
+
+def _advice(advice: Advice, worth_pct: float) -> JsonObject:
+    return {
+        "headline": advice.headline,
+        "recommended": [_levels(cell) for cell in advice.recommended],
+        "best_median": None if advice.best is None else _levels(advice.best),
+        "worth_pct": worth_pct,
+        "sentences": list(advice.sentences),
+        "doubts": list(advice.doubts),
     }
 
 

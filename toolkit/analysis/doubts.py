@@ -241,41 +241,43 @@ def lowest_of_its_kind(found: RunAnalysis, cell: Cell, measured: Sequence[Cell])
     return min(levels, key=lambda pair: pair[0])[1] if levels else None
 
 
-def beyond(found: RunAnalysis, measured: Sequence[Cell], chosen: Cell) -> tuple[list[str], frozenset[float]]:
+def beyond(
+    found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, worth_pct: float
+) -> tuple[list[str], frozenset[float]]:
     """Say what degrees above the chosen one gain or lose, and return the levels spoken of.
 
     Levels beyond the CPUs of the host get that as the reason, in the same sentence.
     """
     start, cpus = scale_level(chosen, found.scale), cpu_count(found)
     kind = other_levels(chosen, found.scale)
-    above = {
-        cell: (level, interval)
-        for cell in measured
-        if start is not None
-        and other_levels(cell, found.scale) == kind
-        and (level := scale_level(cell, found.scale) or 0.0) > start
-        and (interval := found.ratio(cell, chosen)[1]) is not None
-        and interval.high >= 1
-    }
-    sentences = []
-    for loses in (False, True):
-        for too_many in (False, True):
-            chosen_ones = {
-                level: interval
-                for level, interval in above.values()
-                if (interval.low > 1) is loses and (cpus is not None and level > cpus) is too_many
-            }
-            if chosen_ones:
-                sentences.append(_beyond(found, chosen_ones, loses, cpus if too_many else None))
-    return sentences, frozenset(level for level, _ in above.values())
+    alike: dict[tuple[int, bool], dict[float, ConfidenceInterval]] = {}
+    for cell in granted:
+        level = scale_level(cell, found.scale) or 0.0
+        if start is None or level <= start or other_levels(cell, found.scale) != kind:
+            continue
+        interval = found.ratio(cell, chosen)[1]
+        if interval is not None:
+            worse = (interval.low > 1) - (interval.high < 1)
+            alike.setdefault((worse, cpus is not None and level > cpus), {})[level] = interval
+    sentences = [
+        _beyond(found, levels, worse, worth_pct, cpus if too_many else None)
+        for (worse, too_many), levels in sorted(alike.items())
+    ]
+    return sentences, frozenset(level for levels in alike.values() for level in levels)
 
 
-def _beyond(found: RunAnalysis, levels: dict[float, ConfidenceInterval], loses: bool, cpus: int | None) -> str:
+def _beyond(
+    found: RunAnalysis, levels: dict[float, ConfidenceInterval], worse: int, worth_pct: float, cpus: int | None
+) -> str:
     scale = found.scale or ""
     many = len(levels) > 1
     who = f"{scale} {', '.join(spell_level(level) for level in levels)}"
     where = "" if cpus is None else f"exceed{'' if many else 's'} the {number(cpus)} CPUs and "
-    what = found.judged.loses(many) if loses else f"bring{'' if many else 's'} no measurable gain"
+    what = {
+        -1: f"{'are' if many else 'is'} {found.judged.good}, but not measurably by more than {worth_pct:g} %",
+        0: f"bring{'' if many else 's'} no measurable gain",
+        1: found.judged.loses(many),
+    }[worse]
     spans = "; ".join(
         f"{f'{scale} {spell_level(level)}: ' if many else ''}{found.judged.changed(interval)}"
         for level, interval in levels.items()

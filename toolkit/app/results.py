@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from toolkit.analysis.cells import cells
+from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, compare
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.files import write_file
@@ -188,7 +189,7 @@ def choices(store: Store, *refs: str) -> Iterator[str]:
             )
 
 
-def report(store: Store, refs: Sequence[str], format: Format) -> str:
+def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float = WORTH_PCT) -> str:
     """Return the report of one or several runs; two that can be compared are compared in it.
 
     Raises:
@@ -200,7 +201,7 @@ def report(store: Store, refs: Sequence[str], format: Format) -> str:
         # a report of two unlike runs is still a report of both
         with contextlib.suppress(ToolkitError):
             comparisons.append(compare(runs[0], runs[1]))
-    return render(runs[0] if len(runs) == 1 else runs, format, comparisons=comparisons)
+    return render(runs[0] if len(runs) == 1 else runs, format, comparisons=comparisons, worth_pct=worth_pct)
 
 
 def format_of(out: Path | None, format: str | None) -> Format:

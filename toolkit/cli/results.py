@@ -27,6 +27,11 @@ FOLLOW_SECONDS = 1.0
 _WIDE = 100
 """Columns from which a list has room for what can be found elsewhere."""
 _RUN = argument("run", "run id or its beginning, a label, `last` or `last:ctas`; `~1` after it: the one before")
+_WORTH = option(
+    "worth",
+    "gain that a larger degree must show to be recommended (default 5%)",
+    metavar="PERCENT",
+)
 _FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT")
 
 
@@ -37,7 +42,9 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     file = option("out", "file to write", metavar="FILE")
     yes = option("yes", "do not ask", kind=bool)
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
-    add_command(runs, "show", _show, [_RUN, follow, *OUTPUT], "Show a run: configurations, intervals, advice.")
+    add_command(
+        runs, "show", _show, [_RUN, follow, _WORTH, *OUTPUT], "Show a run: configurations, intervals, advice."
+    )
     rows = option("rows", "whether the rows of an interrupted load are `there` or `missing`", metavar="ANSWER")
     retry = option("retry_failed", "repeat all failed trials, not only those with an outside cause", kind=bool)
     resume = [_RUN, rows, retry, TARGET, *APPROVALS, QUIET, *OUTPUT]
@@ -47,7 +54,7 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     several = argument("runs", "runs to report (not with --all)", kind=list[str], metavar="RUN...", default=[])
     every = option("all", "write a folder of pages of all runs, with an index: --out DIR", kind=bool)
     file = option("out", "file to write; with --all a folder", metavar="FILE|DIR")
-    report = [several, file, every, _FORMAT, *OUTPUT]
+    report = [several, file, every, _FORMAT, _WORTH, *OUTPUT]
     add_command(app, "report", _report, report, "Write a report on one or more runs, or a site of all runs.")
 
 
@@ -115,6 +122,7 @@ def _show(arguments: Arguments) -> int:
     from toolkit.app.runs.repair import undo_script_left
     from toolkit.report.render import render
 
+    worth = _worth(arguments)
     with _store(arguments) as store:
         if arguments.flag("follow"):
             _follow(store, store.resolve(arguments.required("run")))
@@ -123,12 +131,19 @@ def _show(arguments: Arguments) -> int:
         record = find_run(store, arguments.required("run"), samples=arguments.flag("json"))
         undo = undo_script_left(store, record.head.run)
     if arguments.flag("json"):
-        out_json({**run_document(record), "undo_script": None if undo is None else str(undo)})
+        out_json({**run_document(record, worth), "undo_script": None if undo is None else str(undo)})
         return ExitCode.DONE
-    out(render(record, "text"))
+    out(render(record, "text", worth_pct=worth))
     if undo is not None:
         out(f"\nundo script (changes not yet undone): {undo}")
     return ExitCode.DONE
+
+
+def _worth(arguments: Arguments) -> float:
+    from toolkit.analysis.choice import WORTH_PCT, parse_worth
+
+    text = arguments.text("worth")
+    return WORTH_PCT if text is None else parse_worth(text)
 
 
 def _follow(store: Store, run: str) -> None:
@@ -259,11 +274,16 @@ def _report(arguments: Arguments) -> int:
         if arguments.flag("json") and "format" not in arguments
         else format_of(path, arguments.text("format"))
     )
+    worth = _worth(arguments)
+    if chosen is Format.CSV and "worth" in arguments:
+        raise ToolkitError(
+            "`--worth` has no effect on CSV", code="TK-0107", hint="CSV lists trials; another format recommends"
+        )
     with _store(arguments) as store:
         for sentence in choices(store, *arguments.texts("runs")):
             say(f"note: {sentence}")
         with nullcontext() if path is None else usual_width():
-            text = report(store, arguments.texts("runs"), chosen)
+            text = report(store, arguments.texts("runs"), chosen, worth)
     if path is not None:
         write_file(path, text)
         say(f"wrote {path}")
@@ -278,9 +298,9 @@ def _site(arguments: Arguments) -> int:
     from toolkit.app.site import write_site
 
     folder = arguments.text("out")
-    if folder in (None, "-") or arguments.texts("runs") or "format" in arguments:
+    if folder in (None, "-") or arguments.texts("runs") or "format" in arguments or "worth" in arguments:
         raise ToolkitError(
-            "`--all` takes no runs and no format, and needs a folder",
+            "`--all` takes no runs, no format and no `--worth`, and needs a folder",
             code="TK-0107",
             hint="write `--all --out DIR`",
         )

@@ -15,17 +15,12 @@ from toolkit.model.records import RunRecord
 from toolkit.report import chart
 from toolkit.report.comparison_view import comparison_view
 from toolkit.report.safe import clean
-from toolkit.report.view import RunView, place_of, run_view
+from toolkit.report.view import RunView, place_of
 
 _CODE = re.compile(r"`([^`]+)`")
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")
 _MANY_ROWS, _FEW_ROWS = 60, 15
 """Longer tables are folded, so that the page stays short; printing unfolds them."""
-
-
-def page(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
-    """Return the page of runs and comparisons."""
-    return page_of_views([run_view(run) for run in runs], comparisons, runs)
 
 
 def page_of_views(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 
+from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison
 from toolkit.analysis.documents import JsonObject, comparison_document, reports_document, run_document
 from toolkit.model.records import RunRecord, TrialRecord
@@ -38,6 +39,7 @@ def render(
     format: Format | str,
     *,
     comparisons: Sequence[Comparison] = (),
+    worth_pct: float = WORTH_PCT,
 ) -> str:
     """Return the report of one or several runs.
 
@@ -45,21 +47,22 @@ def render(
         run_or_runs: what to report; several runs get a section each.
         format: `html` is one self-contained file, `text` fits 80 columns, `csv` has one row for each trial.
         comparisons: shown after the runs; not in CSV.
+        worth_pct: by how much a larger level must be better to be recommended.
     """
     runs = [run_or_runs] if isinstance(run_or_runs, RunRecord) else list(run_or_runs)
     match Format(format):
         case Format.JSON:
-            return json_text(_document(runs, comparisons))
+            return json_text(_document(runs, comparisons, worth_pct))
         case Format.CSV:
             return sheet(runs)
         case Format.HTML:
-            from toolkit.report.html import page
+            from toolkit.report.html import page_of_views
 
-            return page(runs, comparisons)
+            return page_of_views([run_view(run, worth_pct) for run in runs], comparisons, runs)
         case Format.TEXT:
-            return text_report(runs, comparisons)
+            return text_report([run_view(run, worth_pct) for run in runs], comparisons)
         case Format.MARKDOWN:
-            return markdown_report(runs, comparisons)
+            return markdown_report([run_view(run, worth_pct) for run in runs], comparisons)
 
 
 def render_comparison(comparison: Comparison, format: Format | str) -> str:
@@ -79,8 +82,10 @@ def json_text(document: JsonObject) -> str:
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _document(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> JsonObject:
-    return run_document(runs[0]) if len(runs) == 1 and not comparisons else reports_document(runs, comparisons)
+def _document(runs: Sequence[RunRecord], comparisons: Sequence[Comparison], worth_pct: float) -> JsonObject:
+    if len(runs) == 1 and not comparisons:
+        return run_document(runs[0], worth_pct)
+    return reports_document(runs, comparisons, worth_pct)
 
 
 # -- CSV --------------------------------------------------------------------------------------------------------
@@ -143,9 +148,9 @@ _CODE = re.compile(r"`([^`]+)`")
 _TICKS = re.compile(r"`+")
 
 
-def markdown_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
+def markdown_report(runs: Sequence[RunView], comparisons: Sequence[Comparison]) -> str:
     """Return the report as Markdown with pipe tables."""
-    blocks = [block for run in runs for block in _run(run_view(run))]
+    blocks = [block for run in runs for block in _run(run)]
     blocks += [block for comparison in comparisons for block in _comparison(comparison_view(comparison))]
     return "\n\n".join(blocks) + "\n"
 
@@ -235,9 +240,9 @@ def _comparison(view: ComparisonView) -> Iterator[str]:
     yield from _headed("How to read it", _bullets(view.method))
 
 
-def text_report(runs: Sequence[RunRecord], comparisons: Sequence[Comparison]) -> str:
+def text_report(runs: Sequence[RunView], comparisons: Sequence[Comparison]) -> str:
     """Return the report as text; no line is longer than the terminal is wide."""
-    sections = [_run_text(run_view(run)) for run in runs]
+    sections = [_run_text(run) for run in runs]
     sections += [_comparison_text(comparison_view(comparison)) for comparison in comparisons]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 

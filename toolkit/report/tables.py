@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis
@@ -89,7 +89,7 @@ def spread_title(summaries: Iterable[CellSummary]) -> str:
     return "95 % interval" if any(summary.ci_low is not None for summary in summaries) else "range of trials"
 
 
-def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None) -> Table:
+def cells_table(found: RunAnalysis, best: Cell | None, recommended: Collection[Cell]) -> Table:
     """Return the table of cells: levels, median and interval, speed-up and efficiency, how many trials."""
     names, judged = _factor_names(found.run), found.judged
     with_speed = _with_speed(found)
@@ -99,7 +99,7 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None)
     for summary in found.cells:
         speed = [_speedup(summary), percent(_pct(summary.efficiency))] if with_speed else []
         values = [judged.spell(summary.median), spread(summary, judged)]
-        remark = _remark(summary, best, recommended, (judged.best_median, "recommended"))
+        remark = _remark(summary, best, recommended, judged.best_median, "recommended")
         rows.append([*_levels(summary.cell, names), *values, *speed, count(summary.n), remark])
     return table("Cells", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended))
 
@@ -107,7 +107,7 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None)
 _WIDEST_LEVELS = 24
 
 
-def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell | None) -> Table:
+def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Collection[Cell]) -> Table:
     """Return the same for 80 columns: short titles, and one column `cell` where the factors' own are too wide."""
     names, factors, judged = _factor_names(found.run), _factor_columns(found.run), found.judged
     levels = [_levels(summary.cell, names) for summary in found.cells]
@@ -121,7 +121,7 @@ def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Cell |
     for summary, level in zip(found.cells, levels, strict=True):
         speed = [ratio(summary.speedup), percent(_pct(summary.efficiency))] if with_speed else []
         values = [judged.spell(summary.median), spread(summary, judged)]
-        remark = _remark(summary, best, recommended, (judged.best_median, "use"))
+        remark = _remark(summary, best, recommended, judged.best_median, "use")
         rows.append([*level, *values, *speed, count(summary.n), remark])
     return table("Cells", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
 
@@ -130,8 +130,8 @@ def _with_speed(found: RunAnalysis) -> bool:
     return any(summary.speedup is not None for summary in found.cells)
 
 
-def _cell_marks(found: RunAnalysis, recommended: Cell | None) -> list[str]:
-    return ["best" if one.cell == recommended else "" if one.n else _worst(one) for one in found.cells]
+def _cell_marks(found: RunAnalysis, recommended: Collection[Cell]) -> list[str]:
+    return ["best" if one.cell in recommended else "" if one.n else _worst(one) for one in found.cells]
 
 
 def _worst(summary: CellSummary) -> str:
@@ -148,15 +148,17 @@ def _pct(efficiency: float | None) -> float | None:
     return None if efficiency is None else efficiency * 100
 
 
-def _remark(summary: CellSummary, best: Cell | None, recommended: Cell | None, words: tuple[str, str]) -> str:
+def _remark(
+    summary: CellSummary, best: Cell | None, recommended: Collection[Cell], best_median: str, use: str
+) -> str:
     parts = [
         f"{summary.outcomes[outcome]} {outcome.value}"
         for outcome in Outcome
         if outcome is not Outcome.OK and outcome in summary.outcomes
     ]
     parts += [f"{summary.disturbed} disturbed"] if summary.disturbed else []
-    parts += [words[0]] if summary.cell == best != recommended else []
-    parts += [words[1]] if summary.cell == recommended else []
+    parts += [best_median] if summary.cell == best and best not in recommended else []
+    parts += [use if len(recommended) == 1 else "any of"] if summary.cell in recommended else []
     return ", ".join(parts)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatch
 from statistics import median
 
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import RunAnalysis, analyse
+from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment
@@ -72,10 +73,10 @@ class RunView:
     """What it used that is paid for, and who declared it; engines without licences have none."""
 
 
-def run_view(run: RunRecord) -> RunView:
+def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
     """Prepare a run for reading."""
     found = analyse(run)
-    advice = advise(found)
+    advice = advise(found, worth_pct)
     return RunView(
         run=clean(run.head.run),
         title=_title(run),
@@ -110,11 +111,11 @@ def _licences(run: RunRecord) -> Iterator[str]:
 def _clean_advice(advice: Advice) -> Advice:
     sentences = tuple(clean(sentence) for sentence in advice.sentences)
     doubts = tuple(clean(doubt) for doubt in advice.doubts)
-    return Advice(clean(advice.headline), sentences, doubts, advice.best, advice.recommended)
+    return replace(advice, headline=clean(advice.headline), sentences=sentences, doubts=doubts)
 
 
 def _charts(found: RunAnalysis, advice: Advice) -> tuple[Chart, ...]:
-    return (*factor_charts(found), *backup_charts(found, advice.recommended or advice.best))
+    return (*factor_charts(found), *backup_charts(found, advice.first))
 
 
 def _during(found: RunAnalysis) -> tuple[Chart, ...]:
