@@ -99,3 +99,23 @@ def test_what_could_not_be_verified_stands_at_the_top() -> None:
     assert told == (
         "all due steps were done", "1 step could not be fully verified: `a`",
     )  # fmt: skip
+
+
+def test_a_level_that_changed_lately_is_told_of_the_step_with_its_day() -> None:
+    def slow(days: int, since: int) -> float:
+        return (66.0 if days <= since else 60.0) + (days % 3) / 2
+
+    history = [step("a", slow(days, 3), days) for days in range(1, 30)]
+    told = run_report_of(run(step("a", 66.5)), {("dwh", "a"): history}, {})
+    assert told.sentences == ("`a` on `dwh` was slower since 2026-11-18: it takes 66.5 s, before 60.5 s",)
+    old = [step("a", slow(days, 12), days) for days in range(1, 30)]
+    assert run_report_of(run(step("a", 66.5)), {("dwh", "a"): old}, {}).steps[0].against_history == "as usual"
+
+
+def test_a_growth_is_told_in_rows_where_no_bytes_are_known() -> None:
+    level = [
+        replace(step("a", 600 if days < 10 else 60 + days % 3, days), size_rows=5000 if days < 10 else 40000)
+        for days in range(20)
+    ]
+    (shrunk,) = trend_of("a", "dwh", level).sentences
+    assert shrunk.endswith("; its data shrank from 40,000 rows to 5,000 rows")

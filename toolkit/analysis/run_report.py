@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -11,12 +11,15 @@ from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.analysis.shifts import FEWEST, Shift, shifts
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState, status
-from toolkit.units import byte_size, counted, seconds
+from toolkit.units import byte_size, counted, number, seconds
 
 _SLOWER = 1.5
 """A step is reported as slower when it took half as long again as its median and longer than every earlier run."""
 _ENOUGH = 5
 _NAMED = 3
+_DIFFERENCES = 6
+_RECENT = 7
+"""Runs: a change of level that began before the last ones is no news."""
 _GROWN = 1.2
 """A growth in size of a fifth is reported beside a longer time."""
 
@@ -73,14 +76,26 @@ def run_report_of(
 
 
 def _step(record: StepRecord, history: Sequence[StepRecord], stories: Mapping[str, StepStory]) -> ReportedStep:
-    known = [
-        each.elapsed_seconds
+    earlier = [
+        each
         for each in history
         if each.state is StepState.DONE and each.elapsed_seconds is not None and each.began_at != record.began_at
     ]
+    known = [each.elapsed_seconds for each in earlier if each.elapsed_seconds is not None]
     usual = median(known) if len(known) >= _ENOUGH else None
     story = stories.get(record.run or "", StepStory())
-    return ReportedStep(record, story, usual, len(known), _against(record, known))
+    return ReportedStep(record, story, usual, len(known), _lately(record, earlier) or _against(record, known))
+
+
+def _lately(record: StepRecord, earlier: Sequence[StepRecord]) -> str | None:
+    """Name a change of level that is still new; earlier runs come newest first."""
+    if record.state is not StepState.DONE or record.elapsed_seconds is None:
+        return None
+    runs = [*reversed(earlier), record]
+    found = shifts([each.elapsed_seconds for each in runs])
+    if not found or found[-1].index < len(runs) - _RECENT:
+        return None
+    return _level(runs, found[-1])
 
 
 def _against(record: StepRecord, known: Sequence[float]) -> str | None:
@@ -170,8 +185,19 @@ class Trend:
     sentences: tuple[str, ...]
 
 
-def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
-    """Return how the time of a step went; times of runs that did not end well do not count."""
+Differing = Callable[[str, str], Sequence[str] | None]
+"""Says what else differs between two runs, by their ids; None where they are not kept."""
+
+
+def trend_of(step: str, target: str, history: Sequence[StepRecord], differing: Differing | None = None) -> Trend:
+    """Return how the time of a step went; times of runs that did not end well do not count.
+
+    Args:
+        step: its name.
+        target: where it ran.
+        history: its runs, newest first.
+        differing: asked what else changed with the time.
+    """
     runs = tuple(reversed(history))
     times = [each.elapsed_seconds if each.state is StepState.DONE else None for each in runs]
     known = [time for time in times if time is not None]
@@ -180,14 +206,16 @@ def trend_of(step: str, target: str, history: Sequence[StepRecord]) -> Trend:
             f"{counted(len(known), 'run')} with a time: fewer than {FEWEST} are too few to find a change of level"
         ]
     else:
-        sentences = [_shift(runs, found) for found in shifts(times)] or ["no change of level was found"]
+        found = shifts(times)
+        sentences = [f"{_level(runs, one)}{_also(runs, one.index, differing)}" for one in found]
+        sentences = sentences or ["no change of level was found"]
     failed = sum(each.state is StepState.FAILED for each in runs)
     if failed:
         sentences.append(f"it failed in {failed} of {len(runs)} runs")
     return Trend(step, target, runs, tuple(sentences))
 
 
-def _shift(runs: Sequence[StepRecord], found: Shift) -> str:
+def _level(runs: Sequence[StepRecord], found: Shift) -> str:
     what = "slower" if found.after > found.before else "faster"
     return (
         f"{what} since {_day(runs[found.index].began_at)}: it takes {seconds(found.after)},"
@@ -195,18 +223,46 @@ def _shift(runs: Sequence[StepRecord], found: Shift) -> str:
     )
 
 
-def _grown(before: Sequence[StepRecord], after: Sequence[StepRecord]) -> str:
-    """Say whether what was worked on changed with the time, where its size is known."""
-    sizes = [
-        [each.size_bytes for each in some if each.state is StepState.DONE and each.size_bytes]
-        for some in (before, after)
-    ]
-    if not all(sizes):
+def _also(runs: Sequence[StepRecord], at: int, differing: Differing | None) -> str:
+    """Say what else changed with the run that a change of level begins with."""
+    last = next((each.run for each in reversed(runs[:at]) if each.state is StepState.DONE and each.run), None)
+    first = runs[at].run
+    if differing is None or last is None or first is None or last == first:
         return ""
-    small, large = median(sizes[0]), median(sizes[1])
-    if max(small, large) < _GROWN * min(small, large):
-        return "; the size of its data has hardly changed"
-    return f"; its data grew from {byte_size(small)} to {byte_size(large)}"
+    names = differing(last, first)
+    if names is None:
+        return ""
+    if not names:
+        return "; nothing else that is recorded changed with it"
+    more = f" and {len(names) - _DIFFERENCES:,} more" if len(names) > _DIFFERENCES else ""
+    return f"; with it changed {', '.join(names[:_DIFFERENCES])}{more}"
+
+
+def _grown(before: Sequence[StepRecord], after: Sequence[StepRecord]) -> str:
+    """Say whether what was worked on changed with the time, where its size is known, in bytes or else in rows."""
+    for of, spelled in ((_bytes, byte_size), (_rows, _counted_rows)):
+        sizes = [
+            [size for each in some if each.state is StepState.DONE and (size := of(each))]
+            for some in (before, after)
+        ]
+        if all(sizes):
+            small, large = median(sizes[0]), median(sizes[1])
+            if max(small, large) < _GROWN * min(small, large):
+                return "; the size of its data has hardly changed"
+            return f"; its data {'grew' if large > small else 'shrank'} from {spelled(small)} to {spelled(large)}"
+    return ""
+
+
+def _bytes(step: StepRecord) -> float | None:
+    return step.size_bytes
+
+
+def _rows(step: StepRecord) -> float | None:
+    return step.size_rows
+
+
+def _counted_rows(rows: float) -> str:
+    return f"{number(rows)} rows"
 
 
 def _day(instant: datetime | None) -> str:

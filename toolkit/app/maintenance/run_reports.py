@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
+from toolkit.analysis.compare import differences_of
 from toolkit.analysis.run_report import RunReport, StepStory, Trend, run_report_of, trend_of
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance.outlook import outlook_of
@@ -93,7 +95,31 @@ def trends(store: Store, step: str, plan: str | None = None) -> Sequence[Trend]:
     if not targets:
         known = ", ".join(store.step_names(plan)) or "no runs"
         raise ToolkitError(f"no plan run has a step `{step}`", code="TK-0109", hint=f"there are {known}")
-    return [trend_of(step, target, store.step_history(name, step, target, limit=1000)) for name, target in targets]
+    return [
+        trend_of(step, target, store.step_history(name, step, target, limit=1000), partial(_differing, store))
+        for name, target in targets
+    ]
+
+
+_ALWAYS_DIFFERENT = frozenset({"host_load_1min"})
+
+
+def _differing(store: Store, before: str, after: str) -> list[str] | None:
+    """Name what the store has of two runs and differs: options, versions, parameters, plans; None without them."""
+    try:
+        runs = [store.load_run(run, samples=False) for run in (before, after)]
+    except ToolkitError:
+        return None
+    found = [
+        f"`{one.name}` ({'-' if one.a is None else one.a} to {'-' if one.b is None else one.b})"
+        for one in differences_of(*runs)
+        if one.name not in _ALWAYS_DIFFERENT
+    ]
+    plans = [{one.name: one.content for one in run.artifacts if one.name.startswith("plan-")} for run in runs]
+    return [
+        *found,
+        *(["the plan"] if any(plans[1].get(name, text) != text for name, text in plans[0].items()) else []),
+    ]
 
 
 def plan_run_document(record: PlanRunRecord) -> dict[str, object]:

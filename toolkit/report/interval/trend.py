@@ -140,8 +140,8 @@ _COLUMNS = ("DB time", "host CPU busy", "executions", "read I/O", "write I/O")
 _METHOD = (
     "Each point is one interval, per second. Lines break at gaps without a report and at restarts.",
     "An event or statement missing from a report is not zero: it is below the last row of its list.",
-    f"Changes of level are detected by a rank test (Pettitt 1979) with permutations, at 1 %, from {FEWEST} points "
-    "on, where the medians on both sides differ by a fifth or more. A daily rhythm also appears as such changes.",
+    f"Changes of level are detected by likelihood from {FEWEST} points on, with one false alarm in 1,000 points "
+    "at most, also where neighbours are alike. A daily rhythm also appears as such changes.",
 )
 
 
@@ -300,7 +300,7 @@ def _series(series: Series) -> dict[str, object]:
                 "at_most": list(line.most),
                 "changes": [
                     {"index": one.index, "begin": _iso(series.points[one.index].origin.begin),
-                     "before": one.before, "after": one.after, "p": one.p}
+                     "before": one.before, "after": one.after}
                     for one in line.changes
                 ],
             }
