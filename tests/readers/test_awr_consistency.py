@@ -143,6 +143,38 @@ def test_more_db_time_than_the_sessions_had_names_the_statement_that_explains_it
     assert "an execution takes longer than the interval in `abcdfghjkmn12` (16 h 07 min" in sentence
 
 
+IO_HEADS = (
+    "Tablespace", "Reads", "Av Rds/s", "Av Rd(ms)", "Av Blks/Rd", "1-bk Rds/s", "Av 1-bk Rd(ms)", "Writes",
+    "Writes avg/s", "Buffer Waits", "Av Buf Wt(ms)",
+)  # fmt: skip
+DISPLACED = (
+    ("USERS", "7,200", "2", "0.50", "1.00", "36,000", "1.75", "1", "10", "4", "0.00"),
+    ("UNDO", "0", "0", "0.00", "0.00", "900", "0.00", "0", "0", "0", "0.00"),
+)
+IN_PLACE = (("USERS", "7,200", "2", "0.50", "1.00", "1.75", "1", "36,000", "10", "4", "0.00"),)
+NO_SIGN = (("USERS", "7,200", "2", "0.50", "1.00", "2", "0.60", "3", "0", "4", "0.00"),)
+
+
+@pytest.mark.parametrize(
+    ("rows", "writes", "single", "average", "told"),
+    [(DISPLACED, 36000, 1.75, 1, 1), (IN_PLACE, 36000, 1.75, 1, 0), (NO_SIGN, 3, 2, 0.6, 0)],
+    ids=["displaced", "in place", "no sign of it"],
+)
+def test_writes_under_another_heading_are_read_as_writes_where_the_rate_beside_them_says_so(
+    rows: tuple[tuple[str, ...], ...], writes: float, single: float, average: float, told: int
+) -> None:
+    """11.2.0.4 prints the list of tablespaces (not that of files) so."""
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    heads = "".join(f"<th>{head}</th>" for head in IO_HEADS)
+    text = html(extra=f"<h3>Tablespace IO Stats</h3><table border=1><tr>{heads}</tr>{lines}</table>")
+    row = document(text)["tablespace_io"][0]
+    assert (row["writes"], row["single_block_reads_per_s"], row["avg_single_block_read_ms"]) == (
+        writes, single, average,
+    )  # fmt: skip
+    assert (row["reads"], row["writes_per_s"], row["buffer_waits"]) == (7200, int(rows[0][8]), 4)
+    assert len(warned(text, "displaced headings")) == told
+
+
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
 
 

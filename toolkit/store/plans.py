@@ -210,6 +210,17 @@ class Plans(StorePart):
         with self._database.read() as connection:
             return [_step_record(row) for row in connection.execute(query)]
 
+    def plan_run_end(self, plan: str, step: StepRecord) -> datetime | None:
+        """Return when the plan run ended in which a step began; None where it did not."""
+        query = (
+            select(_plan_run.c.ended_at)
+            .join(_step, _plan_run.c.plan_run == _step.c.plan_run)
+            .where(_plan_run.c.plan == plan, _step.c.step == step.step, _step.c.target == step.target)
+            .where(_step.c.began_at == step.began_at)
+        )
+        with self._database.read() as connection:
+            return connection.execute(query).scalars().first()
+
     def step_histories(
         self, plan: str, steps: Sequence[str], targets: Sequence[str], limit: int = 40
     ) -> dict[tuple[str, str], list[StepRecord]]:

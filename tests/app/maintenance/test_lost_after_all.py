@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.engines.arena import Heard
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt, plan_targets_of, run_plan
+from toolkit.app.maintenance.loaded import Verification
 from toolkit.app.runs import execute
 from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
@@ -180,6 +182,44 @@ def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_
     heads = store.list_runs()
     assert [head.ended_at for head in heads] == ([] if at == "begins" else [None])
     assert all(store.unended_trials(head.run) for head in heads), "whoever took it over says how it ended"
+
+
+GATHER = '[[step]]\nname = "load"\noperation = "stats-gather"\ntable = "g"\n'
+
+
+def test_what_was_gone_on_with_is_verified_since_its_run_began(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Statistics of a run that was cut off the night before are older than the step that goes on with it."""
+    real, ages = attempt.look_at, list[float]()
+
+    def look(job: object, target: object, took: float, **more: Any) -> Any:
+        ages.append(took)
+        return real(job, target, took, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(attempt, "look_at", look)
+    begun = cut_off(store, tmp_path, monkeypatch, GATHER)
+    later = attempt.utc_now() + timedelta(hours=8)
+    monkeypatch.setattr(attempt, "utc_now", lambda: later)
+    done = night(store, tmp_path, GATHER)
+    assert (done.state.value, done.run) == ("done", begun.run), done.reason
+    assert ages[-1] > timedelta(hours=7).total_seconds()
+
+
+def test_a_step_that_could_not_be_verified_is_not_taken_for_resumed_by_hand_where_the_clock_was_set(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = GATHER + 'only_if = {older_than = "1h"}\n'
+    with monkeypatch.context() as broken:
+        broken.setattr(attempt, "look_at", lambda *_, **__: Verification("it is not there"))
+        failed = night(store, tmp_path, once)
+    assert failed.state.value == "failed" and failed.ended_at is not None
+    ahead = failed.ended_at + timedelta(minutes=5)
+    with store._database.write("a clock that was put forward during the plan run") as connection:
+        connection.execute(update(schema.run).values(ended_at=ahead))
+        connection.execute(update(schema.plan_run).values(ended_at=ahead + timedelta(minutes=1)))
+    done = night(store, tmp_path, once)
+    assert done.state.value == "done" and done.run != failed.run, done.reason
 
 
 def test_a_store_that_is_full_as_a_run_begins_costs_a_try_and_loads_once(

@@ -94,7 +94,7 @@ class StepAttempt:
             tries += 1
             with as_before(job, self.plan_target, stop) as before:
                 ended = self._answered(run) or self._settled(job, run, stop)
-                verification = self._verify(job, monotonic() - begun, ended, before, stop)
+                verification = self._verify(job, begun, run if went_on else None, ended, before, stop)
             again = ended.state is StepState.FAILED and ended.passing and tries <= job.step.retries
             if not again or stop.wait(min(_LONGEST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** (tries - 1))):
                 break
@@ -117,12 +117,16 @@ class StepAttempt:
         )
 
     def _verify(
-        self, job: TargetStep, took: float, ended: AttemptResult, before: Reader | ToolkitError | None, stop: Stop
-    ) -> Verification:
-        """Verify what a step did that succeeded."""
+        self, job: TargetStep, begun: float, earlier: str | None, ended: AttemptResult,
+        before: Reader | ToolkitError | None, stop: Stop,
+    ) -> Verification:  # fmt: skip
+        """Verify what a step did that succeeded; `earlier` is the run of another plan run that it went on with."""
         if ended.state is not StepState.DONE or ended.run is None:
             return Verification()
         try:
+            took = monotonic() - begun
+            if earlier is not None:  # it may have been done since that one began, not in this plan run
+                took = max(took, (utc_now() - self.store.load_head(earlier).began_at).total_seconds())
             return look_at(job, self.plan_target, took, run=ended.run, store=self.store, before=before, stop=stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the plan run
             why = unexpected(error).sentence

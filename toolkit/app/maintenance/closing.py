@@ -76,16 +76,18 @@ def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason:
     return replace(step, state=StepState.STOPPED, reason=reason, ended_at=now, run=run)
 
 
-def ended_since(store: Store, history: Sequence[StepRecord]) -> list[StepRecord]:
+def ended_since(store: Store, plan: str, history: Sequence[StepRecord]) -> list[StepRecord]:
     """Return the records of a step, newest first; the last one is done where its run ended well since.
 
-    Somebody went on with the run by hand. A person's answer for a load is the next run's to tell.
+    Somebody went on with the run by hand, after the whole plan run: the end of a step is its begin and what it
+    took, by a clock that only goes forward, and may lie before that of its run where the wall clock was set. A
+    person's answer for a load is the next run's to tell.
     """
     last = next((step for step in history if step.run is not None), None)
     if last is None or last.state not in _BAD or last.ended_at is None:
         return list(history)
     ended = _well_ended(store, last.run)
-    if ended is None or ended <= last.ended_at:
+    if ended is None or ended <= max(last.ended_at, store.plan_run_end(plan, last) or last.ended_at):
         return list(history)
     done = replace(last, state=StepState.DONE, ended_at=ended, reason=_BY_HAND)
     return [done if step is last else step for step in history]

@@ -157,7 +157,8 @@ class TargetRun:
     def _read_history(self) -> None:
         store, plan = self._plan_run.store, self._plan_run.plan.name
         self._history = {
-            name: ended_since(store, store.step_history(plan, name, self.plan_target.name)) for name in self._jobs
+            name: ended_since(store, plan, store.step_history(plan, name, self.plan_target.name))
+            for name in self._jobs
         }
 
     def _read_hours(self) -> None:

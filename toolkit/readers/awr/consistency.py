@@ -58,6 +58,45 @@ def inconsistencies(facts: Mapping[str, Scalar], sections: Mapping[str, object])
     ]
 
 
+Rows = Sequence[dict[str, Scalar]]
+
+_MISPLACED = {
+    "writes": "single_block_reads_per_s",
+    "single_block_reads_per_s": "avg_single_block_read_ms",
+    "avg_single_block_read_ms": "writes",
+}
+"""Where the values of these columns stand in the list of tablespaces of an 11.2.0.4 report, by their headings."""
+
+
+def under_their_headings(rows: Rows, elapsed_min: Scalar) -> tuple[Rows, list[str]]:
+    """Return the rows of the tablespaces' I/O with the numbers of writes as such, and a sentence where they moved.
+
+    Reports of 11.2.0.4 print the writes of a tablespace under `1-bk Rds/s` and its single-block reads beside them;
+    `Writes avg/s` and the list of files, whose headings are right, show which of the two is meant.
+    """
+    elapsed = (_number(elapsed_min) or 0.0) * _MINUTE
+    if not elapsed or not all(name in row for row in rows for name in (*_MISPLACED, "writes_per_s")):
+        return rows, []
+    moved = [{name: row[_MISPLACED.get(name, name)] for name in row} for row in rows]
+    if _denied(moved, elapsed) or not _denied(rows, elapsed):
+        return rows, []
+    return moved, [
+        "the I/O of tablespaces has displaced headings (11.2.0.4 prints it so): what stands under `1-bk Rds/s` is "
+        "read as writes, as `Writes avg/s` shows"
+    ]
+
+
+def _denied(rows: Rows, elapsed_seconds: float) -> bool:
+    """Tell whether writes a second, as printed, deny the number of writes in any row."""
+    for row in rows:
+        writes, rate = _number(row["writes"]), _number(row["writes_per_s"])
+        if writes is not None and rate is not None:
+            apart = abs(writes / elapsed_seconds - rate)
+            if apart > _rounding(rate) + _SAME * rate:
+                return True
+    return False
+
+
 def lost(lines: Sequence[str]) -> list[str]:
     """Say how many lines of figures are in no list that could be read, none where all are."""
     if not lines:

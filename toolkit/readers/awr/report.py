@@ -11,7 +11,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
-from toolkit.readers.awr.consistency import contradictions, inconsistencies, lost
+from toolkit.readers.awr.consistency import contradictions, inconsistencies, lost, under_their_headings
 from toolkit.readers.awr.counts import whole_counts
 from toolkit.readers.awr.decode import refused
 from toolkit.readers.awr.document import LARGE, SILENT, document_of
@@ -33,6 +33,7 @@ _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _INVALID = re.compile(r"Snapshots chosen span an instance shutdown")
 """What spreport.sql writes above its first section, and nothing below it."""
 _TOP = 20_000
+_TABLESPACES = "tablespace_io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,10 @@ class Report:
                 typed = records(section, table, self.numbers)
                 details.setdefault(name, []).extend(typed.rows)
                 warnings += typed.warnings
+        if _TABLESPACES in details:
+            rows, displaced = under_their_headings(details[_TABLESPACES], self.facts["elapsed_min"])
+            details[_TABLESPACES] = list(rows)
+            warnings += displaced
         warnings += whole_counts(details, self.sections)
         sections = with_plans(self.sections, details)
         return {**self.facts, **sections, **details, "tables": tables, "warnings": list(dict.fromkeys(warnings))}
