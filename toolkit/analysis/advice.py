@@ -24,6 +24,7 @@ from toolkit.analysis.doubts import (
     spelled_median,
     super_linear,
 )
+from toolkit.analysis.laws import law_sentences
 from toolkit.analysis.metrics import costs_of
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
@@ -153,6 +154,7 @@ def _told(
         *sentence,
         *other_groups(found, granted, chosen),
         *other_factors(found, granted, chosen),
+        *law_sentences(found, granted, chosen),
     )
     doubts = (*doubts, *beyond_cpus(found, known=levels), *noise_sentence(found))
     return Advice(_headline(found, granted, choice, worth_pct), sentences, doubts, choice.best, choice.cells)

@@ -1,0 +1,188 @@
+"""Scaling laws: Gunther's Universal Scalability Law and Amdahl's, which is the former without a peak.
+
+N. J. Gunther, *Guerrilla Capacity Planning* (2007), 4.4: with N at work the time is T(N) = T(1) (1 + s (N-1) +
+k N (N-1)) / N, where s is the serial share and k what each must agree with each other. It is least at the peak
+P = sqrt((1-s) / k). With k = 0 that is Amdahl's law (1967), whose peak lies at infinity. For a given peak the law
+is linear in what is left, T(N) = b + c (P^2 / N + N - 1) with b and c at least 0, so least squares on relative
+errors has a closed form for each peak, and the interval of the peak is that of its profile likelihood (D. M. Bates
+and D. G. Watts, *Nonlinear Regression Analysis and Its Applications* (1988), 6.1), with the noise of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
+from toolkit.analysis.doubts import super_linear
+from toolkit.analysis.fit import CONFIDENCE, FEWEST_DEGREES
+from toolkit.analysis.metrics import costs_of
+from toolkit.analysis.quantiles import t_quantile
+from toolkit.model.values import Cell, spell_level
+from toolkit.units import number, percent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+FEWEST_LEVELS = 4
+"""With three levels a law of three parameters goes through every point, whatever it is worth."""
+_STEP = 1.02
+_WIDEST = 1000.0
+"""Peaks are sought up to so many times the highest level; beyond that lies none."""
+_LEAST_VARIANCE = 1e-4
+"""Of relative times: no machine follows a law more closely than by 1 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLevel:
+    """What was measured at a level: a time, the relative variance of its mean."""
+
+    level: float
+    seconds: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingLaw:
+    """The law that suits the points best.
+
+    Attributes:
+        serial: the share that does not run in parallel (Amdahl's and Gunther's first parameter).
+        crosstalk: what each one more costs each other (Gunther's second parameter), 0 with Amdahl's law.
+        peak: the level of the least time, infinite with Amdahl's law.
+        peak_low: the least peak that the noise allows, at 95 %.
+        peak_high: the greatest; infinite where Amdahl's law is not excluded.
+    """
+
+    serial: float
+    crosstalk: float
+    peak: float
+    peak_low: float
+    peak_high: float
+
+    def times(self, level: float) -> float:
+        """Return the time at a level as a share of that at level 1."""
+        return (1 + self.serial * (level - 1) + self.crosstalk * level * (level - 1)) / level
+
+    def knee(self, levels: Sequence[float], gain_pct: float) -> float | None:
+        """Return the lowest of some levels where one more doubling gains less than so much."""
+        least = 1 + gain_pct / 100
+        return next((level for level in levels if self.times(level) < least * self.times(2 * level)), None)
+
+
+def scaling_law(points: Sequence[MeasuredLevel], degrees: float) -> ScalingLaw | None:
+    """Fit the law to points at different levels.
+
+    Args:
+        points: at least `FEWEST_LEVELS`, with the same work at each level.
+        degrees: degrees of freedom of their variances.
+
+    Returns:
+        None where no law of this kind suits the points as well as their noise demands, at 95 %.
+    """
+    import numpy as np
+
+    levels = np.array([point.level for point in points])
+    seconds = np.array([point.seconds for point in points])
+    weights = 1 / np.sqrt([max(point.variance, _LEAST_VARIANCE) for point in points]) / seconds
+    count = math.ceil(math.log(_WIDEST * float(levels.max())) / math.log(_STEP))
+    peaks = np.array([*(_STEP**at for at in range(count + 1)), math.inf])
+    # divided by the square of the peak, which leaves Amdahl's law where that is infinite
+    shape = 1 / levels + (levels - 1) / peaks[:, None] ** 2
+    serial, parallel, squares = _least_squares(weights, shape * weights, seconds * weights)
+    best = int(squares.argmin())
+    reach = t_quantile((1 + CONFIDENCE) / 2, degrees) ** 2
+    if squares[best] > reach * (len(points) - FEWEST_LEVELS + 2):
+        return None
+    inside = peaks[squares <= squares[best] + reach]
+    whole, peak = serial[best] + parallel[best], float(peaks[best])
+    crosstalk = 0.0 if math.isinf(peak) else float(parallel[best] / whole / peak**2)
+    return ScalingLaw(
+        float(serial[best] / whole), crosstalk, peak, float(inside[0] / _STEP), float(inside[-1] * _STEP)
+    )
+
+
+def _least_squares(constant: Vector, shape: Vector, seen: Vector) -> tuple[Vector, Vector, Vector]:
+    """Fit two terms to what was seen, neither below 0, by each row of shapes; return both and the squares left."""
+    import numpy as np
+
+    both, one = shape @ constant, float(constant @ constant)
+    other, seen_one, seen_other = (shape * shape).sum(axis=1), float(constant @ seen), shape @ seen
+    spread = np.maximum(one * other - both**2, 1e-12 * one * other)
+    first = (other * seen_one - both * seen_other) / spread
+    second = (one * seen_other - both * seen_one) / spread
+    second = np.where(first < 0, seen_other / other, np.maximum(second, 0))
+    first = np.where(first < 0, 0, np.where(second <= 0, seen_one / one, first))
+    left = seen - first[:, None] * constant - second[:, None] * shape
+    return first, second, (left**2).sum(axis=1)
+
+
+def law_sentences(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> list[str]:
+    """Say which law the levels of the chosen cell's kind follow, and what follows from it.
+
+    Of fewer than four levels nothing is claimed: their times are facts and no curve.
+    """
+    kind = other_levels(chosen, found.scale)
+    cells = {
+        level: cell
+        for cell in granted
+        if other_levels(cell, found.scale) == kind and (level := scale_level(cell, found.scale)) and level >= 1
+    }
+    noise = found.fit.noise
+    if len(cells) < FEWEST_LEVELS or noise.degrees < FEWEST_DEGREES:
+        return []
+    if super_linear(found):
+        return [
+            "no scaling law is fitted: gains that are more than linear mean that the lowest level did other work "
+            "or lacked something, such as a cache that was filled later or memory"
+        ]
+    points = [_point(found, level, cell, cells[min(cells)]) for level, cell in sorted(cells.items())]
+    law = scaling_law(points, noise.degrees)
+    if law is None:
+        return [f"the {found.judged.values} follow no scaling law within their noise: no peak is estimated"]
+    spelled = _spelled(law, found.scale or "", len(cells))
+    return [spelled, *_knee(found, law, sorted(cells)), *_thrift(found, cells)]
+
+
+def _point(found: RunAnalysis, level: float, cell: Cell, base: Cell) -> MeasuredLevel:
+    worse, _ = found.fit.ratio(*found.judged.worse_first(cell, base))
+    return MeasuredLevel(level, math.exp(worse), found.fit.noise.variance / found.fit.counts[cell])
+
+
+def _spelled(law: ScalingLaw, scale: str, levels: int) -> str:
+    serial = f"{percent(law.serial * 100)} of the work is serial"
+    if math.isinf(law.peak):
+        bound = f"at most {number(1 / law.serial)} times as fast" if law.serial > 0 else "faster without bound"
+        most = f"however many work at once, it becomes {bound}"
+        peak = f"; a peak is possible from {scale} {number(law.peak_low)} on"
+        return f"by Amdahl's law fitted to {levels} levels, {serial}: {most}{peak}"
+    high = "without end" if math.isinf(law.peak_high) else f"to {number(law.peak_high)}"
+    return (
+        f"by the Universal Scalability Law fitted to {levels} levels, {scale} {number(law.peak)} is best "
+        f"({number(law.peak_low)} {high} at 95 %), and {serial}"
+    )
+
+
+def _knee(found: RunAnalysis, law: ScalingLaw, levels: Sequence[float]) -> list[str]:
+    repeats = min(found.by_cell[summary.cell].n for summary in found.cells if summary.n)
+    shown = found.fit.noise.times(2 / repeats).minimum_detectable_pct()
+    knee = None if shown is None else law.knee(levels, shown)
+    if knee is None or shown is None:
+        return []
+    gain = f"less than this run can show ({percent(shown)})"
+    return [f"from {found.scale} {spell_level(knee)} on one more doubling gains {gain}"]
+
+
+def _thrift(found: RunAnalysis, cells: dict[float, Cell]) -> list[str]:
+    costs = costs_of(found.run)
+    used = {level: costs[cell].measures.get("CPU") for level, cell in cells.items()}
+    known = {level: seconds for level, seconds in used.items() if seconds}
+    if len(known) < len(cells) or len({costs[cell].sources.get("CPU") for cell in cells.values()}) > 1:
+        return []
+    best = min(known, key=lambda level: known[level])
+    return [f"{found.scale} {spell_level(best)} does the most work for each second of CPU"]
