@@ -184,6 +184,16 @@ def test_a_ratio_of_next_to_nothing_has_no_digits() -> None:
     assert line == ["physical_reads", "4,000,000", "3.00", "<0.001x"]
 
 
+def test_only_time_is_judged_by_its_color_and_work_is_not() -> None:
+    """A tenth of the transactions is no improvement; a tenth of the waits is."""
+    before = interval(load={"transactions": 100.0}, waits={"event": (900.0, 10)})
+    after = interval(day=1, load={"transactions": 10.0}, waits={"event": (90.0, 10)})
+    page = diff_page(compare_intervals(before, after))
+    (load,) = re.findall(r"<td[^>]*>transactions</td><td>(.*?)</td>", page)
+    waited = re.findall(r"<td[^>]*>event</td><td>(.*?)</td>", page)
+    assert 'class="change"' in load and any('class="less"' in each for each in waited), (load, waited)
+
+
 def test_no_number_of_a_page_is_written_with_an_exponent() -> None:
     tiny = {"a": (3e-4, 1), "b": (500.0, 10)}
     before = interval(waits=tiny, floor=3e-4)

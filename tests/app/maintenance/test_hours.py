@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,8 +15,10 @@ from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
+from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.hours import Closed, Hours, hours_of, scheduler_sentences
 from toolkit.design.plan_file import read_plan
+from toolkit.design.window import read_windows
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, SchedulerWindows
@@ -179,3 +183,27 @@ def test_an_unknown_wish_is_refused_with_its_line() -> None:
     text = f'[plan]\nname = "n"\ntarget = "a"\nscheduler_windows = "never"\n{STATS}'
     with pytest.raises(ToolkitError, match=r"n\.toml:4: `scheduler_windows` cannot be `never`"):
         read_plan(parse_document(text, "n.toml"), Path())
+
+
+@pytest.mark.parametrize(
+    ("now", "closed"),
+    [
+        (datetime(2027, 3, 9, 5, 59, tzinfo=UTC), None),
+        (datetime(2027, 3, 9, 6, 0, tzinfo=UTC), datetime(2027, 3, 9, 6, 0, tzinfo=UTC)),
+        (datetime(2027, 3, 8, 21, 59, tzinfo=UTC), None),
+        (datetime(2027, 3, 6, 4, 23, tzinfo=UTC), None),
+        (datetime(2027, 3, 6, 6, 1, tzinfo=UTC), datetime(2027, 3, 6, 6, 0, tzinfo=UTC)),
+        (datetime(2027, 3, 8, 12, 0, tzinfo=UTC), datetime(2027, 3, 8, 6, 0, tzinfo=UTC)),
+    ],
+    ids=["open", "over", "put right", "another night", "its morning", "by day"],
+)
+def test_a_clock_that_is_set_back_by_days_does_not_leave_the_window_open_for_days(
+    now: datetime, closed: datetime | None
+) -> None:
+    windows = read_windows("22:00-06:00 UTC")
+    plan: Any = SimpleNamespace(windows=windows)
+    span = windows.now(datetime(2027, 3, 8, 22, 0, tzinfo=UTC))
+    nothing: Any = None
+    run = PlanRun(plan, "x", nothing, nothing, nothing, nothing, span, lambda: now)
+    assert run.closed_at() == closed
+    assert PlanRun(plan, "x", nothing, nothing, nothing, nothing, None, lambda: now).closed_at() is None

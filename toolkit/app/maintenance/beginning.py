@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from toolkit.app.approvals import Approvals
@@ -21,6 +21,8 @@ from toolkit.runner import Stop
 from toolkit.store import Store
 
 Now = Callable[[], datetime]
+_SET_BACK = timedelta(hours=1)
+"""Less than this is a clock that is put right as the window opens: its close is the same."""
 
 
 @dataclass(slots=True)
@@ -38,6 +40,20 @@ class PlanRun:
     stopped_by: list[str] = field(default_factory=list)
     refused: list[ToolkitError] = field(default_factory=list)
     """Why nothing could be begun on a target."""
+
+    def closed_at(self) -> datetime | None:
+        """Return when the window closed; None while it is open, and for a plan without one.
+
+        Where a clock that was ahead is set back to before the window opened, the time until then may not be used:
+        by that clock another window is open, or none.
+        """
+        now, span = self.now(), self.span
+        if span is None or span.begin - _SET_BACK <= now < span.end:
+            return None
+        if now >= span.end:
+            return span.end
+        last = None if self.plan.windows.now(now) else self.plan.windows.last(now)
+        return last.end if last else None
 
 
 def plan_hash(plan: MaintenancePlan) -> str:

@@ -301,9 +301,8 @@ class Orders:
         plan_run = self._plan_run
         if plan_run.stop.requested:
             return plan_run.stop.because.sentence if plan_run.stop.because else "the plan was stopped"
-        if plan_run.span is not None and plan_run.now() >= plan_run.span.end:
-            return f"the window closed at {plan_run.span.end:%H:%M} UTC"
-        return None
+        closed = plan_run.closed_at()
+        return None if closed is None else f"the window closed at {closed:%H:%M} UTC"
 
     def _withdraw(self, because: str) -> None:
         """Take back the orders that no worker has begun, and let the others know that the plan was stopped."""

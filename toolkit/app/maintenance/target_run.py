@@ -190,9 +190,10 @@ class TargetRun:
             if stop.requested:
                 because = stop.because or default
                 return because.sentence, because
-        if plan_run.span is None or plan_run.now() < plan_run.span.end:
+        closed = plan_run.closed_at()
+        if closed is None:
             return None
-        sentence = f"the window closed at {plan_run.span.end:%H:%M} UTC"
+        sentence = f"the window closed at {closed:%H:%M} UTC"
         stopping = plan_run.plan.at_deadline is AtDeadline.STOP
         return sentence, ToolkitError(sentence, code="TK-0310") if stopping else None
 

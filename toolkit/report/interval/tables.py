@@ -19,10 +19,14 @@ Spell = Callable[[float | None], str]
 
 @dataclass(frozen=True, slots=True)
 class BarTable:
-    """A table, and a bar for each of its rows: -1 to 1, below zero for what fell."""
+    """A table, and a bar for each of its rows: -1 to 1, below zero for what fell.
+
+    `judged` where more is worse: time that is waited or spent. Of work that was done more is neither.
+    """
 
     table: Table
     bars: tuple[float, ...]
+    judged: bool = False
 
 
 def side(amount: Amount, spell: Spell = number) -> str:
@@ -60,12 +64,14 @@ def barred(
     columns: Sequence[Column],
     rows: Iterable[tuple[Sequence[str], float | None]],
     shown: int = _SHOWN,
+    *,
+    judged: bool = False,
 ) -> BarTable:
     """Make a table of rows and what each contributes; bars are as long as its share of the largest."""
     kept = list(rows)[:shown]
     largest = max((abs(share or 0.0) for _, share in kept), default=0.0)
     bars = tuple((share or 0.0) / largest if largest else 0.0 for _, share in kept)
-    return BarTable(table(caption, columns, (cells for cells, _ in kept)), bars)
+    return BarTable(table(caption, columns, (cells for cells, _ in kept)), bars, judged)
 
 
 _LOAD = {
@@ -99,16 +105,16 @@ def load_table(diff: IntervalDiff) -> BarTable:
 
 def model_table(diff: IntervalDiff) -> BarTable:
     """Return the time model."""
-    return _simple("Time model, seconds per second", diff.time_model, number)
+    return _simple("Time model, seconds per second", diff.time_model, number, judged=True)
 
 
-def _simple(caption: str, changes: Sequence[Change], spell: Spell) -> BarTable:
+def _simple(caption: str, changes: Sequence[Change], spell: Spell, *, judged: bool = False) -> BarTable:
     rows = (
         ([one.key, side(one.before, spell), side(one.after, spell), delta(one, spell), times(one)], one.delta)
         for one in changes
     )
     columns = [*left("what"), *right("before", "after", "change", "after / before")]
-    return barred(caption, columns, rows)
+    return barred(caption, columns, rows, judged=judged)
 
 
 def wait_table(caption: str, changes: Sequence[WaitChange], *, classes: bool = False) -> BarTable:
@@ -122,7 +128,7 @@ def wait_table(caption: str, changes: Sequence[WaitChange], *, classes: bool = F
         rows.append((cells, one.seconds.delta))
     columns = [*left("class" if classes else "event"), *([] if classes else left("class"))]
     columns += right("sessions before", "after", "change", "avg wait before", "after", "waits/s before", "after")
-    return barred(caption, columns, rows)
+    return barred(caption, columns, rows, judged=True)
 
 
 def _rate(amount: Amount) -> str:
@@ -146,7 +152,7 @@ def latency_table(changes: Sequence[WaitChange]) -> BarTable:
         *left("event"),
         *right("avg wait before", "after", "after / before", "waits/s after", "cost in sessions"),
     ]
-    return barred("Average waits", columns, rows, 15)
+    return barred("Average waits", columns, rows, 15, judged=True)
 
 
 def io_table(caption: str, changes: Sequence[InputOutputChange]) -> BarTable:
@@ -216,7 +222,7 @@ def statement_table(changes: Sequence[StatementChange]) -> BarTable:
         rows.append((cells, one.elapsed.delta))
     columns = [*left("SQL", "where"), *right("sessions before", "after", "change", "executions/s before", "after")]
     columns += [*right("time each before", "after", "gets each before", "after"), *left("plan", "module", "text")]
-    return barred("Statements", columns, rows, 40)
+    return barred("Statements", columns, rows, 40, judged=True)
 
 
 def _listed(one: StatementChange) -> str:
