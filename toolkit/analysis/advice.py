@@ -15,6 +15,7 @@ from toolkit.analysis.doubts import (
     lowest_of_its_kind,
     named,
     noise_sentence,
+    odd_values,
     other_factors,
     other_groups,
     outcomes_not_ok,
@@ -76,6 +77,7 @@ def _advise(found: RunAnalysis, worth_pct: float) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
     doubts = (
         *outcomes_not_ok(found),
+        *odd_values(found),
         *super_linear(found),
         *gathered_differently(found),
         *read_differently(found),
@@ -97,7 +99,10 @@ def _advise(found: RunAnalysis, worth_pct: float) -> Advice:
 
 
 def _why_not(found: RunAnalysis) -> str:
-    if any(trial.counts for trial in found.run.trials):
+    values = {found.judged.of(trial) for trial in found.run.trials if trial.counts}
+    if values == {0}:
+        return f"every trial has a {found.judged.by.title} of 0"
+    if values:
         return f"no trial has a value of `{found.judged.by.metric}`"
     done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
     return "it was done, but its end was not recorded" if done else "no trial succeeded"

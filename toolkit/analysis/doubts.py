@@ -83,11 +83,38 @@ def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def odd_values(found: RunAnalysis) -> tuple[str, ...]:
+    """Name values that are no measurement, since they are 0, and the one that lies farthest from its others."""
+    zeros = sum(trial.counts and found.judged.of(trial) == 0 for trial in found.run.trials)
+    have = "1 trial has" if zeros == 1 else f"{count(zeros)} trials have"
+    sentences = [f"{have} a {found.judged.by.title} of 0 and cannot be counted"] if zeros else []
+    apart = [
+        (max(value / middle, middle / value), value, summary)
+        for summary in found.cells
+        if summary.n >= _ENOUGH_FOR_ODD and (middle := summary.median)
+        for value in summary.values
+    ]
+    times, value, summary = max(apart, key=lambda each: each[0], default=(0.0, 0.0, None))
+    if summary is not None and times >= _ODD:
+        usual = found.judged.spell(summary.median)
+        sentences.append(
+            f"one trial of `{summary.cell}` had {found.judged.spell(value)}, where its median is {usual}"
+        )
+    return tuple(sentences)
+
+
+_ODD, _ENOUGH_FOR_ODD = 10.0, 3
+"""A value is named where it is so many times its median, or its median so many times it, among so many."""
+
+
 def read_differently(found: RunAnalysis) -> tuple[str, ...]:
     """Say that configurations came by their blocks in different ways, from disk or from the buffer cache."""
     ways: dict[str, list[str]] = {}
+    trials: dict[Cell, list[TrialRecord]] = {}
+    for trial in found.run.trials:
+        trials.setdefault(trial.cell, []).append(trial)
     for summary in found.cells:
-        most = way_of_reading([trial for trial in found.run.trials if trial.cell == summary.cell])
+        most = way_of_reading(trials.get(summary.cell, ()))
         if most is not None:
             ways.setdefault(most[0], []).append(f"`{summary.cell}` {most[0]} ({percent(100 * most[1])})")
     if len(ways) < 2:
