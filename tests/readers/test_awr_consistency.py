@@ -175,6 +175,37 @@ def test_writes_under_another_heading_are_read_as_writes_where_the_rate_beside_t
     assert len(warned(text, "displaced headings")) == told
 
 
+@pytest.mark.parametrize(
+    ("times", "printed", "read", "told"),
+    [
+        (("150", "15"), ("0.15", "0.02"), (15.0, 2.0), 1),
+        (("150", "15"), ("15.00", "1.50"), (15.0, 1.5), 0),
+        (("0.01", "0.02"), ("0.00", "0.01"), (0.0, 0.01), 0),
+    ],
+    ids=["fraction", "percent", "too small to tell"],
+)
+def test_shares_of_background_time_that_are_fractions_are_given_in_percent(
+    times: tuple[str, str], printed: tuple[str, str], read: tuple[float, float], told: int
+) -> None:
+    """Oracle prints the background events of a whole cluster so, and those of an instance in percent."""
+    cells = (("event", "10", "0.00", times[at], "1.00ms", printed[at]) for at in (0, 1))
+    rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells)
+    heads = "".join(
+        f"<th>{head}</th>"
+        for head in ("Event", "Waits", "%Time-outs", "Total Wait Time (s)", "Avg wait", "% bg time")
+    )
+    extra = f"<h3>Background Wait Events</h3><table border=1><tr>{heads}</tr>{rows}</table>"
+    text = replaced(
+        html(extra=extra),
+        "<td>DB CPU</td><td>900.00</td><td>1.5</td><td>88.0</td>",
+        "<td>DB CPU</td><td>900.00</td><td>1.5</td><td>88.0</td></tr>"
+        "<tr><td>background elapsed time</td><td>1,000.00</td><td></td><td></td>",
+    )
+    events = document(text)["background_events"]
+    assert tuple(row["pct_bg_time"] for row in events) == read
+    assert len(warned(text, "as a fraction")) == told
+
+
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
 
 

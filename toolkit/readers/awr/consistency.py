@@ -20,6 +20,8 @@ _SAME = 0.01
 _WHOLE = 105.0
 """Percent: shares of clocks read one after the other come out a little above 100, 102 where it is idle."""
 _LONGEST_SHOWN = 3
+_LEAST_SHARE = 0.0051
+"""Half of the last digit of a share, printed with two, and what sums add to that."""
 
 
 def contradictions(facts: Mapping[str, Scalar]) -> list[str]:
@@ -84,6 +86,28 @@ def under_their_headings(rows: Rows, elapsed_min: Scalar) -> tuple[Rows, list[st
         "the I/O of tablespaces has displaced headings (11.2.0.4 prints it so): what stands under `1-bk Rds/s` is "
         "read as writes, as `Writes avg/s` shows"
     ]
+
+
+def with_percent(sections: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
+    """Return the sections with shares of background time in percent, and a sentence where they were fractions.
+
+    The background events of a whole cluster are printed with `% bg time` as a fraction: 0.15 is 15 % (in 19c).
+    """
+    model = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
+    whole = _number(model.get("background elapsed time"))
+    rows = _rows(sections.get("background_events"))
+    found = [(row, _number(row.get("pct_bg_time")), _number(row.get("time_s"))) for row in rows]
+    parts = [
+        (share, spent / whole) for _, share, spent in found if whole and share is not None and spent is not None
+    ]
+    is_fraction = all(abs(share - part) <= _LEAST_SHARE for share, part in parts)
+    if not whole or not is_fraction or max((part for _, part in parts), default=0.0) < 2 * _LEAST_SHARE:
+        return dict(sections), []
+    turned = [row if share is None else {**row, "pct_bg_time": round(100 * share, 2)} for row, share, _ in found]
+    told = (
+        "`% bg time` of the background events is printed as a fraction, as the times show: it is given in percent"
+    )
+    return {**sections, "background_events": turned}, [told]
 
 
 def _denied(rows: Rows, elapsed_seconds: float) -> bool:

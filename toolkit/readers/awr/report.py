@@ -11,7 +11,13 @@ from toolkit.errors import ToolkitError
 from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
-from toolkit.readers.awr.consistency import contradictions, inconsistencies, lost, under_their_headings
+from toolkit.readers.awr.consistency import (
+    contradictions,
+    inconsistencies,
+    lost,
+    under_their_headings,
+    with_percent,
+)
 from toolkit.readers.awr.counts import whole_counts
 from toolkit.readers.awr.decode import refused
 from toolkit.readers.awr.document import LARGE, SILENT, document_of
@@ -240,13 +246,14 @@ _MUST = (
 def _report(
     builder: SectionBuilder, document: ReportDocument, facts: Mapping[str, Scalar], faults: Sequence[str]
 ) -> Report:
-    whole = builder.whole()
+    whole, turned = with_percent(builder.whole())
     warnings = [
         *faults,
         *builder.warnings,
         *document.remarks,
         *lost(document.unread),
         *inconsistencies(facts, whole),
+        *turned,
     ]
     warnings.extend(
         f"the section `{name}` is in the table of contents but not in the report" for name in document.contents
