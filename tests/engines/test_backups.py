@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.arena import Arena
+from tests.engines.arena import Arena, Heard
 from tests.engines.test_operations import experiment, run
 from tests.servers.postgresql import installed
 from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import resume
 from toolkit.app.runs.preview import script
 from toolkit.app.runs.repair import clean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.words import Keep, Mode, Outcome
+from toolkit.runner import trial as trials
 from toolkit.store.store import Store
 
 B = "backup"
@@ -79,6 +81,25 @@ def test_a_job_stays_under_its_tag_for_its_owner_only(
     with pytest.raises(ToolkitError) as caught:
         run(arena, store, work)
     assert caught.value.code == "TK-0205"
+
+
+def test_a_backup_whose_end_was_not_reached_is_not_taken_for_done(
+    arena: Arena, store: Store, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its program had ended, and the server froze before its folder got its name: what there was is removed."""
+
+    def unreached(context: object, state: trials.TrialState, stages: object) -> None:
+        state.failed(ToolkitError("cannot connect: no response", code="TK-0201"))
+
+    more = {} if arena.engine == "duckdb" else {"checkpoint": "fast"}
+    work = experiment(arena, B, options(arena, place, tag="full", **more), mode=Mode.JOB)
+    with monkeypatch.context() as frozen:
+        frozen.setattr(trials, "_read_evidence", unreached)
+        record = run(arena, store, work)
+    assert record.trials[-1].outcome is Outcome.FAILED and list(place.iterdir()) == []
+    resume(record.head.run, arena.target(), store=store, approvals=APPROVED, events=Heard())
+    assert [each.name for each in place.iterdir()] == ["full"]
+    assert store.load_run(record.head.run).trials[-1].outcome is Outcome.OK
 
 
 def test_kept_trials_stay_with_their_mark_and_are_no_longer_ours_to_remove(

@@ -77,6 +77,19 @@ def let_go(sessions: Sessions, stages: Stages) -> None:
         sessions.forget(Role.HOLDER)
 
 
+def nothing_named(record: TrialRecord) -> TrialRecord:
+    """Return a trial that ended badly without items that ended well: what they made did not get its name.
+
+    Where it did, and something failed after that, whoever resumes the run finds it under that name.
+    """
+    if record.outcome not in (Outcome.FAILED, Outcome.INTERRUPTED):
+        return record
+    items = (
+        replace(each, outcome=record.outcome) if each.outcome is Outcome.OK else each for each in record.items
+    )
+    return replace(record, items=tuple(items))
+
+
 def with_earlier(record: TrialRecord, earlier: Sequence[ItemRecord]) -> TrialRecord:
     """Add the rows of items that an earlier attempt has done; unknown with one of them."""
     rows = [record.rows, *(item.rows for item in earlier)]

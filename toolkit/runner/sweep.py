@@ -21,7 +21,7 @@ from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
-from toolkit.runner.parts import partly_loaded, with_earlier
+from toolkit.runner.parts import nothing_named, partly_loaded, with_earlier
 from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.undoing import Undone
@@ -256,7 +256,8 @@ class Sweep:
                     context.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
 
         ended = run_trial(context, planned, context.attempt, pieces, stages, durable)
-        return replace(ended, record=with_earlier(ended.record, earlier))
+        record = nothing_named(ended.record) if named_later else ended.record
+        return replace(ended, record=with_earlier(record, earlier))
 
     def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:
         """Leave out the items of a job that an earlier attempt has done."""
