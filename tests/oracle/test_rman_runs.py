@@ -90,7 +90,12 @@ def _dbatk(site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         monkeypatch.setenv("DBATK_PASSWORD", used.password)
         capsys.readouterr()
         status = main([*arguments, "-t", used.url, "--json"])
-        return status, json.loads(capsys.readouterr().out)
+        out, err = capsys.readouterr()
+        document = json.loads(out)
+        if status:  # shown when the test fails: why it ended so is told by the trials, and by what was said
+            unwell = [trial for trial in document.get("trials", ()) if trial["outcome"] != "ok"]
+            print(err, json.dumps(unwell, indent=1), sep="\n", file=sys.stderr)
+        return status, document
 
     return run
 
