@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,10 @@ from tests.cli.test_help import commands
 from tests.cli.test_progress import Terminal
 from toolkit.cli.colours import choose_color, has_color, painted
 from toolkit.cli.listening import Progress
+from toolkit.cli.main import main
 from toolkit.cli.output import out, out_table, say
 from toolkit.model.protocols import Event
+from toolkit.store import open_store
 
 RED, YELLOW, GREEN = "\x1b[31m", "\x1b[33m", "\x1b[32m"
 
@@ -136,3 +139,16 @@ def test_an_unknown_choice_is_refused(dbatk: Dbatk) -> None:
     answer = dbatk("runs", "list", "--color", "alway")
     assert answer.status == 2
     assert "did you mean `always`?" in answer.err
+
+
+@pytest.mark.parametrize("line", [["--color", "always", "runs", "list"], ["runs", "list", "--color=always"]])
+def test_color_is_chosen_before_and_after_the_command(
+    line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `git --color` users type it; a word that is no choice is refused in both places."""
+    with open_store(str(tmp_path / "store.db")):
+        pass
+    assert main([*line, "--store", str(tmp_path / "store.db")]) == 0, capsys.readouterr()
+    wrong = [word.replace("always", "pink") for word in line]
+    assert main([*wrong, "--store", str(tmp_path / "store.db")]) == 2
+    assert "`--color` cannot be `pink`" in capsys.readouterr().err

@@ -94,6 +94,16 @@ def test_a_table_fits_the_terminal(columns: int, store: Path, tmp_path: Path) ->
     assert ("began (UTC)" in lines[0], "target" in lines[0]) == (columns == 200, columns != 60)
 
 
+def test_a_list_leaves_columns_out_rather_than_break_a_name(tmp_path: Path, url: str, dbatk: Dbatk) -> None:
+    label = "stats-of-weekend-2"
+    assert dbatk("stats", "gather", "-t", url, "--schema", "main", "--label", label).status == 0
+    for columns, shown in ((60, "run label state"), (72, "run label operation state"), (132, "began")):
+        lines = on_terminal(columns, "runs", "list", "--store", str(tmp_path / "store.sqlite"), cwd=tmp_path)
+        assert shown in " ".join(lines.splitlines()[0].split()), lines
+        assert label in lines, lines
+        assert len([line for line in lines.splitlines() if line.strip()]) == 3, lines
+
+
 def test_a_dry_run_of_a_sweep_is_short_on_a_terminal(tmp_path: Path, url: str) -> None:
     line = ("ctas", "-t", url, "--source", "small", "--table", "s2", "--degree", "1,2,4", "--dry-run")
     short, whole = (on_terminal(200, *line, *more, cwd=tmp_path) for more in ((), ("--full",)))

@@ -23,7 +23,7 @@ from toolkit.cli.files import add_files
 from toolkit.cli.help import SETTINGS
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import fit_terminal, out_raw, show_error
-from toolkit.cli.parameters import new_group
+from toolkit.cli.parameters import new_group, refuse_unknown_color
 from toolkit.cli.plan import add_plan
 from toolkit.cli.results import add_results
 from toolkit.cli.snapshots import add_snapshots
@@ -53,12 +53,16 @@ def _root(
     version: bool = typer.Option(
         False, "--version", help="show the version", callback=_version, is_eager=True, show_default=False
     ),
+    color: str | None = typer.Option(
+        None, "--color", metavar="WHEN", help="auto, always or never; also after the command", show_default=False
+    ),
 ) -> None:
     """Run, measure and compare the heavy jobs of Oracle, PostgreSQL and DuckDB.
 
     Try `dbatk demo` first: it needs no server.
     """
     del version
+    refuse_unknown_color(color)
 
 
 def build_app() -> typer.Typer:

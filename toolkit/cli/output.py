@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from toolkit.model.protocols import Event
 
 _UNLIMITED = 10_000
+BETWEEN = 2
+"""Blanks between the columns of a table."""
 _KEPT = frozenset("\n\t")
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -96,7 +98,10 @@ def out_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    table = Table(
+        *columns, box=box.SIMPLE_HEAD, padding=(0, BETWEEN - 1, 0, 0), pad_edge=False, show_edge=False,
+        header_style="bold",
+    )  # fmt: skip
     for column in table.columns:
         column.overflow = "fold"
         column.no_wrap = column.header in whole

@@ -119,7 +119,7 @@ def _refuse_secret(store: str | None) -> None:
         )
 
 
-def _refuse_unknown_color(color: str | None) -> None:
+def refuse_unknown_color(color: str | None) -> None:
     """Refuse a `--color` that is none.
 
     Raises:
@@ -153,7 +153,7 @@ def add_command(
 
     def command(**values: object) -> int:
         arguments = Arguments(values)
-        _refuse_unknown_color(arguments.text("color"))
+        refuse_unknown_color(arguments.text("color"))
         _refuse_secret(arguments.text("store"))
         try:
             return body(arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.notices import tell_died
-from toolkit.cli.output import Warnings, columns_of, out, out_json, out_raw, out_table, say
+from toolkit.cli.output import BETWEEN, Warnings, columns_of, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.terminal import USUAL, usual_width
+from toolkit.terminal import usual_width
 from toolkit.units import counted
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 FOLLOW_SECONDS = 1.0
-_WIDE = 100
-"""Columns from which a list has room for what can be found elsewhere."""
+_LEAST_FIRST = ("began (UTC)", "trials", "target", "operation")
+"""What a list leaves out where it has no room, the least first: `runs show` has all of it."""
+_LABEL = 18
+"""Columns that a label is given before any other column is left out; a longer one is folded."""
 _RUN = argument("run", "run id or its beginning, a label, `last` or `last:ctas`; `~1` after it: the one before")
 _WORTH = option(
     "worth",
@@ -82,12 +84,8 @@ def _list(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json(runs_document(heads))
     elif heads:
-        room = columns_of(sys.stdout)
-        # the id begins with the instant, and `runs show` has the rest
-        left_out = {"began (UTC)"} if room < _WIDE else set()
-        left_out |= {"target", "trials"} if room < USUAL else set()
         rows = [_row(head, word) for head, word in zip(heads, ended, strict=True)]
-        columns = [name for name in rows[0] if name not in left_out]
+        columns = _that_fit(rows, columns_of(sys.stdout))
         out_table(
             columns,
             ([row[name] for name in columns] for row in rows),
@@ -96,6 +94,17 @@ def _list(arguments: Arguments) -> int:
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE
+
+
+def _that_fit(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
+    """Return the columns of a list for which a line of `room` characters has room, so that no cell is broken."""
+    widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
+    widths["label"] = min(widths["label"], _LABEL)
+    for name in _LEAST_FIRST:
+        if sum(widths.values()) + BETWEEN * (len(widths) - 1) <= room:
+            break
+        del widths[name]
+    return list(widths)
 
 
 def _row(head: RunHead, ended: str) -> dict[str, str]:

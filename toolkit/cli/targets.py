@@ -281,9 +281,9 @@ def _clean(arguments: Arguments) -> int:
         out_json({key: list(sentences) for key, sentences in said.items()})
     else:
         for sentence in report.done:
-            out(f"undone: {sentence}")
+            out(f"cleaned: {sentence}")
         for sentence in report.left:
-            out(f"left: {sentence}")
+            out(f"not cleaned: {sentence}")
         for sentence in report.backup:
             out(f"backup: {sentence}")
         for sentence in (*report.others.left, *report.others.at_work):
