@@ -53,7 +53,7 @@ def test_a_terminal_shows_how_far_and_how_long(monkeypatch: pytest.MonkeyPatch) 
         assert progress._live is not None
         progress._live.refresh()
     shown = screen.getvalue()
-    assert re.search(r"\[-{10}\]  7/100 trials  about (1:00|0:59) left  degree=2 repeat 1  0:0", shown)
+    assert re.search(r"\[-{10}\]  7/100 trials  about (1:00|0:59) left  0:0\d so far  degree=2 repeat 1", shown)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
@@ -79,7 +79,7 @@ def test_the_bar_and_the_time_left_are_of_the_whole_and_fit_every_terminal(
     def part(number: int) -> Event:
         return Event("part", f"sweep {number} of 4: ctas", {"part": number, "parts": 4})
 
-    assert at(0, part(1)).startswith("1/4  sweep 1 of 4: ctas")
+    assert at(0, part(1)).startswith("1/4  0:00 so far  sweep 1 of 4: ctas")
     # 10 s of 20 s of the first of four parts
     assert at(10, ends(2, 10.0)).startswith("[#---------]  1/4  2/4 trials  about 1:10 left")
     assert at(20, ends(4, 0.0)).startswith("[##--------]  1/4  4/4 trials  about 1:00 left")
@@ -177,6 +177,51 @@ def test_no_live_line_is_drawn_while_a_person_is_asked(monkeypatch: pytest.Monke
     assert not _SHOWING
     with paused():
         pass
+
+
+def test_a_live_line_and_the_lines_above_it_end_with_whole_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    sentence = "undo script, in case this process dies: a folder of many words and one more, and another"
+    with Progress() as progress:
+        progress.emit(Event("trial-begun", "degree=16 compression=basic repeat 12", {"ended": 7, "total": 100}))
+        progress.emit(Event("statement-progress", "", {"operation": "Sort Output", "percent": 61.0}))
+        assert progress._live is not None
+        progress._live.refresh()
+        progress.emit(Event("undo", sentence))
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "\n", screen.getvalue()).replace("\r", "\n")
+    lines = [line.strip() for line in shown.splitlines() if line.strip()]
+    assert max(map(len, lines)) < 60
+    known = {*sentence.split(), "…"}
+    assert any(line.endswith("degree=16 …") for line in lines), lines
+    assert " ".join(line for line in lines if set(line.split()) <= known).count(sentence) == 1, lines
+
+
+def test_on_one_screen_a_doubt_of_the_result_is_shown_with_it_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not so where the result goes elsewhere: then standard error alone is seen."""
+    doubt = Event("warning", "others used 33 % of the CPU", {"in_result": True})
+    for redirected in (False, True):
+        screen = Terminal()
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setattr(sys, "stdout", io.StringIO() if redirected else Terminal())
+        monkeypatch.setenv("TERM", "xterm")
+        with Progress() as progress:
+            progress.emit(doubt)
+        assert ("others used" in screen.getvalue()) is redirected
+
+
+def test_of_several_runs_only_what_differs_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        for number in (1, 2):
+            progress.emit(Event("part", f"sweep {number} of 2: ctas", {"part": number, "parts": 2}))
+            for kind in ("mode", "estimate", "setup", "undo"):
+                progress.emit(Event(kind, f"{kind} of a run"))
+            progress.emit(Event("warning", f"warning {number}"))
+    assert capsys.readouterr().err.splitlines() == [
+        "sweep 1 of 2: ctas", "warning: warning 1", "sweep 2 of 2: ctas", "warning: warning 2",
+    ]  # fmt: skip
 
 
 def test_an_error_of_several_trials_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,6 +128,8 @@ class _All:
 SPARSE_SECONDS = 10.0
 _BAR = 10
 _SHOWN = frozenset({"part", "mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
+_OF_ONE_RUN = frozenset({"mode", "estimate", "setup", "undo"})
+"""What is shown of the run that a command does, but of none where it does several: each would say the same."""
 
 
 _SHOWING: list[Live] = []
@@ -202,7 +204,8 @@ class Progress:
 
     def _worth_a_line(self, event: Event) -> bool:
         if event.kind in _SHOWN:
-            return True
+            in_result = event.data.get("in_result") is True and self._terminal and on_terminal(sys.stdout)
+            return not in_result and not (event.kind in _OF_ONE_RUN and self._line.parts > 1)
         if event.kind != "trial-ended":
             return event.kind == "progress" and not self._terminal and self._due()
         return event.data.get("outcome") != "ok" or (not self._terminal and self._due())
@@ -220,7 +223,7 @@ class Progress:
             return
         from rich.text import Text
 
-        self._live.console.print(Text.from_ansi(painted(plain(text), sys.stderr)), soft_wrap=True)
+        self._live.console.print(Text.from_ansi(painted(plain(text), sys.stderr)))
 
 
 def _sentence(event: Event) -> str:
@@ -255,7 +258,7 @@ class _Line:
         self._eta: float | None = None
         self._eta_at = 0.0
         self._begun = self._part_begun = time.monotonic()
-        self._part, self._parts = 1, 1
+        self._part, self.parts = 1, 1
         self._part_seconds = 0.0
         self._statement = ""
 
@@ -276,7 +279,7 @@ class _Line:
         part, parts, now = event.data.get("part"), event.data.get("parts"), time.monotonic()
         if isinstance(part, int) and isinstance(parts, int):
             self._part_seconds += now - self._part_begun if part > 1 else 0.0
-            self._part, self._parts, self._part_begun = part, parts, now
+            self._part, self.parts, self._part_begun = part, parts, now
             self._ended, self._total, self._eta = 0, 0, None
 
     def _left(self, now: float) -> float | None:
@@ -290,17 +293,17 @@ class _Line:
             own = max(0.0, usual - of_part)
         else:
             return None
-        return own + (self._parts - self._part) * usual
+        return own + (self.parts - self._part) * usual
 
     def _whole(self, now: float, left: float | None) -> str:
         """Draw how far the whole is, by time where it is known; full only when nothing is left to do."""
         if left is not None:
             share = (now - self._begun) / max(now - self._begun + left, 0.001)
         elif self._total:
-            share = (self._part - 1 + self._ended / self._total) / self._parts
+            share = (self._part - 1 + self._ended / self._total) / self.parts
         else:
             return ""
-        ended = self._part == self._parts and 0 < self._total == self._ended
+        ended = self._part == self.parts and 0 < self._total == self._ended
         return _drawn(100 if ended else min(99.0, 100 * share))
 
     def __rich_console__(self, console: Console, options: object) -> list[Text]:
@@ -310,15 +313,17 @@ class _Line:
         left = self._left(now)
         parts = [
             self._whole(now, left),
-            f"{self._part}/{self._parts}" if self._parts > 1 else "",
+            f"{self._part}/{self.parts}" if self.parts > 1 else "",
             f"{self._ended}/{self._total} trials" if self._total else "",
             "" if left is None else f"about {_clock(left)} left",
+            f"{_clock(now - self._begun)} so far",
             plain(self._now),
             self._statement,
-            f"{_clock(now - self._begun)} so far",
         ]
         text = Text("  ".join(part for part in parts if part), no_wrap=True, overflow="ellipsis")
-        text.truncate(console.width - 1, overflow="ellipsis")
+        if text.cell_len >= console.width:  # it ends with the last word that has room
+            text.truncate(console.width - 2)
+            text = Text(text.plain.rpartition(" ")[0].rstrip() + " …")
         return [text]
 
 

@@ -308,13 +308,16 @@ class RunContext:
         """Tell whether a statement that was cancelled and does not end may end."""
         return may_still_end(self.target)
 
-    def warn(self, *sentences: str) -> None:
-        """Show warnings and keep them with the run, each once; also where the store cannot be written any more."""
+    def warn(self, *sentences: str, in_result: bool = False) -> None:
+        """Show warnings and keep them with the run, each once; also where the store cannot be written any more.
+
+        `in_result`: the result follows at once and has them, so that a screen that shows both needs them once.
+        """
         for sentence in sentences:
             if sentence in self.warned:
                 continue
             self.warned.add(sentence)
-            self.events.emit(Event("warning", sentence))
+            self.events.emit(Event("warning", sentence, {"in_result": True} if in_result else {}))
             # Shown while things are put back, which goes on; the next result that cannot be kept raises.
             with suppress(ToolkitError):
                 self.store.warn(self.run, sentence)
