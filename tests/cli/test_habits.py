@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -60,7 +63,7 @@ def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) 
         (["ctas", "--query", "SELECT 1 AS a", "--table", "t"], "pipe it to `--query -`"),
         (["ctas", "--query", "with x as (select 1 a) select * from x", "--table", "t"], "`--query` takes a file"),
         (["ctas", "--source", "SELECT * FROM orders", "--table", "t"], "name that with `--query`"),
-        (["ctas", "--source", "rows.csv", "--table", "t"], "a SELECT in `--query` can name the file"),
+        (["ctas", "--source", "rows.csv", "--table", "t"], "SELECT * FROM "),
         (["ctas", "--source", "nothere.csv", "--table", "t"], "check schema and name"),
         (["index", "build", "--table", "orders", "--columns", "Order ID"], "--columns '\"Order ID\"'"),
         (["index", "build", "--table", "orders", "--columns", "amount,Order ID"], "--columns '\"Order ID\"'"),
@@ -101,3 +104,23 @@ def test_every_earlier_name_leads_to_an_option_and_is_shown_by_no_help(old: str)
 
 def test_an_earlier_name_stays_as_typed_where_the_command_never_had_it() -> None:
     assert renamed(["--force"], {"--table"}) == (["--force"], [])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_file_given_as_source_is_answered_by_a_line_that_works(
+    known: bool, url: str, dbatk: Dbatk, home: Path
+) -> None:
+    """Also where the database does not exist yet: the first thing a new user tries is a CSV of their own."""
+    (home / "it's sales.csv").write_text("id,amount\n1,2.5\n2,3.5\n")
+    target = url if known else "duckdb:///own.duckdb"
+    answer = dbatk("ctas", "-t", target, "--source", "it's sales.csv", "--table", "sales")
+    assert answer.status in (1, 2), answer.err
+    typed = re.search(r"`(echo .*)` instead of `--source`", answer.err)
+    assert typed is not None, answer.err
+    dbatk_here = f"{sys.executable} -m toolkit ctas --table sales"
+    line = typed[1].replace("dbatk ...", dbatk_here)
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 rows" in done.stdout

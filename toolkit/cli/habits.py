@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from toolkit.errors import ToolkitError
 
@@ -148,20 +150,36 @@ def renamed(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], li
 _SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
 
 
-def explained(error: ToolkitError, query: str | None, source: str | None) -> ToolkitError:
+def explained(
+    error: ToolkitError, query: str | None, source: str | None, target: str | None = None
+) -> ToolkitError:
     """Return an error with a better hint where what was given for an option belongs to another one.
 
     Args:
         error: as it was raised.
         query: what was given as the file of a query.
         source: what was given as the name of a table.
+        target: what was given as the database.
     """
+    no_such_table = error.code in ("TK-0104", "TK-0204")
     if query is not None and error.code == "TK-0106" and _SELECT.match(query):
         hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"
-    elif source is not None and error.code in ("TK-0104", "TK-0204") and _SELECT.match(source):
+    elif source is not None and no_such_table and _SELECT.match(source):
         hint = "`--source` takes a table: save the SELECT to a file and name that with `--query`"
-    elif source is not None and error.code in ("TK-0104", "TK-0204") and Path(source).is_file():
-        hint = "`--source` takes a table: load the file first; on duckdb a SELECT in `--query` can name the file"
+    elif source is not None and (no_such_table or error.code == "TK-0201") and Path(source).is_file():
+        hint = _reading(source, target or "")
     else:
         return error
     return ToolkitError(error.message, code=error.code, hint=hint, database_code=error.database_code)
+
+
+def _reading(file: str, target: str) -> str:
+    """Return how a file is read where the name of a table was expected: on DuckDB what to type instead."""
+    if not target.startswith("duckdb:"):
+        return "`--source` takes a table: load the file into one first; only DuckDB reads files by itself"
+    url, _, given = target.partition("?")
+    words = dict.fromkeys([*filter(None, given.split("&")), "create=yes", f"files={quote(file, safe='/')}"])
+    address = shlex.quote(f"{url}?{'&'.join(words)}")
+    select = shlex.quote("SELECT * FROM '{}'".format(file.replace("'", "''")))  # noqa: S608 - shown, not sent
+    typed = f"echo {select} | dbatk ... -t {address} --query -"
+    return f"`--source` takes a table; this reads the file: `{typed}` instead of `--source`"

@@ -118,7 +118,8 @@ def _body(operation: OperationName) -> Body:
         except ToolkitError as error:
             from toolkit.cli.habits import explained
 
-            raise explained(error, arguments.text("query"), arguments.text("source")) from error
+            given = (arguments.text(name) for name in ("query", "source", "target"))
+            raise explained(error, *given) from error
 
     return body
 
