@@ -153,6 +153,11 @@ def test_a_query_without_rows_is_a_result_for_a_job_only(kept: Store, mode: Mode
     assert judge(context, timed(), rows=({"row_count": 0},)).outcome is outcome
 
 
+@pytest.fixture
+def quiet_host() -> None:
+    """What others do counts here."""
+
+
 def test_a_host_that_is_always_busy_disturbs_no_trial_but_a_burst_does() -> None:
     others = BackgroundLoad()
     assert [others.disturbs(part) for part in (0.6, 0.6, 0.6)] == [False, False, False]

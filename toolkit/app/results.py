@@ -261,7 +261,10 @@ def ended_well(run: RunRecord) -> bool:
 
 
 def failures(run: RunRecord) -> Iterable[str]:
-    """Name what did not end ok, each outcome and reason once, with the cells and the number of their trials."""
+    """Name what did not end ok, each outcome and reason once, with the cells and the number of their trials.
+
+    And the cells whose good trials were all disturbed by other load: they have no time, though nothing failed.
+    """
     ended: dict[tuple[Outcome, str], list[str]] = {}
     for trial in run.latest_trials:
         if trial.outcome is not Outcome.OK:
@@ -272,6 +275,10 @@ def failures(run: RunRecord) -> Iterable[str]:
         what = cells_named if outcome is Outcome.FAILED else f"{cells_named}: {outcome}"
         times = f", {len(trials)} trials" if len(trials) > 1 else ""
         yield f"{word}: {what}{times}" + (f" ({reason})" if reason else "")
+    if run.head.mode is Mode.MEASUREMENT:
+        for each in cells(run):
+            if each.disturbed and not each.n:
+                yield f"warning: {each.cell}: other load disturbed all trials; measure it when the host is quieter"
 
 
 class Stored(StrEnum):

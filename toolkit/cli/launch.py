@@ -106,7 +106,7 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
         out(summary_text(record))
     well, undo = ended_well(record), undo_script_left(store, run)
     if not arguments.flag("quiet") and not speaks_json(arguments):
-        for sentence in () if well else failures(record):
+        for sentence in () if well or len(record.latest_trials) == 1 else failures(record):  # one is shown above
             say(sentence)
         if undo is not None:
             say(f"warning: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}")
