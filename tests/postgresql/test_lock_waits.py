@@ -135,6 +135,31 @@ def test_an_index_that_stays_busy_fails_after_the_tries(
     assert sum(text.startswith("REINDEX") and "big_ix" in text for text in sent) == 2
 
 
+@pytest.mark.parametrize(
+    "options", [{"table": "{}.big", "columns": "id"}, {"schema": "{}"}], ids=["build", "rebuild"]
+)
+def test_what_is_read_before_the_work_waits_for_a_lock_as_asked(
+    options: dict[str, str], postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    """Sizes and index texts are read under a lock of the table, a minute whatever `--lock-wait` said."""
+    sent, given = list[str](), {name: text.format(schema) for name, text in options.items()}
+    operation: OperationName = "index-build" if "columns" in options else "index-rebuild"
+    with postgresql_server.connect() as holder:
+        holder.autocommit = False
+        holder.execute(f"LOCK TABLE {schema}.big IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(ToolkitError, match=r"the catalogue cannot be read .*lock timeout") as caught:
+            job(
+                postgresql_server,
+                tmp_path / "store.sqlite",
+                operation,
+                {**given, "lock_wait": "0.05s"},
+                sent.append,
+            )
+    assert caught.value.hint is not None and "--lock-wait" in caught.value.hint
+    (limit,) = [text for text in sent if 'SET "lock_timeout"' in text]
+    assert limit.endswith("= 50")
+
+
 @pytest.mark.parametrize("taken", ["", "_ccnew"])
 def test_an_index_that_is_rebuilt_online_is_not_sent_again_over_what_its_first_try_left(
     taken: str, postgresql_server: Server, schema: str, tmp_path: Path

@@ -179,8 +179,10 @@ class LockWaits:
         begin: statements that let it wait.
         busy: codes that say that the lock was not free in time.
         tries: how often a change, or an object of a job, is tried; objects that were locked come back at the end.
+        reads: whether queries of the catalogue wait for locks, too.
     """
 
     begin: tuple[Call, ...] = ()
     busy: frozenset[str] = frozenset()
     tries: int = 1
+    reads: bool = False

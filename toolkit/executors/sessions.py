@@ -59,8 +59,13 @@ class Sessions:
         return () if folder is None else (folder,)
 
     def wait_for_locks(self, options: Mapping[str, OptionValue]) -> None:
-        """Let changes of the control session wait for locks, and be tried again, as the options say."""
+        """Let changes of the control session wait for locks, and be tried again, as the options say.
+
+        Where queries of the catalogue wait for locks as well, they do so from now on.
+        """
         self._waits = dialect_of(self._target.engine).lock_waits(options)
+        if self._waits.reads:
+            self._let_wait(self.get(Role.CONTROL))
 
     def claim(self, ours: Callable[[str], bool]) -> None:
         """Take the database's own lock, now and in each control session that replaces a lost one.

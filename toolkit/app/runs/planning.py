@@ -36,6 +36,7 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     Raises:
         ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
     """
+    sessions.wait_for_locks(experiment.options)
     planning = PlanningContext(experiment, dialect, read_base_facts(dialect, sessions))
     reads = reads_of(planning.operation, planning.planner())
     facts = read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)

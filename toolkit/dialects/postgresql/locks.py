@@ -25,9 +25,12 @@ def timeout(options: Mapping[str, OptionValue]) -> dict[str, Scalar]:
 
 
 def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
-    """Let the control session wait as the workers do, and try again."""
+    """Let the control session wait as the workers do, and try again.
+
+    Sizes of a table and texts of its indexes are read under a lock of it, so queries wait for who has it alone.
+    """
     begin = tuple(
         Call("set", {"name": name, "value": value}, session=Role.CONTROL, effect=Effect.CHANGES)
         for name, value in timeout(options).items()
     )
-    return LockWaits(begin, _BUSY, tries(options))
+    return LockWaits(begin, _BUSY, tries(options), reads=True)
