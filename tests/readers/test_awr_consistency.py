@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.readers.awr_samples import STATSPACK, TEXT, html
+from toolkit.readers.awr.consistency import inconsistencies
 from toolkit.readers.awr.report import read_report
 
 
@@ -215,3 +216,24 @@ def test_no_real_report_is_said_to_deny_itself_or_to_lose_a_line() -> None:
     for path in [*(REALDATA / "awr").iterdir(), *(REALDATA / "statspack").iterdir()]:
         found = read_report(path.read_bytes(), path.name).document()["warnings"]
         assert not [one for one in found if any(word in one for word in words)], path.name
+
+
+@pytest.mark.parametrize(
+    ("waited", "idle", "warns"),
+    [(1875.0, 92.0, True), (4000.0, 92.0, False), (1875.0, 30.0, False), (1875.0, None, False)],
+)
+@pytest.mark.parametrize("name", ["foreground_wait_classes", "wait_classes"])
+def test_db_time_is_held_against_its_waits_and_cpu(
+    name: str, waited: float, idle: float | None, warns: bool
+) -> None:
+    facts: dict[str, Any] = {"elapsed_min": 30.0, "db_time_min": 102.33}
+    sections: dict[str, Any] = {
+        "time_model": [{"name": "DB time", "time_s": 6140.0}, {"name": "DB CPU", "time_s": 920.0}],
+        name: [{"wait_class": "User I/O", "time_s": waited}, {"wait_class": "DB CPU", "time_s": 920.0}],
+        "host_cpu": {} if idle is None else {"idle_pct": idle},
+    }
+    found = [one for one in inconsistencies(facts, sections) if "account for" in one]
+    assert found == (
+        ["DB time is 102 min 20 s, yet waits (31 min 15 s) and CPU (15 min 20 s) account for 46 % of it, on a "
+         "host 92 % idle: the rest was spent before the interval or was not measured"] if warns else []
+    )  # fmt: skip

@@ -198,6 +198,18 @@ class Interval:
         rate, elapsed = self.load.get("db_time_s"), self.origin.elapsed_seconds
         return rate * elapsed if rate is not None and elapsed else None
 
+    @property
+    def accounted_seconds(self) -> float | None:
+        """The time of all wait classes and of DB CPU, None where not all are known.
+
+        It is about the DB time; much less where a session waited for CPU, or where DB time was spent earlier: a
+        statement counts its whole time in the interval in which its call ends.
+        """
+        rows = self.classes.rows
+        if not self.classes.whole or "DB CPU" not in rows:
+            return None
+        return sum(row.seconds or 0.0 for row in rows.values())
+
     def total(self, name: str) -> float | None:
         """Return the total of a rate of the load profile over the interval."""
         rate, elapsed = self.load.get(name), self.origin.elapsed_seconds

@@ -334,3 +334,36 @@ def test_a_statement_longer_than_the_interval_carries_its_caveat() -> None:
     diff = compare_intervals(before, after)
     (one,) = [each for each in diff.causes if each.kind == "statement"]
     assert "an execution takes longer than the interval" in cause_sentence(one, diff)
+
+
+def spent(wait: float, cpu: float, idle: float | None, *, whole: bool = True) -> Interval:
+    """An hour of 6,000 s of DB time, with what its wait classes and its CPU add to."""
+    rows = {"User I/O": Wait("User I/O", wait, 1e4), "DB CPU": Wait("DB CPU", cpu)}
+    host = {} if idle is None else {"idle_pct": idle}
+    return interval(
+        day=1, cpu=cpu, waits={"db file sequential read": (wait, 1e4)}, db_time=6000, host_cpu=host,
+        classes=Listing(rows, whole=whole),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("after", "sentence"),
+    [
+        (spent(1800, 900, 92.0), "waits and CPU account for 0.750 of 1.67 active sessions, on a host 92 % idle"),
+        (spent(3000, 900, 92.0), None),  # most of it was seen
+        (spent(1800, 900, 20.0), None),  # a queue for CPU is neither
+        (spent(1800, 900, None), None),
+        (spent(1800, 900, 92.0, whole=False), None),  # not all classes are known
+    ],
+)
+def test_of_db_time_that_was_not_spent_in_its_interval_no_verdict_is_given(
+    after: Interval, sentence: str | None
+) -> None:
+    """A job that began hours before counts all its time where its call ends: that is not slower."""
+    diff = compare_intervals(interval(waits={"db file sequential read": (900, 1e4)}), after)
+    found = [one.sentence for one in diff.doubts if one.kind == "unaccounted"]
+    if sentence is None:
+        assert not found and headline(diff).startswith("it got slower")
+    else:
+        assert found[0].startswith(f"after: {sentence}")
+        assert headline(diff).startswith("inconclusive: much of the DB time after is neither a wait nor CPU")

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval, Origin
-from toolkit.units import byte_size, change, number, seconds
+from toolkit.readers.awr.consistency import unexplained
+from toolkit.units import byte_size, change, number, percent, seconds
 
 _SCOPES = {
     "rac_global": "a whole cluster", "instance": "one instance", "pdb": "one pluggable database",
@@ -183,12 +184,26 @@ def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
             )  # fmt: skip
             break
     for words, side in (("before", before), ("after", after)):
+        if (spent := unaccounted(side)) is not None:
+            yield IntervalDifference("unaccounted", f"{words}: waits and CPU account for {spent}")
         begin, end = side.origin.begin_sessions, side.origin.end_sessions
         if begin and end and max(begin, end) >= 20 and abs(end - begin) / max(begin, end) > _BATCH:
             yield IntervalDifference(
                 "sessions", f"{number(int(begin))} sessions at the start of the interval {words} and "
                             f"{number(int(end))} at its end: a snapshot may fall inside a batch"
             )  # fmt: skip
+
+
+def unaccounted(side: Interval) -> str | None:
+    """Say it where much of the DB time is neither a wait nor CPU of its interval, though the host had idle CPU."""
+    whole, known, elapsed = side.db_time_seconds, side.accounted_seconds, side.origin.elapsed_seconds
+    idle = side.host_cpu.get("idle_pct")
+    if not unexplained(whole, known, elapsed, idle) or not whole or known is None or not elapsed:
+        return None
+    return (
+        f"{number(known / elapsed)} of {number(whole / elapsed)} active sessions, on a host {percent(idle)} idle: "
+        "the rest was spent before the interval or was not measured"
+    )
 
 
 def _indexes(before: Interval, after: Interval) -> Iterator[IntervalDifference]:

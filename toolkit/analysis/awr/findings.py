@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolkit.analysis.awr.changes import Change
+from toolkit.analysis.awr.comparable import unaccounted
 from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.units import change, number, percent, seconds
 
@@ -26,10 +27,14 @@ _LOAD_OF = {"transaction": "transactions", "execution": "executes", "second": "d
 def headline(diff: IntervalDiff) -> str:
     """Say whether it got faster, by the measure that allows for the load: DB time per transaction or execution.
 
-    Of loads that are `OTHER_WORK` times apart no such thing is said: the work is not the same.
+    Of loads that are `OTHER_WORK` times apart no such thing is said: the work is not the same. Nor where much of a
+    DB time was not spent in its interval.
     """
     if other := _other_work(diff):
         return f"inconclusive: not the same work: {other}"
+    for words, side in (("before", diff.before), ("after", diff.after)):
+        if unaccounted(side) is not None:
+            return f"inconclusive: much of the DB time {words} is neither a wait nor CPU of its interval"
     measure, words = _measure(diff)
     if measure is None or measure.ratio is None:
         lacking = [side for side in (diff.before, diff.after) if side.db_time_seconds is None]
