@@ -226,6 +226,20 @@ def test_all_that_the_screen_shows_is_on_the_paper(browser: Browser, pages: dict
     page.context.close()
 
 
+def test_four_sweeps_fit_four_screens_and_four_sheets(browser: Browser, tmp_path: Path) -> None:
+    """As the report of the demo does: what each came to on a screen of its own, the rest folded."""
+    runs = [
+        sweep({1: [8.0, 8.2, 8.4], 2: [4.4, 4.3, 4.5], 4: [4.4, 4.3, 4.4]}, run=f"20261122-05230{number}-ab12")
+        for number in range(4)
+    ]
+    path = tmp_path / "four.html"
+    path.write_text(render(runs, Format.HTML), encoding="utf-8")
+    page = opened(browser, path.as_uri(), 1280)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 4 * 800
+    assert len(PdfReader(BytesIO(page.pdf(prefer_css_page_size=True))).pages) <= 4
+    page.context.close()
+
+
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_nothing_is_cut_off_at_the_edge_of_the_paper(browser: Browser, pages: dict[str, Path], name: str) -> None:
     page = opened(browser, pages[name].as_uri(), PAPER)
