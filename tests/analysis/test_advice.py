@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.report.make import cell, run_of, sweep, sweep_trials
+from tests.report.make import cell, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import Noise
@@ -146,3 +146,19 @@ def test_so_many_repeats_would_indeed_tell_the_difference() -> None:
     needed = repeats_needed(noise, 3) or 0
     enough, short = (Noise(0.04**2 * 2 / n, 2 * (n - 1), 3).minimum_detectable_pct() for n in (needed, needed - 1))
     assert (enough or 99) <= 5 < (short or 0)
+
+
+def test_a_degree_whose_grant_was_never_seen_is_named() -> None:
+    """Trials too short for a sample: nothing shows that the workers asked for were there."""
+    degrees = {1: None, 2: None, 4: None, 8: 8}
+    run = run_of(
+        trial(number, cell(degree=degree), repeat, 8.0 / degree, granted_degree=granted)
+        for number, (repeat, (degree, granted)) in enumerate(
+            ((repeat, one) for repeat in (1, 2, 3) for one in degrees.items()), start=1
+        )
+    )
+    (doubt,) = [one for one in advice(run).doubts if "granted" in one]
+    assert doubt == (
+        "the degree granted is not known at `degree=2`, `degree=4`: it may have been less, longer trials show it"
+    )
+    assert not any("granted" in one for one in advice(sweep({1: [8.0, 8.1], 2: [4.0, 4.1]})).doubts)

@@ -12,6 +12,7 @@ from toolkit.analysis.doubts import (
     beyond,
     beyond_cpus,
     gathered_differently,
+    granted_unknown,
     lowest_of_its_kind,
     named,
     noise_sentence,
@@ -77,6 +78,7 @@ def _advise(found: RunAnalysis, worth_pct: float) -> Advice:
     measured = [summary.cell for summary in found.cells if summary.n]
     doubts = (
         *outcomes_not_ok(found),
+        *granted_unknown(found),
         *odd_values(found),
         *super_linear(found),
         *gathered_differently(found),

@@ -58,6 +58,22 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def granted_unknown(found: RunAnalysis) -> tuple[str, ...]:
+    """Name the cells of a degree of which no trial shows what was granted: it may have been less."""
+    unknown = {
+        trial.cell: True for trial in found.run.trials if trial.counts and (trial.requested_degree or 0) > 1
+    }
+    unknown |= {
+        trial.cell: False for trial in found.run.trials if trial.counts and trial.granted_degree is not None
+    }
+    names = [named(summary.cell) for summary in found.cells if unknown.get(summary.cell)]
+    if not names:
+        return ()
+    more = len(names) - _MOST_SENTENCES
+    shown = ", ".join(names[:_MOST_SENTENCES]) + (f" and {more} more" if more > 0 else "")
+    return (f"the degree granted is not known at {shown}: it may have been less, longer trials show it",)
+
+
 def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
     """Say that cells gathered statistics of another number of tables, or that locks changed meanwhile."""
     counts: dict[float, list[str]] = {}

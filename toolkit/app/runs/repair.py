@@ -142,7 +142,7 @@ def clean(
         backup += [f"{head.run}: {sentence}" for sentence in needs]
         for sentence in needs:
             store.warn(head.run, sentence)
-        events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} undone, {len(undone.left)} left"))
+        events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} cleaned, {len(undone.left)} not"))
     others = _others(target, dialect, store) if run is None and under is None else Others()
     return CleanReport(tuple(done), tuple(left), tuple(backup), others)
 
