@@ -58,7 +58,7 @@ NO_LOGON = ("cut, ORA-12514", "ORA-00257", "ORA-01109", "ORA-01033", "ORA-28000"
 """What refuses every logon: a run comes back for half a minute, so these are not in the fast tier."""
 
 ONCE_BROKEN = (
-    "a load goes on and commits, KILL refused", "sessions unseen, cut", "a ghost on another instance, unseen",
+    "a load goes on and commits, KILL refused", "a ghost on another instance, unseen",
 )  # fmt: skip
 
 PHASES: dict[str, dict[str, Strike]] = {
@@ -264,7 +264,7 @@ def _idle() -> list[Case]:
 
 def _tiers() -> list[object]:
     known = cases()
-    slow = [each for each in known if any(word in each.name for word in NO_LOGON)]
+    slow = [each for each in known if any(word in each.name for word in (*NO_LOGON, "sessions unseen, cut"))]
     first = [each for each in known if each.name in ONCE_BROKEN]
     rest = [each for each in known if each not in (*slow, *first)]
     return [*first, *thinned(rest, 6), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]

@@ -60,6 +60,7 @@ def trials(document: dict[str, object]) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.full
 def test_a_sweep_of_processes_and_compressions_leaves_the_real_repository_alone(
     backup: Run, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

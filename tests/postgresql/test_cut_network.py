@@ -171,6 +171,7 @@ def test_a_stop_ends_a_run_whose_statement_gets_no_answer(cut: Cut, when: str) -
     cut.swept_up()
 
 
+@pytest.mark.full
 def test_a_statement_over_a_network_that_answers_nobody_is_lost(cut: Cut, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolkit.runner.sweep._RECONNECT_SECONDS", (0.0,))
     # what both have in common as shipped: the driver gives up connecting before the probe is given up

@@ -83,6 +83,7 @@ def test_a_store_that_stays_full_ends_the_run_with_nothing_at_work_and_the_next_
 def test_what_goes_wrong_around_a_step_is_its_outcome_and_never_hangs_the_night(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(insists, "TIMEOUT_SECONDS", 0.0)
     real = Store.children_of
 
     def children(self: Store, *arguments: str) -> object:
