@@ -1,11 +1,57 @@
--- Title: What the names in a plan lead to: relations, own functions and types, and what stands behind them
+-- Title: What the names in a plan lead to: relations, own functions, types and operators, and what stands behind them
 -- Needs: none
 -- License: none
 -- Effect: reads only
 -- Params: :words, the names, each between bars (|orders|app.total|); one without a dot as this session finds it
 -- Versions: PostgreSQL 14 and later
--- Behind a relation are the text of a view, rules, triggers with the body of their functions, row security, defaults
--- and checks. The list of columns, indexes and rows are not: they change with the work of every day.
+-- Behind a relation are the text of a view, rules, triggers, row security, defaults, checks, also of its columns'
+-- domains, where a foreign table leads to, and the own functions that any of these, an index, extended statistics or a
+-- partition calls. The list of columns, plain indexes and rows are not: they change with the work of every day. A
+-- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
+-- Operators and casts are used without a name: all own ones that this session finds count, and those of a schema that is named.
+WITH RECURSIVE own AS NOT MATERIALIZED (
+SELECT p.oid, n.nspname, p.proname,
+       n.nspname || '.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' AS signature,
+       CASE WHEN p.prokind <> 'a' THEN pg_get_functiondef(p.oid)
+            ELSE (SELECT concat_ws(' ', g.aggtransfn, g.aggfinalfn, g.aggcombinefn, g.aggserialfn, g.aggdeserialfn,
+                                   g.aggmtransfn, g.aggminvtransfn, g.aggmfinalfn, g.aggtranstype::regtype,
+                                   g.aggsortop::regoperator, g.agginitval, g.aggminitval)
+                    FROM pg_aggregate g
+                   WHERE g.aggfnoid = p.oid) END AS body
+  FROM pg_proc p
+  JOIN pg_namespace n ON n.oid = p.pronamespace
+ WHERE n.nspname <> 'pg_catalog'
+), domains AS (
+SELECT t.oid, t.oid AS part, t.typbasetype AS base
+  FROM pg_type t
+ WHERE t.typtype = 'd'
+ UNION ALL
+SELECT d.oid, t.oid, t.typbasetype
+  FROM domains d
+  JOIN pg_type t ON t.oid = d.base AND t.typtype = 'd'
+), domain_checks AS (
+SELECT d.oid AS domain, k.oid, d.part::regtype || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid) AS text
+  FROM domains d
+  JOIN pg_constraint k ON k.contypid = d.part
+), calls AS NOT MATERIALIZED (
+SELECT d.classid, d.objid, f.oid, f.signature || f.body AS text
+  FROM pg_depend d
+  JOIN own f ON f.oid = d.refobjid
+ WHERE d.refclassid = CAST('pg_proc' AS regclass)
+   AND strpos(CAST(:words AS text), '|' || f.proname || '|') = 0
+   AND strpos(CAST(:words AS text), '|' || f.nspname || '.' || f.proname || '|') = 0
+), operators AS (
+SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f.body) AS text
+  FROM pg_operator o
+  JOIN pg_namespace n ON n.oid = o.oprnamespace
+  LEFT JOIN own f ON f.oid = o.oprcode
+ WHERE n.nspname <> 'pg_catalog'
+   AND (pg_operator_is_visible(o.oid) OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0)
+ UNION ALL
+SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.castcontext, f.signature, f.body)
+  FROM pg_cast c
+  JOIN own f ON f.oid = c.castfunc
+)
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,
        CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table'
                       WHEN 'p' THEN 'partitioned table' WHEN 'S' THEN 'sequence' WHEN 'i' THEN 'index' WHEN 'I' THEN 'index'
@@ -27,6 +73,49 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
             (SELECT string_agg(k.conname || ' ' || pg_get_constraintdef(k.oid), chr(10) ORDER BY k.conname)
                FROM pg_constraint k
               WHERE k.conrelid = c.oid AND k.contype = 'c'),
+            (SELECT string_agg(DISTINCT k.text, chr(10) ORDER BY k.text)
+               FROM pg_attribute a
+               JOIN pg_type t ON t.oid = a.atttypid
+               JOIN domain_checks k ON k.domain IN (t.oid, t.typelem)
+              WHERE a.attrelid = c.oid AND a.attnum > 0),
+            (SELECT concat_ws(' ', s.srvname, w.fdwname, f.ftoptions, s.srvoptions, w.fdwoptions)
+               FROM pg_foreign_table f
+               JOIN pg_foreign_server s ON s.oid = f.ftserver
+               JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+              WHERE f.ftrelid = c.oid),
+            (SELECT string_agg(DISTINCT f.text, chr(10) ORDER BY f.text)
+               FROM (SELECT 'pg_class' AS class, c.oid AS oid
+                      UNION ALL
+                     SELECT 'pg_class', b.relid FROM pg_partition_tree(c.oid) b
+                      UNION ALL
+                     SELECT 'pg_class', i.indexrelid
+                       FROM pg_index i
+                      WHERE i.indrelid = c.oid OR i.indrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
+                      UNION ALL
+                     SELECT 'pg_constraint', k.oid
+                       FROM pg_constraint k
+                      WHERE k.conrelid = c.oid OR k.conrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
+                      UNION ALL
+                     SELECT 'pg_constraint', k.oid
+                       FROM pg_attribute a
+                       JOIN pg_type t ON t.oid = a.atttypid
+                       JOIN domain_checks k ON k.domain IN (t.oid, t.typelem)
+                      WHERE a.attrelid = c.oid AND a.attnum > 0
+                      UNION ALL
+                     SELECT 'pg_attrdef', d.oid
+                       FROM pg_attrdef d
+                      WHERE d.adrelid = c.oid OR d.adrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
+                      UNION ALL
+                     SELECT 'pg_statistic_ext', s.oid
+                       FROM pg_statistic_ext s
+                      WHERE s.stxrelid = c.oid OR s.stxrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
+                      UNION ALL
+                     SELECT 'pg_trigger', t.oid FROM pg_trigger t WHERE t.tgrelid = c.oid
+                      UNION ALL
+                     SELECT 'pg_rewrite', r.oid FROM pg_rewrite r WHERE r.ev_class = c.oid
+                      UNION ALL
+                     SELECT 'pg_policy', p.oid FROM pg_policy p WHERE p.polrelid = c.oid AND c.relrowsecurity) part
+               JOIN calls f ON f.classid = CAST(part.class AS regclass) AND f.objid = part.oid),
             CASE WHEN c.relrowsecurity THEN 'row security ' || c.relforcerowsecurity::text END,
             (SELECT string_agg(concat_ws(' ', p.polname, p.polcmd, p.polpermissive, p.polroles,
                                          pg_get_expr(p.polqual, p.polrelid),
@@ -41,19 +130,25 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
               '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname || '|') > 0
    AND (asked.dotted OR pg_table_is_visible(c.oid))
  UNION ALL
-SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || p.proname,
-       'function ' || n.nspname || '.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || '), body '
-       || left(md5(concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid), p.prolang, p.prosecdef, p.proconfig)), 12)
-  FROM pg_proc p
-  JOIN pg_namespace n ON n.oid = p.pronamespace
+SELECT CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname,
+       'function ' || p.signature || ', body '
+       || left(md5(concat_ws(chr(10), p.body,
+            (SELECT string_agg(f.text, chr(10) ORDER BY f.text)
+               FROM calls f
+              WHERE f.classid = CAST('pg_proc' AS regclass) AND f.objid = p.oid))), 12)
+  FROM own p
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
- WHERE n.nspname <> 'pg_catalog'
-   AND strpos(CAST(:words AS text),
-              '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || p.proname || '|') > 0
+ WHERE strpos(CAST(:words AS text),
+              '|' || CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname || '|') > 0
    AND (asked.dotted OR pg_function_is_visible(p.oid))
  UNION ALL
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
        'type ' || n.nspname || '.' || t.typname
+       || coalesce(', checks ' || left(md5((SELECT string_agg(concat_ws(' ', k.text, f.text), chr(10) ORDER BY k.text, f.text)
+                                              FROM domain_checks k
+                                              LEFT JOIN calls f ON f.classid = CAST('pg_constraint' AS regclass)
+                                                               AND f.objid = k.oid
+                                             WHERE k.domain IN (t.oid, t.typelem))), 12), '')
   FROM pg_type t
   JOIN pg_namespace n ON n.oid = t.typnamespace
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
@@ -61,4 +156,8 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
    AND t.typrelid = 0
    AND strpos(CAST(:words AS text),
               '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname || '|') > 0
-   AND (asked.dotted OR pg_type_is_visible(t.oid));
+   AND (asked.dotted OR pg_type_is_visible(t.oid))
+ UNION ALL
+SELECT 'operators and casts', count(*) || ' of its own, ' || left(md5(string_agg(o.text, chr(10) ORDER BY o.text)), 12)
+  FROM operators o
+HAVING count(*) > 0;

@@ -1,10 +1,18 @@
--- Title: Settings of a session of dbatk: timeouts where nothing set any (a minute for locks), and how names resolve
+-- Title: Settings of a session of dbatk: timeouts where nothing set any (a minute for locks), how names resolve, and where it is
 -- Needs: none
 -- License: none
 -- Effect: changes settings of this session
 -- Params: :read_only (on or off), :search_path, :default_tablespace, :temp_tablespaces and :default_table_access_method (those of the first session, none in it)
 -- Versions: PostgreSQL 14 and later
-SELECT s.name, set_config(s.name, coalesce(w.value, s.setting), false) AS value, current_user::text AS user_name
+SELECT s.name, set_config(s.name, coalesce(w.value, s.setting), false) AS value, current_user::text AS user_name,
+       (SELECT d.oid::text FROM pg_catalog.pg_database d WHERE d.datname = current_database()) || '@'
+       || CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')
+               -- ts_stat runs its query only when it is called, so that a missing grant is no error
+               THEN (SELECT t.word FROM pg_catalog.ts_stat('SELECT array_to_tsvector(ARRAY[system_identifier::text])
+                                                              FROM pg_catalog.pg_control_system()') t)
+               ELSE 'unknown' END AS database_id,
+       concat_ws(', ', coalesce(host(inet_server_addr()), 'local socket'), 'port ' || current_setting('port'),
+                 (SELECT d.setting FROM pg_catalog.pg_settings d WHERE d.name = 'data_directory')) AS place
   FROM (VALUES ('lock_timeout', '60s', 'unset'), ('statement_timeout', '0', 'unset'), ('transaction_timeout', '0', 'unset'),
                ('idle_in_transaction_session_timeout', '0', 'unset'), ('idle_session_timeout', '0', 'unset'),
                ('default_transaction_read_only', :read_only, 'unset'),

@@ -141,8 +141,11 @@ class Target(Protocol):
         Only a database in this process is kept from it else: a server has rules of its own.
         """
 
-    def keep_schema(self, name: str) -> None:
-        """Let all later sessions look for names without a schema where the one that was looked at did."""
+    def keep_to(self, schema: str) -> None:
+        """Hold all later sessions to what was looked at: names without a schema are looked for where they were.
+
+        Raises in `connect` then: ToolkitError TK-0313 for a session on another server, as far as the engine tells.
+        """
         ...
 
     def programs_access(self, run: str) -> ProgramAccess:

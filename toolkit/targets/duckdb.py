@@ -139,7 +139,7 @@ class DuckdbTarget:
     def programs_folder(self) -> str | None:
         return None
 
-    def keep_schema(self, name: str) -> None:
+    def keep_to(self, schema: str) -> None:
         """Nothing: each session begins in `main`."""
 
     def programs_access(self, run: str) -> ProgramAccess:

@@ -191,9 +191,9 @@ class OracleTarget:
     def allow_folder(self, path: str) -> None:
         """Nothing: files are the server's own matter."""
 
-    def keep_schema(self, name: str) -> None:
+    def keep_to(self, schema: str) -> None:
         """Set CURRENT_SCHEMA in each later session, whatever a logon trigger does, without a round trip."""
-        self._schema = name
+        self._schema = schema
 
     def programs_access(self, run: str) -> ProgramAccess:
         """Let rman in; its scripts are checked as statements are."""

@@ -41,6 +41,7 @@ _CANCEL_SECONDS = 5.0
 _NAME_BYTES = 63
 _KEPT = ("search_path", "default_tablespace", "temp_tablespaces", "default_table_access_method")
 """Settings that decide what a name without a schema is, and where things go: those of the first session."""
+_SAME = ("user_name", "database_id", "place")
 _SECRETS = frozenset({"password", "sslpassword"})
 _SECRET_VARIABLES = ("PGPASSWORD",)
 _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
@@ -56,6 +57,7 @@ class PostgresqlTarget:
     def __init__(self, access: Access) -> None:
         self._access = access
         self._kept: dict[str, str] = {}
+        self._looked_at = False
         self._lock = threading.Lock()
         self.observer: Callable[[str], None] | None = None
 
@@ -105,15 +107,36 @@ class PostgresqlTarget:
             ) from None
         with self._lock:
             self._kept = self._kept or found
-        if found["user_name"] != self._kept["user_name"]:
+        try:
+            self._check_same(found)
+        except ToolkitError:
             connection.close()
+            raise
+        return connection
+
+    def _check_same(self, found: Mapping[str, str]) -> None:
+        """Refuse a session that is not where and as the first one was: an address can lead elsewhere meanwhile."""
+        if found["user_name"] != self._kept["user_name"]:
             raise ToolkitError(
                 f"the session at `{self.display}` works as `{found['user_name']}`, the first one did as "
                 f"`{self._kept['user_name']}`",
                 code="TK-0201",
                 hint="somebody changed the role that this user takes on (ALTER ROLE ... SET role): begin again",
             )
-        return connection
+        if found["database_id"] != self._kept["database_id"]:
+            raise ToolkitError(
+                f"`{self.display}` leads to another database than before: oid and system identifier are "
+                f"{found['database_id']} and were {self._kept['database_id']}",
+                code="TK-0302",
+                hint="find out what the address leads to, then begin again",
+            )
+        if self._looked_at and found["place"] != self._kept["place"]:
+            raise ToolkitError(
+                f"`{self.display}` leads to another server than the one that was looked at: {found['place']} "
+                f"instead of {self._kept['place']}",
+                code="TK-0313",
+                hint="an approval is for one server: approve it again where it is now",
+            )
 
     def _connected(self, run: str) -> psycopg.Connection[TupleRow]:
         """Connect; where the server wants a password that nobody has given, a person is asked, as psql does."""
@@ -156,8 +179,10 @@ class PostgresqlTarget:
     def allow_folder(self, path: str) -> None:
         """Nothing: files are the server's own matter."""
 
-    def keep_schema(self, name: str) -> None:
-        """Nothing: all sessions have the `search_path` of the first one."""
+    def keep_to(self, schema: str) -> None:
+        """Stay on this server, too: all sessions have the `search_path` of the first one anyway."""
+        del schema
+        self._looked_at = True
 
     def programs_access(self, run: str) -> ProgramAccess:
         """Give a program libpq's own variables; nobody else can read its environment, where the password is."""
@@ -218,7 +243,7 @@ class PostgresqlConnection:
         values = {name: kept.get(name) for name in _KEPT}
         rows = self._send(begin, {**values, "read_only": "on" if read_only else "off"}).rows
         found = {str(row["name"]): str(row["value"]) for row in rows if row["name"] in _KEPT}
-        found["user_name"] = str(rows[0]["user_name"])
+        found |= {name: str(rows[0][name]) for name in _SAME}
         with contextlib.suppress(DatabaseError):
             self._send(resources.sql_text("postgresql/session_check_interval.sql"), None)
         return found

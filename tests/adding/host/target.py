@@ -32,7 +32,7 @@ class HostTarget:
     def allow_folder(self, path: str) -> None:
         """A host keeps nobody from its folders but by their permissions."""
 
-    def keep_schema(self, name: str) -> None:
+    def keep_to(self, schema: str) -> None:
         """A host has no schemas."""
 
     def programs_access(self, run: str) -> ProgramAccess:

@@ -12,7 +12,8 @@ import pytest
 from tests.app.approving.test_complete import made
 from tests.servers.postgresql import Server
 from toolkit.app.approving import approve, check, subject_of_plan
-from toolkit.app.approving.making import Subject
+from toolkit.app.approving.making import Subject, subject_of_experiment
+from toolkit.design.file import load_experiment
 from toolkit.errors import ToolkitError
 from toolkit.store import Store
 
@@ -25,7 +26,8 @@ table = "b_app.dest"
 [[step]]
 name = "copy"
 operation = "ctas"
-query = "SELECT id, b_app.f(id) AS g FROM b_app.seen AS s"
+query = "SELECT id, b_app.f(id) AS g FROM b_app.seen AS s WHERE b_app.defaulted(1)::b_app.short > 'a'"
+only_if = {sql = "SELECT b_app.total(id) FROM b_app.seen", at_least = 1}
 table = "b_app.copied"
 [[step]]
 name = "more"
@@ -39,6 +41,13 @@ OBJECTS = (
     "CREATE TABLE b_app.dest (id int, t text DEFAULT 'x')",
     "CREATE VIEW b_app.seen AS SELECT id FROM b_app.src",
     "CREATE FUNCTION b_app.f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1'",
+    "CREATE FUNCTION b_app.own(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'",
+    "CREATE DOMAIN b_app.code AS text",
+    "CREATE DOMAIN b_app.short AS b_app.code",
+    "ALTER TABLE b_app.dest ADD c b_app.short",
+    "CREATE FUNCTION b_app.defaulted(int, b text DEFAULT 'x') RETURNS text LANGUAGE sql AS 'SELECT b'",
+    "CREATE TYPE b_app.row AS (a int)",
+    "CREATE AGGREGATE b_app.total(int) (SFUNC = int4pl, STYPE = int)",
 )
 TRIGGER = (
     "CREATE FUNCTION b_app.tr() RETURNS trigger LANGUAGE plpgsql AS "
@@ -100,6 +109,31 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         (f"{TRIGGER}CREATE TRIGGER t AFTER INSERT ON b_app.dest EXECUTE FUNCTION b_app.tr()", "`b_app.dest`"),
         ("ALTER TABLE b_app.dest ALTER t SET DEFAULT b_app.f(1)::text", "`b_app.dest`"),
         ("ALTER TABLE b_app.dest ADD CHECK (b_app.f(id) > 0)", "`b_app.dest`"),
+        ("ALTER DOMAIN b_app.code ADD CHECK (b_app.own(1) > 0) NOT VALID", "`b_app.dest`"),
+        ("ALTER DOMAIN b_app.code ADD CHECK (value <> 'x') NOT VALID", "was `type b_app.short` and is"),
+        ("CREATE INDEX ON b_app.dest (b_app.own(id))", "`b_app.dest`"),
+        ("CREATE INDEX ON b_app.dest (id) WHERE b_app.own(id) > 0", "`b_app.dest`"),
+        ("CREATE STATISTICS b_app.st ON (b_app.own(id)), t FROM b_app.dest", "`b_app.dest`"),
+        ("ALTER TABLE b_app.dest ADD g int GENERATED ALWAYS AS (b_app.own(id)) STORED", "`b_app.dest`"),
+        (
+            "CREATE FUNCTION b_app.gt(int, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; "
+            "CREATE OPERATOR b_app.> (LEFTARG = int, RIGHTARG = text, FUNCTION = b_app.gt)",
+            "`operators and casts`",
+        ),
+        (
+            "CREATE FUNCTION b_app.cast(b_app.row) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'; "
+            "CREATE CAST (b_app.row AS text) WITH FUNCTION b_app.cast",
+            "`operators and casts`",
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION b_app.defaulted(int, b text DEFAULT b_app.own(1)::text) RETURNS text "
+            "LANGUAGE sql AS 'SELECT b'",
+            "was `function b_app.defaulted(integer, b text), body ",
+        ),
+        (
+            "CREATE OR REPLACE AGGREGATE b_app.total(int) (SFUNC = int4mul, STYPE = int)",
+            "was `function b_app.total(integer), body ",
+        ),
         ("ALTER TABLE b_app.src ENABLE ROW LEVEL SECURITY", "`b_app.src`"),
         (PARTITIONED, "and is `partitioned table b_app.dest`"),
         (
@@ -115,7 +149,9 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         ("ALTER ROLE b_job SET search_path = b_app", "search_path of"),
     ],
     ids=[
-        "view", "rule", "trigger", "default", "check", "row security", "partitions", "text of a view", "body",
+        "view", "rule", "trigger", "default", "check", "check of a domain", "type",
+        "index", "partial index", "extended statistics", "generated", "operator", "cast", "default of an argument",
+        "aggregate", "row security", "partitions", "text of a view", "body",
         "overload", "setting", "search path",
     ],
 )  # fmt: skip
@@ -146,6 +182,38 @@ def test_a_trigger_of_a_partition_is_behind_the_table(plan: Plan, postgresql_ser
 
 
 @pytest.mark.postgresql
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE b_app.part ADD CHECK (b_app.own(id) > 0)",
+        "CREATE INDEX ON b_app.part (b_app.own(id))",
+        "CREATE OR REPLACE FUNCTION b_app.key(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 0'",
+    ],
+)
+def test_an_own_function_that_a_partition_calls_is_behind_the_table(
+    plan: Plan, postgresql_server: Server, change: str
+) -> None:
+    with postgresql_server.connect() as session:
+        session.execute("CREATE FUNCTION b_app.key(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'")
+        session.execute(PARTITIONED.replace("(id)", "(b_app.key(id))").encode())
+        session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+        plan.approve()
+        assert plan.difference() == ""
+        session.execute(change.encode())
+        assert "`b_app.dest`" in plan.difference()
+
+
+@pytest.mark.postgresql
+def test_an_index_with_a_function_that_the_plan_names_is_not_behind_the_table(
+    plan: Plan, postgresql_server: Server
+) -> None:
+    plan.approve()
+    with postgresql_server.connect() as session:
+        session.execute("CREATE INDEX ON b_app.src (b_app.f(id)); CREATE INDEX ON b_app.dest (lower(t))")
+    assert plan.difference() == ""
+
+
+@pytest.mark.postgresql
 def test_what_other_jobs_make_anew_and_what_the_plan_makes_is_the_same(
     plan: Plan, postgresql_server: Server
 ) -> None:
@@ -158,6 +226,32 @@ def test_what_other_jobs_make_anew_and_what_the_plan_makes_is_the_same(
         session.execute("ALTER TABLE b_app.src ADD COLUMN further int")
         session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
     assert plan.difference() == ""
+
+
+FACTORS = """
+[experiment]
+target = "p"
+operation = "insert"
+source = "b_app.src"
+table = "b_app.dest"
+[factors]
+degree = [1]
+[[factor]]
+name = "thing"
+levels = ["x"]
+read_sql = "SELECT b_app.own(1)"
+apply_sql = "SELECT b_app.f('{level}')"
+undo_sql = "SELECT b_app.defaulted('{before}')"
+"""
+
+
+@pytest.mark.postgresql
+def test_the_names_in_the_statements_of_a_factor_are_approved(plan: Plan) -> None:
+    file = plan.folder / "e.toml"
+    file.write_text(FACTORS)
+    subject = subject_of_experiment(file, load_experiment(file), plan.subject().works[0].resolved)
+    named = approve(subject, plan.store).approved.databases["p"]
+    assert {"name `b_app.own`", "name `b_app.f`", "name `b_app.defaulted`"} <= set(named)
 
 
 @pytest.mark.parametrize(

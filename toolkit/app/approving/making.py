@@ -182,8 +182,7 @@ def identity_of(
         found |= _header(file)
         if "id" in found:
             found["file"] = str(Path(file).resolve())  # a copy of the folder is another place
-    if _SCHEMA in found:
-        target.keep_schema(found[_SCHEMA])
+    target.keep_to(found.get(_SCHEMA, ""))
     unread = [
         "what the names in its SQL lead to could not be read" for each in asking if each.key in facts.refused
     ]

@@ -13,7 +13,10 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
 from toolkit.model.words import OperationName
 
-_SQL = frozenset({"query", "where", "columns", "include", "sql", "source", "table", "index"})
+_SQL = frozenset(
+    {"query", "where", "columns", "include", "sql", "source", "table", "index"}
+    | {"read_sql", "apply_sql", "undo_sql"}
+)
 """The last part of the keys whose values hold SQL, or the name of what is read, filled, indexed or analysed."""
 _TABLE = "options.table"
 _LONGEST = 3000
@@ -28,7 +31,7 @@ def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list
         values: of the plan or experiment.
         dialect: whose quotes and letter case count.
     """
-    own = {word.rpartition(".")[2] for text in _made(values) for word in _words(text, dialect)}
+    own = {word.rpartition(".")[2] for text in _made(values) for word in list(_words(text, dialect))[-1:]}
     words = {word for text in _texts(values) for word in _words(text, dialect)}
     found, line = [], ""
     for word in sorted(each for each in words if each.rpartition(".")[2] not in own) if file else ():
