@@ -92,3 +92,29 @@ def test_the_list_fits_a_terminal_and_verify_names_the_line(
     assert broken.status == 1 and broken.out.startswith("line 2: it was altered")
     document = json.loads(dbatk("audit", "verify", "--json").out)
     assert document["whole"] is False and document["faults"][0]["line"] == 2
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_an_archived_log_is_shown_once_and_what_it_says_of_approvals_holds_on(
+    dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch, signed: bool
+) -> None:
+    plan, archive = _plan(url), home / "archive.jsonl"
+    if signed:
+        (home / "config").mkdir(exist_ok=True)
+        (home / "config/approvals.toml").write_text('key = {env = "APPROVAL_KEY"}\n')
+        monkeypatch.setenv("APPROVAL_KEY", "k" * 32)
+    assert dbatk("plan", "approve", plan, "--valid-until", "2999-01-01").status == 0
+    kept = (home / "p.approval.toml").read_bytes()
+    assert (b"signature" in kept) is signed
+    assert dbatk("plan", "revoke", plan, "--reason", "CHG-2").status == 0
+    assert dbatk("plan", "approve", plan, "--valid-until", "2999-01-02").status == 0
+    (log,) = home.glob("*.audit.jsonl")
+    log.rename(archive)
+    assert "TK-0314" in dbatk("run", plan, "--approved-only").err
+    shown = dbatk("audit", "verify", "--earlier", str(archive))
+    assert shown.status == 0 and "took over 3 approvals and revocations" in shown.out, shown
+    assert dbatk("audit", "verify").status == 0
+    ran = dbatk("run", plan, "--approved-only", "--quiet")
+    assert ran.status == 0, ran.err
+    (home / "p.approval.toml").write_bytes(kept)
+    assert "was revoked by" in dbatk("run", plan, "--approved-only").err

@@ -20,7 +20,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.store import audit_check, open_store
 from toolkit.store.audit import AuditFile, hash_of, parse_line
-from toolkit.store.audit_check import verify, verify_since_sealed
+from toolkit.store.audit_check import carry_over, verify, verify_since_sealed
 from toolkit.store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -196,6 +196,31 @@ def test_a_log_that_begins_anew_says_which_one_lay_there_and_takes_it_back_as_pr
     assert verify(log, away).whole
     put(AuditFile(away), lines(AuditFile(away))[:-1])
     assert "is not the log that was here before" in verify(log, away).faults[0][1]
+
+
+def test_a_log_that_was_shown_the_one_before_it_stands_alone_and_keeps_what_holds_on(
+    log: AuditFile, tmp_path: Path
+) -> None:
+    def approved(name: str) -> AuditEvent:
+        return AuditEvent(AuditKind.APPROVE, plan=name, hash=name, details=("by x", f"/{name}.approval.toml"))
+
+    for event in (approved("old"), approved("again"), AuditEvent(AuditKind.REVOKE, plan="old", hash="old")):
+        log.write(event)
+    log.write(AuditEvent(AuditKind.REVOKE, plan="again", hash="again"))
+    first = log.path.rename(tmp_path / "first.jsonl")
+    log.write(approved("again"))
+    assert not verify_since_sealed(log).whole
+    assert verify(log, first).whole and carry_over(log, first) == 2
+    assert carry_over(log, first) == 0, "once"
+    assert verify(log).whole and verify_since_sealed(log).whole
+    held = [(line.event.kind, line.event.hash) for line in log.events(AuditKind.APPROVE, AuditKind.REVOKE)]
+    assert held == [(AuditKind.REVOKE, "old"), (AuditKind.APPROVE, "old"), (AuditKind.APPROVE, "again")]
+    written = {line.event.carried for line in AuditFile(log.path).events(AuditKind.REVOKE)}
+    assert len(written) == 1 and all(f" by {actor().user} on {actor().host}" in str(each) for each in written)
+    second = log.path.rename(tmp_path / "second.jsonl")
+    log.write(AuditEvent(AuditKind.STEP, step="new"))
+    assert verify(log, second).whole and carry_over(log, second) == 3
+    assert {line.event.carried for line in log.events(AuditKind.REVOKE)} == written, "as it was first"
 
 
 def test_a_log_that_says_of_no_earlier_one_proves_nothing_of_it(log: AuditFile, tmp_path: Path) -> None:

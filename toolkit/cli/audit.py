@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import typer
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, Arguments, DefaultGroup, add_command, new_group, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.units import counted
 
 if TYPE_CHECKING:
     from toolkit.model.audit import AuditLine
@@ -89,6 +91,7 @@ def _what(line: AuditLine) -> str:
     from toolkit.model.words import status
 
     event = line.event
+    carried = f"first written {event.carried}" if event.carried else None
     name = " ".join(dict.fromkeys(one for one in (event.plan, event.step) if one))
     parts = [
         f"{name} on {event.target}" if name and event.target else name or event.target,
@@ -97,6 +100,7 @@ def _what(line: AuditLine) -> str:
         event.reason and event.reason.replace("\n- ", "; "),
         # of an approval who gave it, of a plan run the one it was checked against
         event.details[0] if event.details and event.kind in {AuditKind.APPROVE, AuditKind.PLAN_BEGIN} else None,
+        carried,
     ]
     return "; ".join(one for one in parts if one) or "; ".join(event.details)
 
@@ -112,11 +116,15 @@ def _document(line: AuditLine) -> dict[str, object]:
 # -- verify -----------------------------------------------------------------------------------------------------
 def _verify(arguments: Arguments) -> int:
     from toolkit.store import open_store
-    from toolkit.store.audit_check import verify
+    from toolkit.store.audit_check import carry_over, verify
 
     earlier = arguments.text("earlier")
     with open_store(arguments.text("store")) as store:
         verdict = verify(store.audit, None if earlier is None else Path(earlier))
+        if earlier is not None and verdict.whole:
+            carried = carry_over(store.audit, Path(earlier))
+            taken = f"took over {counted(carried, 'approval or revocation', 'approvals and revocations')}"
+            verdict = replace(verdict, notes=(*verdict.notes, f"{taken}: the log stands without `{earlier}` now"))
         path = store.audit.shown
     if arguments.flag("json"):
         out_json(

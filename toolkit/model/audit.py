@@ -85,6 +85,8 @@ class AuditKind(StrEnum):
     """The line before was cut short: a power failure, or a full disk."""
     LOG_ALTERED = "log-altered"
     """Lines before this one are not those that the store has seen."""
+    LOG_CONTINUED = "log-continued"
+    """The log that lay there before was shown, whole: what it says of approvals stands before this line again."""
     APPROVE = "approve"
     REVOKE = "revoke"
     REFUSE = "refuse"
@@ -116,6 +118,7 @@ class AuditEvent:
         outcome: how it ended.
         reason: why, in a sentence.
         details: anything more, a sentence each.
+        carried: of a line that an earlier log had: when it was written there (ISO 8601), and by whom.
     """
 
     kind: AuditKind
@@ -129,6 +132,7 @@ class AuditEvent:
     outcome: str | None = None
     reason: str | None = None
     details: tuple[str, ...] = ()
+    carried: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

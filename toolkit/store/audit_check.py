@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
-from toolkit.model.audit import AuditKind, AuditLine, AuditMark, AuditSeal
+from toolkit.model.audit import AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
 from toolkit.store.audit import AuditFile, AuditLog, hash_of, log_name, parse_line
 
 
@@ -46,6 +46,36 @@ def verify(log: AuditLog, earlier: Path | None = None) -> AuditVerdict:
         ToolkitError: TK-0314 when it cannot be read.
     """
     return _verify_lines(log, list(log.lines()), earlier)
+
+
+def carry_over(log: AuditLog, earlier: Path) -> int:
+    """Let a log stand without the one before it, where `verify` found both whole; return how many lines it takes.
+
+    Approvals and revocations are written again, with when and by whom they were: they hold on. What the new log
+    itself says of the same approval, or of the same file, is newer.
+
+    Raises:
+        ToolkitError: TK-0314 when a log cannot be read or written.
+    """
+    if any(log.events(AuditKind.LOG_CONTINUED)):
+        return 0
+    words = (AuditKind.APPROVE, AuditKind.REVOKE)
+    newer = [line.event for line in log.events(*words) if line.event.carried is None]
+    known = {event.hash for event in newer} | {_file_of(event) for event in newer if _file_of(event)}
+    before = AuditFile(earlier)
+    found = [line for line in before.events(*words) if not {line.event.hash, _file_of(line.event)} & known]
+    for line in reversed(found):
+        written = line.event.carried or f"{line.at} by {line.actor.login or line.actor.user} on {line.actor.host}"
+        log.write(replace(line.event, carried=written))
+    first = parse_line(next(log.lines(), b""))
+    after = first.event.details[1:2] if first is not None else ()
+    log.write(AuditEvent(AuditKind.LOG_CONTINUED, details=after))
+    return len(found)
+
+
+def _file_of(event: AuditEvent) -> str | None:
+    """Return the file of an approval."""
+    return event.details[1] if event.kind is AuditKind.APPROVE and len(event.details) > 1 else None
 
 
 def _verify_lines(log: AuditLog, raws: list[bytes], earlier: Path | None = None) -> AuditVerdict:
@@ -164,6 +194,9 @@ def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[t
         return
     expected = first.event.details[1]
     if earlier is None:
+        continued = (line for line in parsed if line is not None and line.event.kind is AuditKind.LOG_CONTINUED)
+        if any(expected in line.event.details for line in continued):
+            return
         yield 1, f"an earlier log was here and is missing ({expected})"
         return
     before = AuditFile(earlier)

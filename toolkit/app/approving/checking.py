@@ -18,7 +18,7 @@ from toolkit.config.approving import approval_key, is_signed
 from toolkit.design.approval import differences, load_approval, read_approval, with_consents
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.audit import Approval, Approved, AuditKind
+from toolkit.model.audit import Approval, Approved, AuditKind, AuditLine
 from toolkit.store import Store
 from toolkit.store.audit_check import verify_since_sealed
 
@@ -139,11 +139,12 @@ def _is_in_force(approval: Approval, subject: Subject, store: Store, *, signed: 
         place = event.details[1] if event.kind is AuditKind.APPROVE and len(event.details) > 1 else ""
         if event.hash != approval.hash:
             # one that was signed elsewhere may be newer than what this log knows
-            if event.plan == subject.name and place and not (signed and line.at[:19] <= approval.at[:19]):
+            at = event.carried or line.at
+            if event.plan == subject.name and place and not (signed and at[:19] <= approval.at[:19]):
                 newer.add(place)
             continue
         if event.kind is AuditKind.REVOKE:
-            who = f"{line.actor.login or line.actor.user} on {line.at[:10]}"
+            who = _revoked_by(line)
             raise _out_of_force(subject, f"was revoked by {who}" + (f": {event.reason}" if event.reason else ""))
         if newer & {here, place}:
             raise _out_of_force(subject, f"of {approval.at[:19]} was superseded by a newer one")
@@ -151,6 +152,14 @@ def _is_in_force(approval: Approval, subject: Subject, store: Store, *, signed: 
     if newer & {here}:
         raise _out_of_force(subject, f"of {approval.at[:19]} was superseded by a newer one")
     return False
+
+
+def _revoked_by(line: AuditLine) -> str:
+    """Return who revoked and on which day, also where the line was taken over from an earlier log."""
+    if line.event.carried is not None:
+        at, _, who = line.event.carried.partition(" by ")
+        return f"{who} on {at[:10]}"
+    return f"{line.actor.login or line.actor.user} on {line.at[:10]}"
 
 
 def _out_of_force(subject: Subject, why: str) -> ToolkitError:
