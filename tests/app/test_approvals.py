@@ -41,12 +41,17 @@ def test_the_guard_of_production_lets_through_only_what_was_said(
     )
 
 
-@pytest.mark.parametrize("production", [True, False, None])
-def test_duckdb_is_never_asked_about(production: bool | None) -> None:
+@pytest.mark.parametrize("production", [False, None])
+def test_of_duckdb_nothing_is_feared(production: bool | None) -> None:
     def ask(_: str) -> bool:
         raise AssertionError("asked")
 
     assert allowed("duckdb", production, Approvals(ask=ask))
+
+
+@pytest.mark.parametrize(("named", "passes"), [(None, False), ("other", False), ("dwh", True)])
+def test_a_duckdb_whose_profile_says_production_is_production(named: str | None, passes: bool) -> None:
+    assert allowed("duckdb", True, Approvals(True, (named,) if named else ())) is passes
 
 
 def test_the_question_says_whether_production_is_known_or_feared() -> None:

@@ -78,7 +78,7 @@ def check_production(
     """Refuse a target that is production, or not known to be none.
 
     Args:
-        engine: DuckDB never asks.
+        engine: whose database is a file of our own (DuckDB) asks only where a profile says that it is production.
         policy: what the profile says; unknown is not "no".
         approvals: what the user allowed.
         names: the profile's name and the database's own, either of which confirms.
@@ -104,14 +104,14 @@ def production_refused(
     """Return why work on a target is refused where nobody can be asked; None where it is not.
 
     Args:
-        engine: DuckDB never asks.
+        engine: whose database is a file of our own (DuckDB) asks only where a profile says that it is production.
         policy: what the profile says; unknown is not "no".
         approvals: what the user allowed.
         names: the profile's name and the database's own, either of which confirms.
     """
-    if declared_engine(engine).embedded or policy.production is False or _confirmed(approvals, policy, names):
+    if policy.production is False or _confirmed(approvals, policy, names):
         return None
-    if policy.production is None and approvals.not_production:
+    if policy.production is None and (approvals.not_production or declared_engine(engine).embedded):
         return None
     shown = sorted(names)[0] if names else "NAME"
     if policy.production:
