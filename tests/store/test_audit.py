@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -177,6 +178,30 @@ def test_a_line_taken_out_or_made_unreadable_is_named(log: AuditFile) -> None:
     assert fault(log) == (3, "it was altered: it cannot be read")
     put(log, texts[1:])
     assert fault(log)[0] in (0, 1)
+
+
+@pytest.mark.parametrize("at", [1, 2, -1])
+@pytest.mark.parametrize(
+    ("part", "by"),
+    [
+        (r'"at": "[^"]*"', '"at": "yesterday"'),
+        (r'"at": "[^"]*"', '"at": 20261124'),
+        (r'"number": \d+', '"number": 1e999'),
+        (r".+", "[" * 100_000),
+        (r'"before": ', '"details": 5, "before": '),
+    ],
+)
+def test_a_line_altered_to_what_no_line_holds_is_named_and_the_next_is_written(
+    part: str, by: str, at: int, log: AuditFile
+) -> None:
+    texts = lines(log)
+    texts[at] = re.sub(part, lambda _: by, texts[at], count=1)
+    put(log, texts)
+    number = range(1, len(texts) + 1)[at]
+    assert fault(log) == (number, "it was altered: it cannot be read")
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert (number, "it was altered: it cannot be read") in verify(log).faults
+    assert next(log.events()).event.step == "next"
 
 
 def test_a_log_that_was_cut_or_removed_is_missed_by_the_store(log: AuditFile, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Holder, Lease
@@ -24,6 +25,19 @@ _OVERDUE_SECONDS = 2.5 * _BEAT_SECONDS
 the store takes to give a lease to another (`LEASE_SECONDS`)."""
 
 
+class Waiting(Protocol):
+    """What ends a wait: a stop, or the close of a plan's window."""
+
+    @property
+    def because(self) -> ToolkitError | None:
+        """Why the wait ended."""
+        ...
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, and return whether to give up."""
+        ...
+
+
 def _clocks() -> tuple[float, float]:
     """Return two clocks in seconds: one goes on while the host sleeps, the other is set after a pause."""
     asleep = getattr(time, "CLOCK_BOOTTIME", None)  # Linux
@@ -32,7 +46,7 @@ def _clocks() -> tuple[float, float]:
 
 @contextmanager
 def holding_lease(
-    store: Store, target: str, run: str, stop: Stop, *, waiting: Stop | None = None
+    store: Store, target: str, run: str, stop: Stop, *, waiting: Waiting | None = None
 ) -> Iterator[None]:
     """Hold the lease of a target, with a heartbeat every 5 s, until the block ends.
 
@@ -44,10 +58,10 @@ def holding_lease(
         run: who works.
         stop: asked to end when the lease is lost.
         waiting: wait for a lease whose holder runs on another host and sends no heartbeat, until it does or its
-            lease ends, and for one that another process holds for this very run; a stop ends the wait.
+            lease ends, and for one that another process holds for this very run; what ends the wait.
 
     Raises:
-        ToolkitError: TK-0302 when a live run holds it; the message says who and since when.
+        ToolkitError: TK-0302 when a live run holds it; the message says who and since when; why the wait ended.
     """
     lease = store.acquire_lease(target, run) if waiting is None else _acquired(store, target, run, waiting)
     ended, seen = threading.Event(), _clocks()
@@ -99,7 +113,7 @@ def _join(thread: threading.Thread) -> None:
         thread.join(_JOIN_SECONDS)
 
 
-def _acquired(store: Store, target: str, run: str, stop: Stop) -> Lease:
+def _acquired(store: Store, target: str, run: str, waiting: Waiting) -> Lease:
     first: Holder | None = None
     while True:
         try:
@@ -107,12 +121,13 @@ def _acquired(store: Store, target: str, run: str, stop: Stop) -> Lease:
         except ToolkitError as error:
             if error.code != "TK-0302":
                 raise
-            holder = store.holder_of(target)
+            held, holder = error, store.holder_of(target)
             first = first or holder
             if holder is not None and holder.lease.run != run and known_alive(holder, first):
                 raise
-        if stop.wait(_LOOK_SECONDS):
-            raise stop.because or ToolkitError("interrupted", code="TK-0130")
+        if waiting.wait(_LOOK_SECONDS):
+            because = waiting.because or ToolkitError("interrupted", code="TK-0130")
+            raise ToolkitError(f"{because.sentence}; {held.sentence}", code=because.code, hint=held.hint)
 
 
 def known_alive(holder: Holder, first: Holder | None) -> bool:
@@ -148,11 +163,11 @@ class Locks:
         self.refused: dict[str, ToolkitError] = {}
         """Why some could not be had, by name."""
 
-    def take(self, names: Sequence[str], stop: Stop) -> None:
+    def take(self, names: Sequence[str], wait: Waiting) -> None:
         """Take all that can be had; wait for those whose holder cannot be seen and sends no heartbeat."""
         first = {name: self._store.holder_of(name) for name in self._acquire(names)}
         while waiting := [name for name in first if name in self.refused and not self._is_alive(name, first)]:
-            if stop.wait(_LOOK_SECONDS):
+            if wait.wait(_LOOK_SECONDS):
                 return
             self._acquire(waiting)
 
@@ -204,7 +219,7 @@ class Locks:
 
 
 @contextmanager
-def holding_locks(store: Store, names: Sequence[str], run: str, stop: Stop) -> Iterator[Locks]:
+def holding_locks(store: Store, names: Sequence[str], run: str, waiting: Waiting) -> Iterator[Locks]:
     """Hold those of the locks that can be had, with a heartbeat every 5 s, until the block ends."""
     locks, ended = Locks(store, run), threading.Event()
 
@@ -214,7 +229,7 @@ def holding_locks(store: Store, names: Sequence[str], run: str, stop: Stop) -> I
 
     thread = threading.Thread(target=beats, daemon=True, name="heartbeat of the plan")
     try:
-        locks.take(names, stop)
+        locks.take(names, waiting)
         _start(thread)
         yield locks
     finally:

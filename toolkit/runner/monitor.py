@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 from typing import TypeVar
 
 from toolkit.errors import ToolkitError
@@ -25,16 +26,23 @@ from toolkit.snapshots import CounterProvider, Provider
 TIMEOUT_SECONDS = 20.0
 """How long a look at counters may take before the run goes on without it."""
 
+_LOOK_SECONDS = 0.5
+
 T = TypeVar("T")
 
 
-def within(seconds: float, work: Callable[[], T]) -> T:
+def within(seconds: float, work: Callable[[], T], over: Callable[[], bool] | None = None) -> T:
     """Do work in a thread of its own and return its result.
 
     What does not end in time goes on in its thread, and with it whatever it holds: its session must be given up.
 
+    Args:
+        seconds: how long it may take.
+        work: what is done.
+        over: whether it is not waited for any longer.
+
     Raises:
-        TimeoutError: it did not end in time.
+        TimeoutError: it did not end in time, or before it was over.
         Exception: what the work raised.
     """
     results: list[T] = []
@@ -48,7 +56,9 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=run, daemon=True, name="timeout")
     thread.start()
-    thread.join(seconds)
+    until = monotonic() + seconds
+    while thread.is_alive() and (left := until - monotonic()) > 0 and not (over is not None and over()):
+        thread.join(left if over is None else min(left, _LOOK_SECONDS))
     if raised:
         raise raised[0]
     if not results:

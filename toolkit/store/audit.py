@@ -243,8 +243,9 @@ def parse_line(raw: bytes) -> AuditLine | None:
         event = AuditEvent(
             **{**values, "kind": AuditKind(data["kind"]), "details": tuple(values.get("details", ()))}
         )
-        return AuditLine(int(data["number"]), str(data["at"]), who, event, data["before"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+        datetime.fromisoformat(data["at"])
+        return AuditLine(int(data["number"]), data["at"], who, event, data["before"])
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -293,6 +293,22 @@ def test_the_windows_of_a_database_that_does_not_tell_them_are_unknown(
     assert night("a") == {"a": ("done", "None")}
 
 
+def test_the_windows_of_a_database_are_waited_for_no_longer_than_the_plans_own(
+    night: Night, monkeypatch: pytest.MonkeyPatch, hanging: threading.Event
+) -> None:
+    closes = threading.Event()
+
+    def hours(*_: object) -> object:
+        closes.set()
+        hanging.wait()
+        raise AssertionError
+
+    monkeypatch.setattr(target_run, "hours_of", hours)
+    monkeypatch.setattr(target_run, "_HOURS_SECONDS", 10 * WATCHDOG_SECONDS)
+    (ended,) = night("a", closes=closes).values()
+    assert ended[0] == "stopped" and "the window closed" in ended[1]
+
+
 def test_what_runs_is_stopped_at_the_close_while_the_loop_waits_for_the_store(
     night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,15 +21,16 @@ from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.app.maintenance.guard_reader import GuardReader
 from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.app.runs.execute import start
+from toolkit.app.runs.repair import CleanReport
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepState
 from toolkit.model.protocols import Event
-from toolkit.model.records import Lease
+from toolkit.model.records import Holder, Lease
 from toolkit.model.window import TimeSpan, Windows
 from toolkit.model.words import RunState
-from toolkit.runner import Stop
+from toolkit.runner import Stop, lease
 from toolkit.store import Store
 
 COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
@@ -114,6 +116,10 @@ def test_conditions_are_asked_in_a_session_that_cannot_write(run: Runner, databa
     assert states(refused) == {"gather": "failed"} and "read-only" in str(refused.steps[0].reason)
     text = GATHER + "only_if = {sql = \"SELECT 'x'\", at_least = 1}\n"
     assert "must return one number" in str(run(text).steps[0].reason)
+    for value in ("nan", "inf", "-inf"):
+        odd = run(GATHER + f"only_if = {{sql = \"SELECT '{value}'::DOUBLE\", at_least = 1}}\n")
+        assert states(odd) == {"gather": "failed"}
+        assert f"returned {value}, which no bound can be compared with" in str(odd.steps[0].reason)
     assert states(run(GATHER + 'only_if = {older_than = "1h"}\n')) == {"gather": "done"}
     young = run(GATHER + 'only_if = {older_than = "1h"}\n')
     assert states(young) == {"gather": "skipped"} and "ago" in str(young.steps[0].reason)
@@ -321,7 +327,30 @@ def test_a_changed_step_begins_anew_and_what_it_left_is_put_back(
     changed = SLOW.replace("WHERE a.id", "WHERE a.id < 10 AND b.id < 10 AND c.id < 10 AND a.id")
     second = run(changed)
     assert states(second) == {"slow": "done"} and second.steps[0].run != begun
+    assert f"of the earlier run {begun}, which the changed plan leaves: " in str(second.steps[0].reason)
     assert not store.open_entries_all()
+
+
+@pytest.mark.parametrize("raised", [True, False])
+def test_what_a_changed_step_cannot_put_back_fails_it_until_it_is_put_back(
+    raised: bool, run: Runner, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unable(*_: object, **__: object) -> CleanReport:
+        if raised:
+            raise ToolkitError("its sessions cannot be ended", code="TK-0308")
+        return CleanReport(left=("table `s`: DROP TABLE s",))
+
+    begun = run(SLOW, **closing_when_begun()).steps[0].run
+    changed = SLOW.replace("WHERE a.id", "WHERE a.id < 10 AND b.id < 10 AND c.id < 10 AND a.id")
+    with monkeypatch.context() as broken:
+        broken.setattr(attempting, "clean", unable)
+        for _ in range(2):
+            (step,) = (refused := run(changed)).steps
+            assert (refused.state, step.state, step.run) == (RunState.FAILED, StepState.FAILED, None)
+            assert f"nothing was begun; of the earlier run {begun}" in str(step.reason)
+            assert ("its sessions cannot be ended" if raised else "1 left: see `dbatk clean`") in str(step.reason)
+    assert tables(database) == {"g"}
+    assert states(run(changed)) == {"slow": "done"}, "the next plan run undoes it"
 
 
 def test_two_nights_of_one_plan_never_run_at_once(run: Runner, store: Store, database: Path) -> None:
@@ -388,6 +417,27 @@ def test_a_busy_target_is_waited_for_while_a_step_still_fits_into_the_window(
     for step, options in never:
         with pytest.raises(ToolkitError, match="is working on"):
             run(step, **options)
+
+
+@pytest.mark.parametrize(("of_plan", "code"), [(False, "TK-0310"), (True, "TK-0302")])
+def test_a_holder_on_another_host_is_waited_for_no_longer_than_the_window(
+    of_plan: bool, code: str, run: Runner, store: Store, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, heard = f"duckdb:{database}", _Begun()
+
+    def seen(holder: Holder, first: Holder | None) -> bool:
+        heard.ahead = timedelta(hours=2)
+        return False
+
+    store.acquire_lease(f"plan nightly on {name}" if of_plan else name, "20261121-000000-0000")
+    with sqlite3.connect(database.parent / "store.sqlite") as beside:
+        beside.execute("UPDATE lease SET host = 'far'")
+    monkeypatch.setattr(lease, "known_alive", seen)
+    with pytest.raises(ToolkitError, match="is working on") as caught:
+        run(GATHER, change=closing_in(3600), events=heard, now=heard.now)
+    assert caught.value.code == code
+    (record,) = store.plan_runs()
+    assert states(record) == {"gather": "stopped"} and "on `far`" in str(record.steps[0].reason)
 
 
 def test_steps_work_at_once_within_the_budget(run: Runner) -> None:

@@ -84,7 +84,16 @@ class StepAttempt:
             stop: asked when the window closes or somebody stops the plan.
         """
         begun = monotonic()
-        run = self._left_behind(job, earlier, stop)
+        run = self._left_behind(earlier)
+        dropped = None if run is None or self._goes_on_with(run, job) else run
+        undone: str | None = None
+        if dropped is not None:
+            self.events.emit(Event("warning", f"the plan changed, so run {dropped} is not continued"))
+            run, (is_whole, what) = None, self._undo(dropped, stop)
+            undone = f"of the earlier run {dropped}, which the changed plan leaves: {what}"
+            if not is_whole:  # what it left may be in the way, or still at work: tried again by the next plan run
+                state = StepState.STOPPED if stop.requested else StepState.FAILED
+                return replace(record, state=state, reason=f"nothing was begun; {undone}")
         went_on = run is not None
         if went_on:
             # Whoever comes after a kill must know which run this step was: it is no child of this plan run.
@@ -105,7 +114,9 @@ class StepAttempt:
         elif ended.state is StepState.DONE and went_on:
             ended = replace(ended, reason=ended.reason or "continued what an earlier run had begun")
         if ended.state is StepState.FAILED and job.step.on_failure is OnFailure.UNDO and ended.run is not None:
-            ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run, stop)}")
+            ended = replace(ended, reason=f"{ended.reason}; {self._undo(ended.run, stop)[1]}")
+        if undone is not None:
+            ended = replace(ended, reason="; ".join(filter(None, (ended.reason, undone))))
         return replace(
             record,
             state=ended.state,
@@ -135,34 +146,35 @@ class StepAttempt:
             refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
             return Verification(sentence) if refused else Verification(unverified=(sentence,))
 
-    def _left_behind(self, job: TargetStep, earlier: Sequence[StepRecord], stop: Stop) -> str | None:
-        """Return the run that an earlier run began and did not end, if this step would do the same.
-
-        A load in doubt is returned in any case: going on with it is refused until somebody has counted its rows.
-        So is one of which parts are committed: a new run would load them again.
-        """
+    def _left_behind(self, earlier: Sequence[StepRecord]) -> str | None:
+        """Return the run that an earlier plan run began and did not end."""
         last = next((step for step in earlier if step.run is not None), None)
         if last is None or last.run is None or not self._is_known(last.run):
             return None
-        if load_in_doubt(last.run, self.store) or loaded_in_part(last.run, self.store):
+        if self._has_loaded(last.run):
             return last.run
         head = self.store.load_head(last.run)
         cut_off = last.state in _CUT_OFF or head.state in _BROKEN or bool(self.store.unended_trials(last.run))
         cut_off = cut_off or (last.state is StepState.FAILED and self._is_done_after_all(last.run))
-        if not cut_off or not self._can_go_on(last.run):
-            return None
-        if _same_work(head, job):
-            return last.run
-        self.events.emit(Event("warning", f"the plan changed, so run {last.run} is not continued"))
-        self._undo(last.run, stop)
-        return None
+        return last.run if cut_off and self._can_go_on(last.run) else None
+
+    def _goes_on_with(self, run: str, job: TargetStep) -> bool:
+        """Tell whether a step goes on with a run that was left behind: it would do the same.
+
+        With a load in doubt in any case: going on with it is refused until somebody has counted its rows. So with
+        one of which parts are committed: a new run would load them again.
+        """
+        return self._has_loaded(run) or _same_work(self.store.load_head(run), job)
+
+    def _has_loaded(self, run: str) -> bool:
+        return load_in_doubt(run, self.store) or loaded_in_part(run, self.store)
 
     def _can_go_on(self, run: str | None) -> bool:
         if run is None or not self._is_known(run):
             return False
         if self.store.load_head(run).state is not RunState.DONE:
             return True
-        return load_in_doubt(run, self.store) or loaded_in_part(run, self.store) or self._is_done_after_all(run)
+        return self._has_loaded(run) or self._is_done_after_all(run)
 
     def _is_done_after_all(self, run: str) -> bool:
         return lost_after_all(run, self.store) or taken_as_done(run, self.store)
@@ -241,8 +253,8 @@ class StepAttempt:
         advice = [dialect.explain(trial.error_code or "", trial.reason or "") for trial in bad]
         return bool(bad) and all(each is not None and each.passing for each in advice)
 
-    def _undo(self, run: str, stop: Stop) -> str:
-        """Put back what a run changed and left, and say so."""
+    def _undo(self, run: str, stop: Stop) -> tuple[bool, str]:
+        """Put back what a run changed; return whether all was, and in words what became of it."""
         try:
             with stop.timeouts.finishing():
                 report = clean(
@@ -255,8 +267,8 @@ class StepAttempt:
                     timeouts=stop.timeouts,
                 )
         except ToolkitError as error:
-            return f"could not be undone: {error.sentence}"
-        return _what_was_undone(report, run, self.store)
+            return False, f"could not be undone: {error.sentence}"
+        return not report.left, _what_was_undone(report, run, self.store)
 
 
 def _reason_of(error: ToolkitError) -> str:

@@ -24,6 +24,8 @@ Now = Callable[[], datetime]
 _SET_BACK = timedelta(hours=1)
 """Less than this is a clock that is put right as the window opens: its close is the same."""
 
+_STOPPED = ToolkitError("the plan was stopped", code="TK-0130")
+
 
 @dataclass(slots=True)
 class PlanRun:
@@ -54,6 +56,18 @@ class PlanRun:
             return span.end
         last = None if self.plan.windows.now(now) else self.plan.windows.last(now)
         return last.end if last else None
+
+    @property
+    def because(self) -> ToolkitError | None:
+        """Why nothing more may begin: it was stopped, or its window closed (TK-0310); None while it may go on."""
+        if self.stop.requested:
+            return self.stop.because or _STOPPED
+        closed = self.closed_at()
+        return None if closed is None else ToolkitError(f"the window closed at {closed:%H:%M} UTC", code="TK-0310")
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, but no longer than until it is stopped; return whether nothing more may begin."""
+        return self.stop.wait(seconds) or self.closed_at() is not None
 
 
 def plan_hash(plan: MaintenancePlan) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from math import isfinite
 
 from toolkit.app.maintenance.asking import limited
 from toolkit.app.maintenance.choice import Size
@@ -123,7 +124,14 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
         raise ToolkitError(
             "the query of a condition must return one number", code="TK-0203", hint="such as SELECT count(*)"
         )
-    return float(values[0])
+    found = float(values[0])
+    if not isfinite(found):
+        raise ToolkitError(
+            f"the query of a condition returned {found}, which no bound can be compared with",
+            code="TK-0203",
+            hint="let the query say what that means, such as CASE WHEN ... THEN 0",
+        )
+    return found
 
 
 # -- figures of the catalogue ---------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from toolkit.executors import open_session, read_facts
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
 from toolkit.model.plan import MaintenancePlan, SchedulerWindows
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.model.window import DatabaseWindow, TimeSpan
 from toolkit.model.words import OperationName, Role
@@ -142,7 +143,7 @@ def hours_of(plan_target: PlanTarget, wish: SchedulerWindows, span: TimeSpan | N
             facts = read_facts(session, dialect, (Query("server", "server"), *queries))
         finally:
             session.close()
-    except ToolkitError as error:
+    except (ToolkitError, DatabaseError) as error:
         return Hours(span, wish, unknown=f"the database windows are unknown: {error.sentence}")
     return _hours(facts, wish, span)
 

@@ -61,12 +61,14 @@ class Threads:
 
         def work() -> None:
             # Popped by whoever is free: each target by one thread. A busy one is tried again after the others.
-            with suppress(IndexError):
-                while True:
+            while True:
+                try:
                     target_run = waiting.popleft()
-                    if not _work(plan_run, target_run, locks):
-                        waiting.append(target_run)
-                        plan_run.stop.wait(_TICK_SECONDS)
+                except IndexError:
+                    return
+                if not _work(plan_run, target_run, locks):
+                    waiting.append(target_run)
+                    plan_run.stop.wait(_TICK_SECONDS)
 
         threads = _begun(min(max(1, plan_run.plan.at_once), len(targets)), work)
         if not threads:
@@ -198,7 +200,7 @@ def _noted(plan_run: PlanRun) -> Iterator[None]:
 def _all_targets(plan_run: PlanRun, targets: Sequence[PlanTarget], dispatcher: Dispatcher) -> None:
     """Work on the targets whose locks can be had; what goes wrong on one never touches another."""
     locks_of = {plan_target.name: lock_of(plan_run.plan.name, plan_target) for plan_target in targets}
-    with holding_locks(plan_run.store, list(locks_of.values()), plan_run.id, plan_run.stop) as locks:
+    with holding_locks(plan_run.store, list(locks_of.values()), plan_run.id, plan_run) as locks:
         free = []
         for plan_target in targets:
             error = plan_target.refused or locks.refused.get(locks_of[plan_target.name])

@@ -34,7 +34,6 @@ from toolkit.units import seconds
 
 _TICK_SECONDS = 0.5
 _HOURS_SECONDS = 20.0
-_STOPPED = ToolkitError("the plan was stopped", code="TK-0130")
 _LOST = ToolkitError("the lease was lost", code="TK-0302")
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 
@@ -84,6 +83,8 @@ class TargetRun:
                     self._work()
         except (ToolkitError, DatabaseError) as error:
             why = error if isinstance(error, ToolkitError) else refused(dialect_of(target.engine), error)
+            if (over := self._over()) is not None:
+                self._halt(over[0], None)
             plan_run.refused.append(why)
             self._end_waiting(StepState.STOPPED, why.sentence)
         finally:
@@ -95,7 +96,7 @@ class TargetRun:
         plan_run, target = self._plan_run, self.plan_target.resolved.target
         try:
             held.enter_context(
-                holding_lease(plan_run.store, target.lease_key, plan_run.id, self.stop, waiting=plan_run.stop)
+                holding_lease(plan_run.store, target.lease_key, plan_run.id, self.stop, waiting=plan_run)
             )
             held.enter_context(self._holding_file())
         except ToolkitError as error:
@@ -164,9 +165,12 @@ class TargetRun:
     def _read_hours(self) -> None:
         """Find out when the database's own scheduler is at work, and say what that means."""
         plan_run, now, wish = self._plan_run, self._plan_run.now(), self._plan_run.plan.scheduler_windows
+        ask = partial(hours_of, self.plan_target, wish, plan_run.span)
         try:
-            self._hours = within(_HOURS_SECONDS, partial(hours_of, self.plan_target, wish, plan_run.span))
+            self._hours = within(_HOURS_SECONDS, ask, lambda: self._over() is not None)
         except TimeoutError:
+            if self._over() is not None:
+                return
             why = f"the database windows are unknown: no answer within {seconds(_HOURS_SECONDS)}"
             self._hours = Hours(plan_run.span, wish, unknown=why)
         for sentence in self._hours.sentences((job.step.operation for job in self._jobs.values()), now):
@@ -185,17 +189,11 @@ class TargetRun:
 
     def _over(self) -> tuple[str, ToolkitError | None] | None:
         """Return why nothing more may begin, and with it why what runs must end; None while it may go on."""
-        plan_run = self._plan_run
-        for stop, default in ((plan_run.stop, _STOPPED), (self.stop, _LOST)):
-            if stop.requested:
-                because = stop.because or default
-                return because.sentence, because
-        closed = plan_run.closed_at()
-        if closed is None:
+        because = (self.stop.because or _LOST) if self.stop.requested else self._plan_run.because
+        if because is None:
             return None
-        sentence = f"the window closed at {closed:%H:%M} UTC"
-        stopping = plan_run.plan.at_deadline is AtDeadline.STOP
-        return sentence, ToolkitError(sentence, code="TK-0310") if stopping else None
+        ends = because.code != "TK-0310" or self._plan_run.plan.at_deadline is AtDeadline.STOP
+        return because.sentence, because if ends else None
 
     def _halt(self, sentence: str, because: ToolkitError | None) -> None:
         """Begin nothing more; with an error end what runs too, each in its own order."""
