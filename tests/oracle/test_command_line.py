@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
+from seerdb.server.backend import SessionInfo
 
+from tests.oracle import wreck
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.server import Backend
 from tests.servers import forks
 
 
@@ -74,3 +79,23 @@ def test_a_job_leaves_its_table_serial(tmp_path: Path) -> None:
         status, _ = dbatk(standin, tmp_path, "ctas", "--source", "GTEST", "--table", "NEW_TABLE", "--degree", "4")
         assert status == 0
         assert standin.engine.state.objects["TABLE", ("DBATK", "NEW_TABLE")].degree == "1"
+
+
+@pytest.mark.parametrize(("later", "expected"), [(1, 3), (2, 0)], ids=["worker", "monitor"])
+def test_a_session_in_another_database_than_the_first_is_refused(
+    later: int, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, sessions = Backend.session_info, count()
+
+    def led_away(backend: Backend) -> SessionInfo:
+        info = real(backend)
+        return replace(info, db_name="CLONE") if next(sessions) >= later else info
+
+    with running_standin() as standin:
+        before = wreck.look(standin)
+        monkeypatch.setattr(Backend, "session_info", led_away)
+        status, answer = dbatk(standin, tmp_path, "ctas", "--source", "GTEST", "--table", "MADE")
+        made = wreck.look(standin).keys() - before.keys()
+    assert status == expected, answer
+    assert made == (set() if expected else {"TABLE DBATK.MADE"})
+    assert "leads to another database than before: `CLONE`, not `FREEPDB1`" in json.dumps(answer)

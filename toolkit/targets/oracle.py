@@ -119,6 +119,7 @@ class OracleTarget:
     engine: EngineName = "oracle"
     _instance: str | None = field(default=None, repr=False)
     """Where the first session landed: the others follow, for V$ views speak of one instance."""
+    _database: str | None = field(default=None, repr=False)
     _schema: str | None = field(default=None, repr=False)
     guard: LicenceGuard = field(init=False)
     _secrets: set[str] = field(default_factory=set, repr=False)
@@ -163,11 +164,13 @@ class OracleTarget:
         """Open a session that carries the run id as its client identifier.
 
         Raises:
-            ToolkitError: TK-0201 with the driver's reason and advice; TK-0206 when the driver is missing.
+            ToolkitError: TK-0201 with the driver's reason and advice; TK-0206 when the driver is missing; TK-0302
+                when the address leads to another database by now.
         """
         seconds = driver.MONITOR_SECONDS if role is Role.MONITOR else 0
         raw = driver.open_session(self.access, self._instance, call_seconds=seconds)
         self._instance = self._instance or driver.instance_of(raw)
+        self._check_same_database(raw)
         connection = OracleConnection(
             raw,
             self.guard,
@@ -182,6 +185,19 @@ class OracleTarget:
         raw.client_identifier = _cut(tag.run, _IDENTIFIER_BYTES)
         connection.tag(tag.action or role.value)
         return connection
+
+    def _check_same_database(self, raw: driver.RawConnection) -> None:
+        """Refuse a session in another database than the first one: an address can lead elsewhere meanwhile."""
+        found = driver.database_of(raw)
+        self._database = self._database or found
+        if found not in (None, self._database):
+            with driver.quietly():
+                raw.close()
+            raise ToolkitError(
+                f"`{self.display}` leads to another database than before: `{found}`, not `{self._database}`",
+                code="TK-0302",
+                hint="find out what the address leads to, then begin again",
+            )
 
     @property
     def programs_folder(self) -> str | None:

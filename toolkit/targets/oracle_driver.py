@@ -84,6 +84,8 @@ class RawConnection(Protocol):
     session_id: int
     serial_num: int
     instance_name: str
+    db_name: str
+    db_domain: str
     warning: object
     module: str
     action: str
@@ -135,6 +137,15 @@ def open_session(access: Access, instance: str | None = None, *, call_seconds: i
 def instance_of(raw: RawConnection) -> str | None:
     """Return the instance a session is on, as the server reports it at logon; None when it does not."""
     return _instance(raw) or None
+
+
+def database_of(raw: RawConnection) -> str | None:
+    """Return name and domain of a session's database, as the server reports them at logon; None when it does not.
+
+    A clone that kept its name cannot be told from its original by this (python-oracledb, `Connection.db_name`).
+    """
+    found = (getattr(raw, name, None) for name in ("db_name", "db_domain"))
+    return ".".join(str(each) for each in found if each).upper() or None
 
 
 def _instance(raw: RawConnection) -> str:
