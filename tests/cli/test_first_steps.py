@@ -59,8 +59,8 @@ def test_two_runs_of_one_label_are_told_apart_by_their_times(dbatk: Dbatk, url: 
             "--label",
             "w",
         )
-    title = dbatk("compare", "w~1", "w").out.splitlines()[0]
-    assert re.fullmatch(r"B w \(.* UTC\) against A w \(.* UTC\)", title)
+    title = " ".join(dbatk("compare", "w~1", "w").out.partition("\n==")[0].split())
+    assert re.fullmatch(r"ctas u on small\.duckdb: B w \(.* UTC\) against A w \(.* UTC\)", title)
 
 
 def test_daily_is_every_day() -> None:

@@ -28,6 +28,7 @@ from toolkit.report.chart import (
 from toolkit.report.metric_tables import PairMetrics, comparison_metrics, cost_pairs
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, scalar, table
+from toolkit.report.view import work_and_factors, work_of
 from toolkit.units import MISSING, count, number, percent, ratio
 
 MOST_PAIRS = 24
@@ -226,9 +227,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         ),
     )
     return ComparisonView(
-        title=clean(
-            f"Configurations of {a}" if comparison.a.head.run == comparison.b.head.run else f"B {b} against A {a}"
-        ),
+        title=clean(_title(comparison, a, b)),
         headline=clean(_headline(comparison.pairs, comparison.judged)),
         told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
         verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs, comparison.judged)),
@@ -241,6 +240,16 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         notes=tuple(clean(note) for note in comparison.notes),
         method=_comparison_method(comparison),
     )
+
+
+def _title(comparison: Comparison, a: str, b: str) -> str:
+    """Name a comparison so that a reader knows what was compared, and where; work that both did is named once."""
+    if comparison.a.head.run == comparison.b.head.run:
+        return f"{work_and_factors(comparison.a)}: configurations of {a}"
+    work_a, work_b = work_of(comparison.a), work_of(comparison.b)
+    if work_a == work_b:
+        return f"{work_a}: B {b} against A {a}"
+    return f"B {b}, {work_b}, against A {a}, {work_a}"
 
 
 def _run_name(run: RunRecord) -> str:

@@ -124,12 +124,20 @@ def _during(found: RunAnalysis) -> tuple[Chart, ...]:
 
 
 def _title(run: RunRecord) -> str:
-    """Name a run so that a reader knows it a year later: what, on which object and target, which factors, when."""
-    head, experiment = run.head, run.head.experiment
-    what = f"{experiment.operation} {worked_on(experiment)}".strip()
-    factors = "; ".join(_factor(run))
-    over = f": {factors}" if factors and head.mode is Mode.MEASUREMENT else ""
-    return clean(f"{what} on {place_of(experiment.target)}{over} ({head.began_at:%Y-%m-%d})")
+    """Name a run so that a reader knows it a year later."""
+    return clean(f"{work_and_factors(run)} ({run.head.began_at:%Y-%m-%d})")
+
+
+def work_and_factors(run: RunRecord) -> str:
+    """Name what a run did, and with which factors."""
+    factors = "; ".join(_factor(run)) if run.head.mode is Mode.MEASUREMENT else ""
+    return ": ".join(filter(None, (work_of(run), factors)))
+
+
+def work_of(run: RunRecord) -> str:
+    """Name what a run did: which operation, on which object and target."""
+    experiment = run.head.experiment
+    return f"{f'{experiment.operation} {worked_on(experiment)}'.strip()} on {place_of(experiment.target)}"
 
 
 def worked_on(experiment: Experiment) -> str:
