@@ -8,6 +8,7 @@
 -- domains, where a foreign table leads to, and the own functions that any of these, an index, extended statistics or a
 -- partition calls. The list of columns, plain indexes and rows are not: they change with the work of every day. A
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
+-- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
 -- Operators and casts are used without a name: all own ones that this session finds count, and those of a schema that is named.
 WITH RECURSIVE own AS NOT MATERIALIZED (
 SELECT p.oid, n.nspname, p.proname,
@@ -160,4 +161,13 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
  UNION ALL
 SELECT 'operators and casts', count(*) || ' of its own, ' || left(md5(string_agg(o.text, chr(10) ORDER BY o.text)), 12)
   FROM operators o
+HAVING count(*) > 0
+ UNION ALL
+SELECT 'event triggers',
+       count(*) || ' of them, '
+       || left(md5(string_agg(concat_ws(' ', e.evtname, e.evtevent, e.evtenabled, e.evttags, f.signature, f.body),
+                              chr(10) ORDER BY e.evtname)), 12)
+  FROM pg_event_trigger e
+  LEFT JOIN own f ON f.oid = e.evtfoid
+ WHERE e.evtenabled <> 'D'
 HAVING count(*) > 0;

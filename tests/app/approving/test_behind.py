@@ -53,6 +53,10 @@ TRIGGER = (
     "CREATE FUNCTION b_app.tr() RETURNS trigger LANGUAGE plpgsql AS "
     "'BEGIN INSERT INTO b_app.secret VALUES (1, NULL); RETURN new; END'; "
 )
+EVENT_TRIGGER = (
+    "CREATE FUNCTION b_app.ev() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; "
+    "CREATE EVENT TRIGGER b_ev ON table_rewrite EXECUTE FUNCTION b_app.ev()"
+)
 PARTITIONED = (
     "DROP TABLE b_app.dest; CREATE TABLE b_app.dest (id int, t text) PARTITION BY RANGE (id); "
     "CREATE TABLE b_app.part PARTITION OF b_app.dest DEFAULT"
@@ -145,6 +149,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
             "was `function b_app.f(integer), body ",
         ),
         ("CREATE FUNCTION b_app.f(bigint) RETURNS int LANGUAGE sql AS 'SELECT 7'", "`b_app.f`"),
+        (EVENT_TRIGGER, "was not set and is `1 of them, "),
         ("ALTER ROLE b_job SET work_mem = '8MB'", "set_for_it of"),
         ("ALTER ROLE b_job SET search_path = b_app", "search_path of"),
     ],
@@ -152,7 +157,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         "view", "rule", "trigger", "default", "check", "check of a domain", "type",
         "index", "partial index", "extended statistics", "generated", "operator", "cast", "default of an argument",
         "aggregate", "row security", "partitions", "text of a view", "body",
-        "overload", "setting", "search path",
+        "overload", "event trigger", "setting", "search path",
     ],
 )  # fmt: skip
 def test_what_changes_behind_a_name_is_refused(
