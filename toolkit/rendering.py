@@ -25,7 +25,8 @@ from toolkit.model.words import Effect, StepKind
 _KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\(\d{1,3}\))?")
 _LINE_END = "\0"
 """Stands for a line end inside a value while the template's own lines are tidied; no statement holds a NUL."""
-_HEADER = re.compile(r"\A(?:[ \t]*--[^\n]*\n|[ \t]*\n)*")
+_HEADER = re.compile(r"\A\s*(?:--[^\n]*\n)*")
+"""The first comment lines: those after a blank line belong to the statement."""
 
 
 class Rendered(str):

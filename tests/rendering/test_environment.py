@@ -108,3 +108,20 @@ def test_every_sql_file_loses_its_header_and_terminator_and_nothing_else() -> No
             assert not text.startswith("--")
             assert not text.rstrip().endswith((";", "/"))
             assert text.split()[-1].rstrip(";") in resources.sql_text(f"{engine}/{file}.sql")
+
+
+def test_a_comment_after_the_header_says_what_a_block_does() -> None:
+    values: dict[str, ContextValue] = {
+        "name": "i",
+        "table_text": "s.t",
+        "name_text": "s.i",
+        "drop_text": "DROP INDEX s.i",
+    }
+    firsts = [
+        render_call(dialect_of("postgresql"), Call(template, values)).partition("\n")[0]
+        for template in ("drop_rebuild_leftovers", "drop_invalid_index")
+    ]
+    assert firsts == [
+        "-- dropping what REINDEX CONCURRENTLY left invalid",
+        "-- dropping the index where CREATE INDEX CONCURRENTLY left it invalid",
+    ]
