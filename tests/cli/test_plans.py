@@ -68,6 +68,21 @@ def test_a_misspelt_command_of_a_group_is_named_unless_it_is_a_file(dbatk: Dbatk
     assert "there is no command" not in dbatk(group, word).err
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("plan", "run", "nightly.toml"), "use `dbatk run FILE`"),
+        (("plan", "check", "nightly.toml"), "use `dbatk plan show FILE`"),
+        (("plan", "zzz", "nightly.toml"), "see `dbatk plan --help`"),
+        (("audit", "show", "x"), "see `dbatk audit --help`"),
+    ],
+)
+def test_a_command_that_is_not_there_is_no_file(words: tuple[str, ...], hint: str, dbatk: Dbatk) -> None:
+    refused = dbatk(*words)
+    assert refused.status == 2
+    assert f"there is no command `{words[1]}`" in refused.err and hint in refused.err
+
+
 def test_a_target_that_nobody_can_reach_is_named_when_the_plan_is_looked_at(
     dbatk: Dbatk, plan: str, home: Path
 ) -> None:

@@ -24,8 +24,8 @@ from toolkit.readers.texts import UnreadableError
 from toolkit.units import number, percent
 
 CODE = "TK-0116"
-_OTHERS = "name RMAN logs; a folder of pg_basebackup is checked by `pg_verifybackup DIR`, pgBackRest by its `info`"
-_HINT = f"give the log written by RMAN (`rman ... log FILE`, or its output saved to a file): {_OTHERS}"
+_OTHERS = "a folder of pg_basebackup is checked by `pg_verifybackup DIR`, pgBackRest by its `info`"
+_HINT = f"give the log written by RMAN (`rman ... log FILE`, or its output saved to a file); {_OTHERS}"
 _EXIT = {
     LogOutcome.COMPLETED: ExitCode.DONE,
     LogOutcome.COMPLETED_WITH_WARNINGS: ExitCode.INCOMPLETE,
@@ -105,7 +105,7 @@ def read_logs(
 def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> Sequence[ReadLog]:
     """Read the log of a file line by line as RMAN wrote it, or each that is in an archive or a mail."""
     if file.is_dir():
-        raise ToolkitError(f"`{file}` is a folder", code=CODE, hint=_OTHERS)
+        raise ToolkitError(f"`{file}` is a folder", code=CODE, hint=f"name RMAN logs; {_OTHERS}")
     if not file.exists():
         raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:

@@ -39,8 +39,10 @@ _REPLACED = {
     "dbatk snapshot diff": "`dbatk compare A B`",
     "dbatk account": "`dbatk plan report`",
     "dbatk history": "`dbatk plan history`",
+    "dbatk plan run": "`dbatk run FILE`",
+    "dbatk plan check": "`dbatk plan show FILE`",
 }
-"""Commands of earlier releases, and what to use instead."""
+"""Commands of earlier releases, and such as are expected where they are not, and what to use instead."""
 
 
 def _version(wanted: bool) -> None:

@@ -283,18 +283,21 @@ class DefaultGroup(TyperGroup):
     def in_full(self, args: list[str]) -> list[str]:
         """Return the words of the long form for those that were typed.
 
-        A word that is nearly a command, and no file, is left for the error that names the command.
+        A word that is no file and nearly a command, or has another word behind it, is left for the error that
+        names the command.
         """
         if not args:
             return [self.default] if self.alone else []
-        if args[0] in (*self.commands, "-h", "--help") or (self._near(args[0]) and not Path(args[0]).exists()):
+        if args[0] in (*self.commands, "-h", "--help") or self._is_no_argument(*args[:2]):
             return args
         return [self.default, *args]
 
-    def _near(self, word: str) -> bool:
+    def _is_no_argument(self, word: str, following: str = "-") -> bool:
         from difflib import get_close_matches
 
-        return word.isalpha() and bool(get_close_matches(word, self.commands, 1, 0.7))
+        if not word.isalpha() or Path(word).exists():
+            return False
+        return not following.startswith("-") or bool(get_close_matches(word, self.commands, 1, 0.7))
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         return super().parse_args(ctx, self.in_full(args))
