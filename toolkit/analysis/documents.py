@@ -16,6 +16,7 @@ from toolkit.analysis.cells import CellSummary, analyse
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.judged import Judged
+from toolkit.analysis.recommendation import Gain, Recommendation
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
@@ -71,6 +72,51 @@ def comparison_document(comparison: Comparison) -> JsonObject:
             {"name": found.name, "a": _scalar(found.a), "b": _scalar(found.b)} for found in comparison.differences
         ],
         "notes": list(comparison.notes),
+    }
+
+
+def recommendation_document(one: Recommendation, file: str | None = None) -> JsonObject:
+    """Return the document of what to set; `file` holds the next experiment."""
+    head, law, first = one.found.run.head, one.law, one.advice.first
+    return {
+        "format": FORMAT,
+        "run": head.run,
+        "judged": _judged(one.found.judged),
+        "verdict": "conclusive" if one.conclusive else "inconclusive",
+        "headline": one.advice.headline,
+        "recommended": None if one.setting is None else {n: _scalar(level) for n, level in one.setting.items()},
+        "any_of": {name: [_scalar(level) for level in levels] for name, levels in one.any_of.items()},
+        "present": _levels(one.present.over) if one.present is not None and one.present_known else None,
+        "gain": _gain(one.present),
+        "gain_over_smaller": _gain(one.smaller),
+        "cost": {"efficiency": _scalar(one.efficiency), "cpu_ratio": _scalar(one.cpu_ratio)},
+        "limits": [
+            {"reason": each.cause.value, "evidence": each.evidence, "factors": _levels(each.cell)}
+            for each in one.limits
+        ],
+        "limit_known": any(each.cell == first for each in one.limits),
+        "law": None if law is None else {
+            "name": law.name,
+            "peak": _scalar(law.law.peak),
+            "peak_low": _scalar(law.law.peak_low),
+            "peak_high": _scalar(law.law.peak_high),
+            "knee": _scalar(law.knee),
+        },
+        "stopped_because": one.stopped_because,
+        "next": file,
+        "next_because": None if one.following is None else one.following.why,
+    }  # fmt: skip
+
+
+def _gain(gain: Gain | None) -> Json:
+    """How many times better the recommended configuration is than another."""
+    if gain is None:
+        return None
+    return {
+        "over": _levels(gain.over),
+        "ratio": _scalar(gain.ratio),
+        "ci_low": _scalar(gain.interval.low if gain.interval else None),
+        "ci_high": _scalar(gain.interval.high if gain.interval else None),
     }
 
 

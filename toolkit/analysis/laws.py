@@ -11,7 +11,7 @@ and D. G. Watts, *Nonlinear Regression Analysis and Its Applications* (1988), 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -122,31 +122,63 @@ def _least_squares(constant: Vector, shape: Vector, seen: Vector) -> tuple[Vecto
     return first, second, (left**2).sum(axis=1)
 
 
+@dataclass(frozen=True, slots=True)
+class FittedLaw:
+    """A law with the configurations that it was fitted to, by their level, and its knee, where it has one."""
+
+    law: ScalingLaw
+    cells: Mapping[float, Cell]
+    knee: float | None
+
+    @property
+    def name(self) -> str:
+        return "Amdahl's law" if math.isinf(self.law.peak) else "Universal Scalability Law"
+
+
+def fitted_law(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> FittedLaw | None:
+    """Fit the levels of a cell's kind; None where there are too few, or where they follow no law."""
+    cells = _levels(found, granted, chosen)
+    if not _enough(found, cells) or super_linear(found):
+        return None
+    points = [_point(found, level, cell, cells[min(cells)]) for level, cell in sorted(cells.items())]
+    law = scaling_law(points, found.fit.noise.degrees)
+    if law is None:
+        return None
+    shown = _shown_pct(found)
+    return FittedLaw(law, cells, None if shown is None else law.knee(sorted(cells), shown))
+
+
+def _levels(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> dict[float, Cell]:
+    kind = other_levels(chosen, found.scale)
+    return {
+        level: cell
+        for cell in granted
+        if other_levels(cell, found.scale) == kind and (level := scale_level(cell, found.scale)) and level >= 1
+    }
+
+
+def _enough(found: RunAnalysis, cells: Mapping[float, Cell]) -> bool:
+    return len(cells) >= FEWEST_LEVELS and found.fit.noise.degrees >= FEWEST_DEGREES
+
+
 def law_sentences(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> list[str]:
     """Say which law the levels of the chosen cell's kind follow, and what follows from it.
 
     Of fewer than four levels nothing is claimed: their times are facts and no curve.
     """
-    kind = other_levels(chosen, found.scale)
-    cells = {
-        level: cell
-        for cell in granted
-        if other_levels(cell, found.scale) == kind and (level := scale_level(cell, found.scale)) and level >= 1
-    }
-    noise = found.fit.noise
-    if len(cells) < FEWEST_LEVELS or noise.degrees < FEWEST_DEGREES:
+    cells = _levels(found, granted, chosen)
+    if not _enough(found, cells):
         return []
     if super_linear(found):
         return [
             "no scaling law is fitted: gains that are more than linear mean that the lowest level did other work "
             "or lacked something, such as a cache that was filled later or memory"
         ]
-    points = [_point(found, level, cell, cells[min(cells)]) for level, cell in sorted(cells.items())]
-    law = scaling_law(points, noise.degrees)
-    if law is None:
+    fitted = fitted_law(found, granted, chosen)
+    if fitted is None:
         return [f"the {found.judged.values} follow no scaling law within their noise: no peak is estimated"]
-    spelled = _spelled(law, found.scale or "", len(cells))
-    return [spelled, *_knee(found, law, sorted(cells)), *_thrift(found, cells)]
+    spelled = _spelled(fitted.law, found.scale or "", len(cells))
+    return [spelled, *_knee(found, fitted), *_thrift(found, cells)]
 
 
 def _point(found: RunAnalysis, level: float, cell: Cell, base: Cell) -> MeasuredLevel:
@@ -168,17 +200,20 @@ def _spelled(law: ScalingLaw, scale: str, levels: int) -> str:
     )
 
 
-def _knee(found: RunAnalysis, law: ScalingLaw, levels: Sequence[float]) -> list[str]:
+def _shown_pct(found: RunAnalysis) -> float | None:
+    """Return the difference in per cent that the run can show."""
     repeats = min(found.by_cell[summary.cell].n for summary in found.cells if summary.n)
-    shown = found.fit.noise.times(2 / repeats).minimum_detectable_pct()
-    knee = None if shown is None else law.knee(levels, shown)
-    if knee is None or shown is None:
+    return found.fit.noise.times(2 / repeats).minimum_detectable_pct()
+
+
+def _knee(found: RunAnalysis, fitted: FittedLaw) -> list[str]:
+    if fitted.knee is None:
         return []
-    gain = f"less than this run can show ({percent(shown)})"
-    return [f"from {found.scale} {spell_level(knee)} on one more doubling gains {gain}"]
+    gain = f"less than this run can show ({percent(_shown_pct(found))})"
+    return [f"from {found.scale} {spell_level(fitted.knee)} on one more doubling gains {gain}"]
 
 
-def _thrift(found: RunAnalysis, cells: dict[float, Cell]) -> list[str]:
+def _thrift(found: RunAnalysis, cells: Mapping[float, Cell]) -> list[str]:
     costs = costs_of(found.run)
     used = {level: costs[cell].measures.get("CPU") for level, cell in cells.items()}
     known = {level: seconds for level, seconds in used.items() if seconds}

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import typer
 
 from toolkit import __version__
+from toolkit.cli.advise import add_advise
 from toolkit.cli.audit import add_audit
 from toolkit.cli.awr import add_awr
 from toolkit.cli.backup import add_backup
@@ -82,6 +83,7 @@ def build_app() -> typer.Typer:
     add_backup(groups["backup"])
     app.add_typer(runs, name="runs")
     add_results(app, runs)
+    add_advise(app)
     add_compare(app)
     app.add_typer(target, name="target")
     add_doctor(app)

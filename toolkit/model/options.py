@@ -66,6 +66,10 @@ class Option:
     """Under what help shows it; a factor is shown among the factors."""
     level_begins: str = ""
     """The word every level begins with, where a level itself may hold a comma."""
+    merge_buffer: int = 0
+    """Where it is memory to sort in: the bytes of it that each sorted run takes while runs are merged."""
+    shared: bool = False
+    """Whether memory to sort in is given for all processes together."""
 
     @property
     def flag(self) -> str:

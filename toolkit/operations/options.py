@@ -49,12 +49,13 @@ ONLINE = Option("online", OptionKind.FLAG, "allow changes to the table during th
                 engines=NOT_DUCKDB, factor=True)  # fmt: skip
 SORT_AREA = Option("sort_area_mb", OptionKind.INTEGER,
                    "memory for each sort process, in MB; auto leaves it to the database", engines=ORACLE,
-                   factor=True, low=1, high=2047, unit="MB", words=("auto",))  # fmt: skip
+                   factor=True, low=1, high=2047, unit="MB", words=("auto",),
+                   merge_buffer=2**20)  # fmt: skip
 WORK_MEM = Option("work_mem", OptionKind.SIZE, "memory of each sort and hash of a process: 64M, 1G",
-                  engines=POSTGRESQL, factor=True)  # fmt: skip
+                  engines=POSTGRESQL, factor=True, merge_buffer=2**18)  # fmt: skip
 MAINTENANCE_WORK_MEM = Option("maintenance_work_mem", OptionKind.SIZE,
                               "memory of an index build, in total over its processes: 256M, 2G",
-                              engines=POSTGRESQL, factor=True)  # fmt: skip
+                              engines=POSTGRESQL, factor=True, merge_buffer=2**18, shared=True)  # fmt: skip
 PARALLEL_WORKERS = Option("parallel_workers", OptionKind.INTEGER,
                           "workers that read the table, whatever its size (storage parameter, for the run only)",
                           engines=POSTGRESQL, low=0, high=1024, unit="workers")  # fmt: skip

@@ -18,6 +18,7 @@ from toolkit.model.values import Scalar
 from toolkit.report.comparison_view import ComparisonView, comparison_view
 from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.metric_tables import Metrics, PairMetrics
+from toolkit.report.recommendation import recommendation_lines
 from toolkit.report.safe import csv_text, markdown
 from toolkit.report.tables import Table
 from toolkit.report.view import KeptScript, RunView, run_view
@@ -192,6 +193,8 @@ def _run(view: RunView) -> Iterator[str]:
     yield f"# {markdown(view.title)}"
     yield "\n".join(f"- {label}: {markdown(text)}" for label, text in view.facts)
     yield from _headed("Result", f"**{_sentence(view.advice.headline)}**")
+    if view.setting:
+        yield "\n".join(f"- {name}: {_sentence(text)}" for name, text in view.setting)
     if view.advice.sentences:
         yield _bullets(view.advice.sentences)
     yield from _headed("Limitations", _bullets([*view.advice.doubts, *view.warnings]))
@@ -261,7 +264,8 @@ def _run_text(view: RunView) -> list[str]:
         *wrapped(view.title),
         "=" * min(len(view.title), width()),
         *facts,
-        *_headed_text("Result", [*wrapped(view.advice.headline), *bullets(view.advice.sentences)]),
+        *_headed_text("Result", [*wrapped(view.advice.headline), *recommendation_lines(view.setting)]),
+        *bullets(view.advice.sentences),
         *_headed_text("Limitations", bullets([*view.advice.doubts, *view.warnings])),
         *_headed_text("Configurations", text_table(view.short_cells) if view.short_cells.rows else []),
         *_headed_text("Cost of each configuration, medians", text_table(view.costs) if view.costs.rows else []),

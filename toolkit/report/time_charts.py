@@ -245,7 +245,7 @@ def _panel(name: str) -> _Panel:
         return _MEMORY
     if name.startswith("waiting_"):
         return _WAITS
-    if "workers" in name or "sessions" in name:
+    if "workers" in name or "sessions" in name or name.startswith("working_"):
         return _SESSIONS
     return _Panel(f"other-{clean(name)}", clean(name), "", clean(name))
 

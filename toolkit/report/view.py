@@ -8,10 +8,11 @@ from datetime import datetime
 from fnmatch import fnmatch
 from statistics import median
 
-from toolkit.analysis.advice import Advice, advise
-from toolkit.analysis.cells import RunAnalysis, analyse
+from toolkit.analysis.advice import Advice
+from toolkit.analysis.cells import RunAnalysis
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
+from toolkit.analysis.recommendation import recommend, rows_below_headline
 from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
@@ -21,6 +22,7 @@ from toolkit.report.backup_charts import backup_charts
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
+from toolkit.report.recommendation import recommendation_rows
 from toolkit.report.safe import clean, clean_lines
 from toolkit.report.tables import (
     Table,
@@ -53,6 +55,8 @@ class RunView:
     about: str
     facts: tuple[tuple[str, str], ...]
     advice: Advice
+    setting: tuple[tuple[str, str], ...]
+    """What it gains besides, what limits it, what to try next: nothing of a job."""
     cells: Table
     short_cells: Table
     charts: tuple[Chart, ...]
@@ -75,14 +79,15 @@ class RunView:
 
 def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
     """Prepare a run for reading."""
-    found = analyse(run)
-    advice = advise(found, worth_pct)
+    recommended = recommend(run, worth_pct)
+    found, advice = recommended.found, recommended.advice
     return RunView(
         run=clean(run.head.run),
         title=_title(run),
         about=_about(run),
         facts=tuple((label, clean(text)) for label, text in _facts(run)),
         advice=_clean_advice(advice),
+        setting=recommendation_rows(rows_below_headline(recommended)) if run.head.mode is Mode.MEASUREMENT else (),
         cells=cells_table(found, advice.best, advice.recommended),
         short_cells=short_cells_table(found, advice.best, advice.recommended),
         charts=_charts(found, advice),

@@ -19,6 +19,7 @@ from toolkit.dialects.implementations import Implementation, Implementations, Ke
 from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
+from toolkit.model.records import THREADS_AT_WORK
 from toolkit.model.steps import Takes, Until
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Role, SupportState
@@ -67,7 +68,7 @@ class _InThreads(Implementation):
         return (Call("checkpoint", effect=Effect.CHANGES, tolerates=frozenset({"TransactionException"})),)
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
-        source = "threads that used CPU"
+        source = THREADS_AT_WORK
         if "busy_threads" not in peaks:
             return Granted(None, source, "the statement was too short to detect which threads worked")
         busy = int(peaks["busy_threads"])

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.work import Work
+from toolkit.model.records import PLAN_IS_SERIAL
 from toolkit.model.values import Row
 from toolkit.units import byte_size
 
@@ -88,7 +89,6 @@ _REQUEST = re.compile(r'building index ".*" with request for (?P<workers>\d+) pa
 _SERIALLY = re.compile(r'building index ".*" serially', re.DOTALL)
 _SAMPLED = "workers seen in pg_stat_activity"
 _COUNTED = "pg_stat_database.parallel_workers_launched"
-_PLAN = "plan"
 _ENOUGH_SECONDS = 1.0
 """A statement that was seen at work for so long, and never with a worker, had none."""
 
@@ -144,7 +144,7 @@ def of_query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
     """Tell the degree of a query; workers + 1, because the leader works too."""
     planned = planned_workers(kept.get("plan", ()))
     if planned is not None and not any(planned):
-        return Granted(1, _PLAN, SERIAL_PLAN)
+        return Granted(1, PLAN_IS_SERIAL, SERIAL_PLAN)
     if planned is not None and (launched := _launched(kept, planned)) is not None:
         return Granted(launched + 1, _COUNTED, _planned_sentence(max(planned), launched))
     return _sampled(max(planned) if planned else None, peaks, "the planner requested")
@@ -168,7 +168,7 @@ def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Gra
     if seen == 0:
         if planned is None:
             return Granted(None, "none", "there is neither a plan nor a sample of its workers")
-        return Granted(None, _PLAN, f"{asked} {planned} workers, but no sample saw them active")
+        return Granted(None, PLAN_IS_SERIAL, f"{asked} {planned} workers, but no sample saw them active")
     workers = seen if planned is None else min(seen, planned)
     if planned is not None and workers < planned:
         return Granted(workers + 1, _SAMPLED, f"{workers} of {planned} requested workers were ever seen active")

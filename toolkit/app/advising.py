@@ -1,0 +1,44 @@
+"""What a stored run leads to: what to set, and the experiment to run next as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from toolkit.analysis.recommendation import Recommendation, recommend
+from toolkit.app.files import write_file
+from toolkit.app.results import find_run
+from toolkit.design.build import check_engine
+from toolkit.design.file import dump_experiment, parse_experiment
+from toolkit.errors import ToolkitError
+from toolkit.store import Store
+
+
+def advised(store: Store, ref: str, worth_pct: float, present: Mapping[str, str]) -> Recommendation:
+    """Return what to set after a stored run.
+
+    Raises:
+        ToolkitError: TK-0109 for no such run, TK-0102 for present levels that were not measured.
+    """
+    return recommend(find_run(store, ref, samples=True), worth_pct, present=present)
+
+
+def write_next(found: Recommendation, path: Path) -> None:
+    """Write the next experiment to a new file, which loads again.
+
+    Raises:
+        ToolkitError: TK-0102 when nothing promises to tell more, TK-0405 when the file cannot be written.
+    """
+    if found.following is None:
+        raise ToolkitError(
+            "there is nothing to measure next: no further level promises a gain",
+            code="TK-0102",
+            hint="leave out `--next`, or vary another factor",
+        )
+    if path.exists():
+        raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="choose another name; nothing is overwritten")
+    head, following = found.found.run.head, found.following
+    check_engine(following.experiment, head.engine)
+    text = f"# After run {head.run}: {following.why}\n{dump_experiment(following.experiment)}"
+    parse_experiment(text, name=str(path))
+    write_file(path, text)
