@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.report.make import cell, metric, run_of, trial
-from toolkit.analysis.bottlenecks import Cause, bottlenecks
+from toolkit.analysis.bottlenecks import BottleneckKind as Kind
+from toolkit.analysis.bottlenecks import bottlenecks
 from toolkit.analysis.cells import analyse
 from toolkit.model.ceilings import Ceiling
 from toolkit.model.records import PLAN_IS_SERIAL, THREADS_AT_WORK, Artifact, ItemRecord, RunRecord, Sample
@@ -32,8 +33,8 @@ def run_with(**fields: object) -> RunRecord:
     return run_of([trial(at, OF, at, 10.0, **fields) for at in (1, 2, 3)], environment=environment)
 
 
-def causes(run: RunRecord, *ceilings: Ceiling) -> list[Cause]:
-    return [each.cause for each in bottlenecks(analyse(run), OF, ceilings)]
+def causes(run: RunRecord, *ceilings: Ceiling) -> list[Kind]:
+    return [each.kind for each in bottlenecks(analyse(run), OF, ceilings)]
 
 
 BLOCKED = instants({"waiting_lock": 1}, {"waiting_lock": 1}, {"waiting_not": 4}, {"waiting_not": 4})
@@ -47,46 +48,46 @@ LAST_WORKER = instants(
     {"parallel_workers": 3, "working_leaders": 1, "working_workers": 3, "waiting_not": 4},
     *({"parallel_workers": 1, "working_workers": 1, "waiting_not": 1, "waiting_ipc": 1},) * 3,
 )
-PLANTED: dict[str, tuple[dict[str, object], Cause, str]] = {
-    "a lock": ({"samples": BLOCKED}, Cause.LOCKS, "50 % of the processes' time waited for locks"),
+PLANTED: dict[str, tuple[dict[str, object], Kind, str]] = {
+    "a lock": ({"samples": BLOCKED}, Kind.LOCKS, "50 % of the processes' time waited for locks"),
     "a lock of Oracle": (
-        {"metrics": (metric("wait Application (session)", 12.0, "s"),)}, Cause.LOCKS, "took 30 % of the time",
+        {"metrics": (metric("wait Application (session)", 12.0, "s"),)}, Kind.LOCKS, "took 30 % of the time",
     ),
-    "the log": ({"samples": TO_STANDBY}, Cause.LOG, "67 % of the processes' time waited for the write-ahead log"),
-    "the log of Oracle": ({"metrics": (metric("event log file sync (session)", 20.0, "s"),)}, Cause.LOG, "50 %"),
+    "the log": ({"samples": TO_STANDBY}, Kind.LOG, "67 % of the processes' time waited for the write-ahead log"),
+    "the log of Oracle": ({"metrics": (metric("event log file sync (session)", 20.0, "s"),)}, Kind.LOG, "50 %"),
     "exhausted servers": (
         {"outcome": Outcome.DOWNGRADED, "granted_degree": 2, "reason": "1 of 3 planned workers were launched"},
-        Cause.SERVERS, "degree 2 of 4 was granted: 1 of 3 planned workers",
+        Kind.SERVERS, "degree 2 of 4 was granted: 1 of 3 planned workers",
     ),
     "a serial plan": (
         {"outcome": Outcome.DOWNGRADED, "granted_degree": 1, "granted_source": PLAN_IS_SERIAL,
          "reason": "serial plan"},
-        Cause.SERIAL, "the whole plan runs in one process",
+        Kind.SERIAL, "the whole plan runs in one process",
     ),
     "idle threads": (
         {"outcome": Outcome.DOWNGRADED, "granted_degree": 1, "granted_source": THREADS_AT_WORK,
          "reason": "1 of 4 threads did the work"},
-        Cause.SERIAL, "1 of 4 threads did the work: the rest had nothing to do",
+        Kind.SERIAL, "1 of 4 threads did the work: the rest had nothing to do",
     ),
     "a coordinator that loads": (
-        {"metrics": (metric("plan: load or build below PX SEND QC", 0.0, "yes/no"),)}, Cause.SERIAL, "coordinator",
+        {"metrics": (metric("plan: load or build below PX SEND QC", 0.0, "yes/no"),)}, Kind.SERIAL, "coordinator",
     ),
-    "a leader alone": ({"samples": LEADER}, Cause.SERIAL, "the leader worked alone for 75 % of the time"),
-    "a worker alone": ({"samples": LAST_WORKER}, Cause.SKEW, "one of 3 workers worked alone for 75 %"),
-    "skewed rows": ({"metrics": (metric("row skew of parallel servers", 3.1, ""),)}, Cause.SKEW, "3.10 times"),
+    "a leader alone": ({"samples": LEADER}, Kind.SERIAL, "the leader worked alone for 75 % of the time"),
+    "a worker alone": ({"samples": LAST_WORKER}, Kind.SKEW, "one of 3 workers worked alone for 75 %"),
+    "skewed rows": ({"metrics": (metric("row skew of parallel servers", 3.1, ""),)}, Kind.SKEW, "3.10 times"),
     "one big object": (
         {"items": (ItemRecord("small", Outcome.OK, 1.0, 0.0, 0), ItemRecord("huge", Outcome.OK, 10.0, 0.0, 1))},
-        Cause.SKEW, "`huge` was worked on alone for 9.00 s, 90 % of the time",
+        Kind.SKEW, "`huge` was worked on alone for 9.00 s, 90 % of the time",
     ),
-    "little memory": ({"metrics": (metric("temp_bytes", 9e7),)}, Cause.MEMORY, "85.8 MiB were written to"),
+    "little memory": ({"metrics": (metric("temp_bytes", 9e7),)}, Kind.MEMORY, "85.8 MiB were written to"),
     "others": (
         {"metrics": (metric("host_others_pct", 60.0, "%"), metric("host_cpu_user_seconds", 78.0, "s"))},
-        Cause.OTHERS, "others used 60 % of this host's CPU, which was 98 % busy",
+        Kind.OTHERS, "others used 60 % of this host's CPU, which was 98 % busy",
     ),
-    "I/O": ({"samples": READING}, Cause.IO, "of the processes' time waited for I/O"),
-    "I/O of Oracle": ({"metrics": (metric("wait User I/O (session)", 30.0, "s"),)}, Cause.IO, "75 % of the time"),
-    "all CPUs": ({"effective_parallelism": 7.4}, Cause.CPU, "7.40 of 8 CPUs were busy with it"),
-    "each process": ({"effective_parallelism": 3.9}, Cause.CPU, "each of 4 processes kept a CPU busy"),
+    "I/O": ({"samples": READING}, Kind.IO, "of the processes' time waited for I/O"),
+    "I/O of Oracle": ({"metrics": (metric("wait User I/O (session)", 30.0, "s"),)}, Kind.IO, "75 % of the time"),
+    "all CPUs": ({"effective_parallelism": 7.4}, Kind.CPU, "7.40 of 8 CPUs were busy with it"),
+    "each process": ({"effective_parallelism": 3.9}, Kind.CPU, "each of 4 processes kept a CPU busy"),
 }  # fmt: skip
 
 
@@ -94,7 +95,7 @@ PLANTED: dict[str, tuple[dict[str, object], Cause, str]] = {
 def test_each_cause_is_named_first_by_its_evidence(name: str) -> None:
     fields, cause, words = PLANTED[name]
     first = bottlenecks(analyse(run_with(**{**IDLE, **fields})), OF)[0]
-    assert first.cause is cause
+    assert first.kind is cause
     assert words in first.evidence
     assert first.sentence.startswith(str(cause))
 
@@ -107,7 +108,7 @@ def test_without_evidence_it_cannot_be_told() -> None:
 
 def test_what_can_be_removed_stands_before_what_is_merely_used() -> None:
     spilling = run_with(metrics=(metric("temp_bytes", 9e7),), effective_parallelism=7.9)
-    assert causes(spilling) == [Cause.MEMORY, Cause.CPU]
+    assert causes(spilling) == [Kind.MEMORY, Kind.CPU]
 
 
 def test_others_on_an_idle_host_held_nothing_up() -> None:
@@ -118,7 +119,7 @@ def test_others_on_an_idle_host_held_nothing_up() -> None:
 def test_a_rate_near_the_ceiling_of_the_host_is_io() -> None:
     ceiling = Ceiling("read", 127e6, "bytes_per_second", "fio", datetime(2026, 11, 24, tzinfo=UTC))
     near = run_with(metrics=(metric("host_disk_read_bytes", 1.2e9),), **IDLE)
-    assert causes(near, ceiling) == [Cause.IO]
+    assert causes(near, ceiling) == [Kind.IO]
     assert (
         "114 MiB/s of the 121 MiB/s that reading can do" in bottlenecks(analyse(near), OF, (ceiling,))[0].evidence
     )

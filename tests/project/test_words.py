@@ -18,7 +18,6 @@ GIVEN_UP = {
     "insisting": "retry",
     "patience": "timeout",
     "shield": "isolate",
-    "ceiling": "degree limit",
     "dresse": "auxiliary DDL",
 }
 """Words of an earlier vocabulary, in the singular, and what is said instead."""

@@ -35,7 +35,7 @@ _SKEWED = 2.0
 _HELD_UP = 0.2
 
 
-class Cause(StrEnum):
+class BottleneckKind(StrEnum):
     """Kinds of bottlenecks, as documents name them; the order is that in which they are reported."""
 
     LOCKS = "waits for locks"
@@ -53,13 +53,13 @@ class Cause(StrEnum):
 class Bottleneck:
     """What held a configuration up, and what shows it."""
 
-    cause: Cause
+    kind: BottleneckKind
     evidence: str
     cell: Cell
 
     @property
     def sentence(self) -> str:
-        return f"{self.cause}: {self.evidence}"
+        return f"{self.kind}: {self.evidence}"
 
 
 def bottlenecks(found: RunAnalysis, cell: Cell, ceilings: Sequence[Ceiling] = ()) -> tuple[Bottleneck, ...]:
@@ -68,7 +68,7 @@ def bottlenecks(found: RunAnalysis, cell: Cell, ceilings: Sequence[Ceiling] = ()
     if not trials:
         return ()
     seen = _Seen(found, cell, trials, ceilings)
-    return tuple(Bottleneck(cause, evidence, cell) for cause, look in _LOOKS.items() for evidence in look(seen))
+    return tuple(Bottleneck(kind, evidence, cell) for kind, look in _LOOKS.items() for evidence in look(seen))
 
 
 def _has_time(trial: TrialRecord) -> bool:
@@ -346,7 +346,14 @@ def _cpu(seen: _Seen) -> Iterator[str]:
         yield f"{each} kept a CPU busy ({number(used)} CPUs in all): more of them help while CPUs are idle"
 
 
-_LOOKS: Mapping[Cause, Callable[[_Seen], Iterator[str]]] = {
-    Cause.LOCKS: _locks, Cause.LOG: _log, Cause.SERVERS: _servers, Cause.SERIAL: _serial, Cause.SKEW: _skew,
-    Cause.MEMORY: _memory, Cause.OTHERS: _others, Cause.IO: _io, Cause.CPU: _cpu,
-}  # fmt: skip
+_LOOKS: Mapping[BottleneckKind, Callable[[_Seen], Iterator[str]]] = {
+    BottleneckKind.LOCKS: _locks,
+    BottleneckKind.LOG: _log,
+    BottleneckKind.SERVERS: _servers,
+    BottleneckKind.SERIAL: _serial,
+    BottleneckKind.SKEW: _skew,
+    BottleneckKind.MEMORY: _memory,
+    BottleneckKind.OTHERS: _others,
+    BottleneckKind.IO: _io,
+    BottleneckKind.CPU: _cpu,
+}

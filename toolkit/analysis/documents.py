@@ -91,7 +91,7 @@ def recommendation_document(one: Recommendation, file: str | None = None) -> Jso
         "gain_over_smaller": _gain(one.smaller),
         "cost": {"efficiency": _scalar(one.efficiency), "cpu_ratio": _scalar(one.cpu_ratio)},
         "limits": [
-            {"reason": each.cause.value, "evidence": each.evidence, "factors": _levels(each.cell)}
+            {"reason": each.kind.value, "evidence": each.evidence, "factors": _levels(each.cell)}
             for each in one.limits
         ],
         "limit_known": any(each.cell == first for each in one.limits),

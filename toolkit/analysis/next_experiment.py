@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from toolkit.analysis.advice import Advice
-from toolkit.analysis.bottlenecks import Bottleneck, Cause
+from toolkit.analysis.bottlenecks import Bottleneck, BottleneckKind
 from toolkit.analysis.cells import RunAnalysis, scale_level
 from toolkit.analysis.doubts import cpu_count, repeats_needed
 from toolkit.analysis.laws import FittedLaw
@@ -95,7 +95,7 @@ def _at(found: RunAnalysis, cell: Cell, name: str, levels: Sequence[Level]) -> t
 # -- memory -----------------------------------------------------------------------------------------------------
 def _memory(found: RunAnalysis, advice: Advice, limits: Sequence[Bottleneck]) -> NextExperiment | None:
     """Try sort memory by which what was written to disk is merged once, or not written at all."""
-    cell = next((each.cell for each in limits if each.cause is Cause.MEMORY), None)
+    cell = next((each.cell for each in limits if each.kind is BottleneckKind.MEMORY), None)
     option = next(_memory_options(found), None)
     if cell is None or option is None or advice.first is None:
         return None
@@ -134,7 +134,7 @@ def _spelled(option: Option, mebibytes: int) -> Level:
 
 
 # -- degrees ----------------------------------------------------------------------------------------------------
-_NO_MORE_HELPS = (Cause.SERVERS, Cause.SERIAL, Cause.LOCKS)
+_NO_MORE_HELPS = (BottleneckKind.SERVERS, BottleneckKind.SERIAL, BottleneckKind.LOCKS)
 
 
 def _higher(found: RunAnalysis, advice: Advice, limits: Sequence[Bottleneck]) -> NextExperiment | None:
@@ -145,7 +145,7 @@ def _higher(found: RunAnalysis, advice: Advice, limits: Sequence[Bottleneck]) ->
     levels = [level for cell in found.by_cell if (level := scale_level(cell, scale)) is not None]
     most = max(levels)
     cpus = cpu_count(found)
-    if own < most or any(each.cause in _NO_MORE_HELPS for each in limits):
+    if own < most or any(each.kind in _NO_MORE_HELPS for each in limits):
         return None
     higher = [level for level in (int(1.5 * most), int(2 * most), int(4 * most)) if level > most]
     higher = [level for level in dict.fromkeys(higher) if cpus is None or level <= max(_BEYOND * cpus, most)]

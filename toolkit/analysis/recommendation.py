@@ -225,10 +225,10 @@ def _limits(found: RunAnalysis, first: Cell | None, ceilings: Sequence[Ceiling])
         return
     own = bottlenecks(found, first, ceilings)
     yield from own
-    known = {each.cause for each in own}
+    known = {each.kind for each in own}
     higher = _next_level(found, first)
     if higher is not None:
-        yield from (each for each in bottlenecks(found, higher, ceilings) if each.cause not in known)
+        yield from (each for each in bottlenecks(found, higher, ceilings) if each.kind not in known)
 
 
 def _next_level(found: RunAnalysis, cell: Cell) -> Cell | None:
