@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tests.report.make import cell, sweep
+from tests.report.make import calm, cell, sweep
 from toolkit.analysis.compare import compare
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import FEWEST_DEGREES, Noise, Observation, fit
@@ -32,12 +32,14 @@ def simulated(
 
 def compared(cells: int, drift: float, slower: float = 1.0, seed: int = 11) -> list[int]:
     """How many cells have a verdict, of each comparison."""
-    source = random.Random(seed)
+    source, history = random.Random(seed), calm(simulated(random.Random(1), "a", cells, 0.0, 0.0))
     return [
         sum(
             pair.verdict is not Verdict.INCONCLUSIVE
             for pair in compare(
-                simulated(source, "a", cells, 0.03, drift), simulated(source, "b", cells, 0.03, drift, slower)
+                simulated(source, "a", cells, 0.03, drift),
+                simulated(source, "b", cells, 0.03, drift, slower),
+                history=history,
             ).pairs
         )
         for _ in range(PAIRS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.make import cell, metric, sweep
+from tests.report.make import cell, compared, metric, sweep
 from toolkit.analysis.advice import advice
 from toolkit.analysis.cells import cells
 from toolkit.analysis.compare import compare
@@ -87,7 +87,7 @@ def test_reports_head_and_spell_what_is_judged_by(by: JudgedBy) -> None:
 
 
 def test_a_comparison_reads_by_what_is_judged_by(by: JudgedBy) -> None:
-    found = compare(rated(by, run="a"), rated(by, 2.0, run="b"))
+    found = compared(rated(by, run="a"), rated(by, 2.0, run="b"))
     shown = " ".join(render_comparison(found, Format.TEXT).split())
     assert "of 3 configurations B is better in 3" in shown
     assert "`degree=1`: B is better, 2.0 times the score" in shown
@@ -112,7 +112,7 @@ def test_documents_name_what_is_judged_by(by: JudgedBy) -> None:
 
 
 def test_a_limit_may_be_of_the_score_or_of_the_time(by: JudgedBy) -> None:
-    found = compare(rated(by, run="a"), rated(by, 0.5, run="b"))
+    found = compared(rated(by, run="a"), rated(by, 0.5, run="b"))
     assert len(judge(found, parse_fail_if("score < -10%")).met) == 3
     assert judge(found, parse_fail_if("elapsed_seconds > +5%")).met == ()
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.report import make
 from tests.report.make import cell, host_samples, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.compare import compare
@@ -100,7 +101,7 @@ def test_with_one_trial_of_each_cell_there_is_no_order_to_see() -> None:
 
 def compared(factor: float) -> tuple[Chart, RunRecord]:
     after = sweep({level: [value * factor for value in values] for level, values in TIMES.items()}, run="b")
-    chart = ratio_chart(compare(sweep(TIMES, run="a"), after), table("", left("a"), []))
+    chart = ratio_chart(make.compared(sweep(TIMES, run="a"), after), table("", left("a"), []))
     assert chart is not None
     return chart, after
 

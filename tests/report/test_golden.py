@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.make import cell, host_samples, metric, run_of, sweep, sweep_trials, trial
-from toolkit.analysis.compare import compare
+from tests.report.make import cell, compared, host_samples, metric, run_of, sweep, sweep_trials, trial
 from toolkit.model.records import Artifact, RunRecord
 from toolkit.model.words import Outcome
 from toolkit.report.render import Format, render, render_comparison
@@ -101,4 +100,4 @@ def test_the_report_of_a_comparison_is_as_it_was_looked_at(chosen: Format) -> No
     later = sweep(
         {1: [8.0, 8.1, 8.2], 2: [3.0, 3.1, 3.05]}, run="20261122-052307-cd34", environment={"cpu_count": 4}
     )
-    check(f"comparison.{chosen}", render_comparison(compare(measured(), later), chosen))
+    check(f"comparison.{chosen}", render_comparison(compared(measured(), later), chosen))

@@ -1,14 +1,15 @@
 """Two runs, or two configurations, against each other: by how much, and whether that is more than noise.
 
 Within one run blocks are taken out. Between two runs they do not cancel: the sweeps of A and of B happened at
-other times. There the noise of a single observation counts, blocks included, pooled over both runs. What differs
-between the surroundings of the runs is shown first, and is never a reason to refuse.
+other times. There a difference is held against how much stored runs of identical work differ (`noise`), and where
+that is not known there is no interval and no verdict. What differs between the surroundings of the runs is shown
+first, and is never a reason to refuse.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -17,6 +18,7 @@ from toolkit.analysis.doubts import way_of_reading
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
 from toolkit.analysis.judged import Judged, judged_of
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
+from toolkit.analysis.noise import LOAD_APART_PCT, BetweenRuns, between_runs, load_of
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Scalar, spell_level
@@ -74,28 +76,18 @@ def _surroundings(run: RunRecord) -> Mapping[str, Scalar]:
 
 
 # -- load of others ---------------------------------------------------------------------------------------------
-_METRIC = "host_others_pct"
 _HIGH_PCT = 20.0
-_APART_PCT = 10.0
 
 
 def load_notes(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
     """Say when others used much of the host during either run, or more in one than in the other."""
-    of_a, of_b = _others(a), _others(b)
+    of_a, of_b = load_of(a), load_of(b)
     if of_a is None or of_b is None or a.head.run == b.head.run:
         return ()
-    if max(of_a, of_b) < _HIGH_PCT and abs(of_a - of_b) < _APART_PCT:
+    if max(of_a, of_b) < _HIGH_PCT and abs(of_a - of_b) < LOAD_APART_PCT:
         return ()
     shown = f"{percent(of_a)} of the host's CPU in A and {percent(of_b)} in B (medians)"
     return (f"others used {shown}: a difference may be due to them; repeat both runs on a quiet host",)
-
-
-def _others(run: RunRecord) -> float | None:
-    """Return the median part of the host that others used in the trials that count, in per cent."""
-    found = [
-        metric.value for trial in run.trials if trial.counts for metric in trial.metrics if metric.name == _METRIC
-    ]
-    return median(found) if found else None
 
 
 # -- the comparison ---------------------------------------------------------------------------------------------
@@ -120,7 +112,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """B against A: differences of the environment first, then the pairs, then what was left out."""
+    """B against A: differences of the environment first, then the pairs, then what was left out.
+
+    `history` are other stored runs of the operation, and `between` what they show; None within one run.
+    """
 
     a: RunRecord
     b: RunRecord
@@ -128,6 +123,8 @@ class Comparison:
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...] = ()
     chosen: tuple[tuple[Cell, Cell], ...] = ()
+    history: Sequence[RunRecord] = ()
+    between: BetweenRuns | None = None
 
     @property
     def judged(self) -> Judged:
@@ -142,6 +139,7 @@ def compare(
     cell_a: Cell | None = None,
     cell_b: Cell | None = None,
     force: bool = False,
+    history: Sequence[RunRecord] = (),
 ) -> Comparison:
     """Compare two runs cell by cell, or two named cells of one or two runs.
 
@@ -151,6 +149,7 @@ def compare(
         cell_a: a cell of A; with it, `cell_b` is the cell of B (the same levels when not given).
         cell_b: a cell of B.
         force: compare what did not do the same work all the same.
+        history: other stored runs, which show how much runs of identical work differ.
 
     Raises:
         ToolkitError: TK-0110 for another operation, operation version, engine or row count; TK-0109 for a cell
@@ -165,7 +164,7 @@ def compare(
             hint="compare like with like, or add `--allow-unlike` to compare them anyway",
         )
     forced = tuple(f"compared although the work differs: {reason}" for reason in reasons)
-    pairs = compare_values(a, b, chosen, judged_of(a))
+    pairs, between = compare_values(a, b, chosen, judged_of(a), history)
     metrics_a, metrics_b = metrics_by_cell(a), metrics_by_cell(b)
     with_metrics = tuple(
         replace(pair, metrics=metric_pairs(metrics_a.get(pair.cell_a, ()), metrics_b.get(pair.cell_b, ())))
@@ -178,6 +177,8 @@ def compare(
         with_metrics,
         (*forced, *load_notes(a, b), *notes, *left_out(a, b)),
         chosen=tuple(chosen),
+        history=history,
+        between=between,
     )
 
 
@@ -186,26 +187,45 @@ def compare_values(
     b: RunRecord,
     chosen: Iterable[tuple[Cell, Cell]],
     judged: Judged,
-) -> tuple[Pair, ...]:
-    """Compare one measured value of the chosen cells; values that are not positive do not enter."""
+    history: Sequence[RunRecord] = (),
+) -> tuple[tuple[Pair, ...], BetweenRuns | None]:
+    """Compare one measured value of the chosen cells; values that are not positive do not enter.
+
+    Returns:
+        the pairs, and by what two runs were compared; None within one run.
+    """
     seen_a, seen_b = judged.observed(a.trials), judged.observed(b.trials)
-    fit_a = fit(seen_a)
-    within = a.head.run == b.head.run
     values_a, values_b = _by_cell(seen_a), _by_cell(seen_b)
-    single = Noise(0.0, 0.0) if within else fit_a.components.pooled_with(fit(seen_b).components).single()
     chosen = tuple(chosen)
-    single = replace(single, pairs=max(1, sum(a in values_a and b in values_b for a, b in chosen)))
-    return tuple(
-        _pair(
-            cells,
-            values_a.get(cells[0], ()),
-            values_b.get(cells[1], ()),
-            fit_a if within else None,
-            single,
-            judged,
-        )
-        for cells in chosen
+    between: BetweenRuns | None = None
+    if a.head.run == b.head.run:
+        estimate = _within(fit(seen_a))
+    else:
+        between = between_runs(a, b, history, judged)
+        single = fit(seen_a).components.pooled_with(fit(seen_b).components).single()
+        compared = sum(a in values_a and b in values_b for a, b in chosen)
+        estimate = _across(between, replace(single, pairs=max(1, compared)))
+    pairs = (
+        _pair(cells, values_a.get(cells[0], ()), values_b.get(cells[1], ()), estimate, judged) for cells in chosen
     )
+    return tuple(pairs), between
+
+
+_Values = tuple[float, ...]
+_Estimate = Callable[[tuple[Cell, Cell], _Values, _Values], tuple[float, Noise | None]]
+"""Returns log(B / A) of two cells with values, and its noise; None where that is not known."""
+
+
+def _within(fitted: Fit) -> _Estimate:
+    return lambda cells, _a, _b: fitted.ratio(cells[1], cells[0])
+
+
+def _across(between: BetweenRuns, own: Noise) -> _Estimate:
+    def estimate(_: tuple[Cell, Cell], values_a: _Values, values_b: _Values) -> tuple[float, Noise | None]:
+        noise = between.noise.of_pair(own, len(values_a), len(values_b)) if between.reason is None else None
+        return _mean_log(values_b) - _mean_log(values_a), noise
+
+    return estimate
 
 
 def _by_cell(seen: Iterable[Observation]) -> dict[Cell, tuple[float, ...]]:
@@ -216,30 +236,19 @@ def _by_cell(seen: Iterable[Observation]) -> dict[Cell, tuple[float, ...]]:
 
 
 def _pair(
-    cells: tuple[Cell, Cell],
-    values_a: tuple[float, ...],
-    values_b: tuple[float, ...],
-    within: Fit | None,
-    single: Noise,
-    judged: Judged,
+    cells: tuple[Cell, Cell], values_a: _Values, values_b: _Values, estimate: _Estimate, judged: Judged
 ) -> Pair:
-    cell_a, cell_b = cells
     if not values_a or not values_b:
         middle_a, middle_b = (median(found) if found else None for found in (values_a, values_b))
         return Pair(
             *cells, len(values_a), len(values_b), middle_a, middle_b, None, None, Verdict.INCONCLUSIVE, None
         )
-    if within is not None:
-        centre, noise = within.ratio(cell_b, cell_a)
-    else:
-        centre = _mean_log(values_b) - _mean_log(values_a)
-        noise = single.times(1 / len(values_a) + 1 / len(values_b))
+    centre, noise = estimate(cells, values_a, values_b)
     value = median(values_b) / median(values_a)
-    interval = noise.interval(centre)
+    interval = None if noise is None else noise.interval(centre)
     interval = None if interval is None else interval.reaching(value)
     return Pair(
-        cell_a,
-        cell_b,
+        *cells,
         len(values_a),
         len(values_b),
         median(values_a),
@@ -247,7 +256,7 @@ def _pair(
         value,
         interval,
         judged.verdict(interval),
-        noise.minimum_detectable_pct(),
+        None if noise is None else noise.minimum_detectable_pct(),
     )
 
 

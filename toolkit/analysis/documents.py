@@ -16,6 +16,7 @@ from toolkit.analysis.cells import CellSummary, analyse
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.judged import Judged
+from toolkit.analysis.noise import BetweenRuns, pct_of
 from toolkit.analysis.recommendation import Gain, Recommendation
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
@@ -72,6 +73,7 @@ def comparison_document(comparison: Comparison) -> JsonObject:
             {"name": found.name, "a": _scalar(found.a), "b": _scalar(found.b)} for found in comparison.differences
         ],
         "notes": list(comparison.notes),
+        "between_runs": None if comparison.between is None else _between(comparison.between),
     }
 
 
@@ -224,6 +226,19 @@ def _advice(advice: Advice, worth_pct: float) -> JsonObject:
         "worth_pct": worth_pct,
         "sentences": list(advice.sentences),
         "doubts": list(advice.doubts),
+    }
+
+
+def _between(between: BetweenRuns) -> JsonObject:
+    """What two runs were held against; without a verdict `reason` says why."""
+    noise = between.noise
+    return {
+        "reason": between.reason,
+        "runs": noise.runs,
+        "degrees_of_freedom": noise.spread.degrees,
+        "deviation_pct": _scalar(pct_of(math.sqrt(noise.spread.variance))),
+        "widest_pct": _scalar(pct_of(noise.spread.widest)),
+        "span_seconds": noise.span_seconds,
     }
 
 

@@ -65,16 +65,22 @@ class Noise:
         degrees: of freedom.
         cells: how many are compared with each other by estimates of this noise.
         pairs: how many comparisons are made of pairs that share no cell.
+        least: how far an interval reaches to either side at least, on the log scale.
     """
 
     variance: float
     degrees: float
     cells: int = 2
     pairs: int = 1
+    least: float = 0.0
 
     def times(self, factor: float) -> Noise:
         """Return the noise of an estimate whose variance is `factor` times this one."""
         return replace(self, variance=self.variance * factor)
+
+    def reaching(self, least: float) -> Noise:
+        """Return the noise of an estimate whose interval reaches so far at least."""
+        return replace(self, least=max(self.least, least))
 
     def interval(self, centre: float) -> ConfidenceInterval | None:
         """Return the interval of exp(centre); all that are compared hold together at 95 %.
@@ -83,7 +89,7 @@ class Noise:
         """
         if self.degrees < FEWEST_DEGREES:
             return None
-        half = self._critical() * math.sqrt(self.variance)
+        half = max(self._critical() * math.sqrt(self.variance), self.least)
         return ConfidenceInterval(math.exp(centre - half), _exp(centre + half))
 
     def minimum_detectable_pct(self) -> float | None:
@@ -95,8 +101,9 @@ class Noise:
         """
         if self.degrees <= 0:
             return None
-        reach = self._critical() + t_quantile(POWER, self.degrees)
-        return (_exp(reach * math.sqrt(self.variance)) - 1) * 100
+        deviation = math.sqrt(self.variance)
+        reach = max(self._critical() * deviation, self.least) + t_quantile(POWER, self.degrees) * deviation
+        return (_exp(reach) - 1) * 100
 
     def _critical(self) -> float:
         """Return how many standard errors an interval reaches to either side."""

@@ -91,7 +91,8 @@ def _pairs(comparison: Comparison, metric: str) -> tuple[Pair, ...]:
     known = {found.name for run in (comparison.a, comparison.b) for trial in run.trials for found in trial.metrics}
     if metric not in {ELAPSED, *known}:
         raise _unknown(metric, known)
-    return compare_values(comparison.a, comparison.b, comparison.chosen, Judged(JudgedBy(metric)))
+    judged = Judged(JudgedBy(metric))
+    return compare_values(comparison.a, comparison.b, comparison.chosen, judged, comparison.history)[0]
 
 
 def _unknown(metric: str, known: set[str]) -> ToolkitError:
@@ -118,5 +119,5 @@ def _spell(pair: Pair) -> str:
     if pair.ratio is None:
         return "has no numbers on one side"
     if pair.interval is None:
-        return f"{change(pair.ratio)}, no interval from so few repeats"
+        return f"{change(pair.ratio)}, no interval"
     return f"{change(pair.ratio)} ({change(pair.interval.low)} to {change(pair.interval.high)} at 95 %)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -11,9 +11,12 @@ from pathlib import Path
 from toolkit.analysis.cells import cells
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, compare
+from toolkit.analysis.judged import judged_of
+from toolkit.analysis.noise import LOAD
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import judged_by
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.state import SnapshotHead
 from toolkit.model.values import Cell, spell_level
@@ -157,8 +160,17 @@ def _fits(cell: Cell, wanted: dict[str, str]) -> bool:
     return all(spelled.get(name) == level for name, level in wanted.items())
 
 
-def compare_named(store: Store, a: str, b: str, *, force: bool = False) -> Comparison:
+def compare_named(
+    store: Store, a: str, b: str, *, force: bool = False, metrics: Collection[str] = ()
+) -> Comparison:
     """Compare two runs, or two cells of one or two runs.
+
+    Args:
+        store: where they are.
+        a: the run to compare with.
+        b: the run in question.
+        force: compare what did not do the same work all the same.
+        metrics: what is compared besides that by which the operation is judged.
 
     Raises:
         ToolkitError: TK-0109 for an unknown name, TK-0110 for work that is not the same, TK-0107 for the same run
@@ -175,7 +187,39 @@ def compare_named(store: Store, a: str, b: str, *, force: bool = False) -> Compa
             code="TK-0107",
             hint=f"{before}name two runs, or two configurations such as RUN/degree=4; see `dbatk runs list`",
         )
-    return compare(first.run, second.run, cell_a=first.cell, cell_b=second.cell, force=force)
+    return compare(
+        first.run,
+        second.run,
+        cell_a=first.cell,
+        cell_b=second.cell,
+        force=force,
+        history=() if first.run.head.run == second.run.head.run else _history(store, first.run, metrics),
+    )
+
+
+def _history(store: Store, run: RunRecord, metrics: Collection[str] = ()) -> list[RunRecord]:
+    """Return earlier runs of the operation on the database of a run, which show how much such runs differ."""
+    head = run.head
+    needed = {judged_of(run).by.metric, LOAD, *metrics}
+    return store.earlier_runs(head.engine, head.target_name, head.experiment.operation, needed)
+
+
+def runs_of_target(store: Store, target: str) -> list[RunRecord]:
+    """Return the newest runs on the databases that a target has stood for, with what they are judged by.
+
+    Raises:
+        ToolkitError: TK-0109 when none is stored.
+    """
+    heads = [head for head in store.list_runs() if head.experiment.target == target]
+    if not heads:
+        raise ToolkitError(
+            f"no run on `{target}` is stored",
+            code="TK-0109",
+            hint="`dbatk runs list` shows the targets; `--measure FILE.toml` measures this one",
+        )
+    metrics = {judged_by(head.experiment.operation).metric for head in heads} | {LOAD}
+    places = dict.fromkeys((head.engine, head.target_name) for head in heads)
+    return [run for engine, name in places for run in store.earlier_runs(engine, name, metrics=metrics)]
 
 
 def choices(store: Store, *refs: str) -> Iterator[str]:
@@ -200,7 +244,7 @@ def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float =
     if len(runs) == 2:
         # a report of two unlike runs is still a report of both
         with contextlib.suppress(ToolkitError):
-            comparisons.append(compare(runs[0], runs[1]))
+            comparisons.append(compare(runs[0], runs[1], history=_history(store, runs[0])))
     return render(runs[0] if len(runs) == 1 else runs, format, comparisons=comparisons, worth_pct=worth_pct)
 
 

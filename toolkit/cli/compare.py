@@ -144,7 +144,8 @@ def _runs(store: Store, arguments: Arguments, a: str, b: str, limit: Limit | Non
     _check(arguments, "runs")
     for sentence in choices(store, a, b):
         say(f"note: {sentence}")
-    comparison = compare_named(store, a, b, force=arguments.flag("allow_unlike"))
+    metrics = () if limit is None else (limit.metric,)
+    comparison = compare_named(store, a, b, force=arguments.flag("allow_unlike"), metrics=metrics)
     _write(arguments, lambda: render_comparison(comparison, Format.HTML))
     if arguments.flag("json"):
         out_raw(render_comparison(comparison, Format.JSON))

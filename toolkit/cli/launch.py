@@ -32,33 +32,41 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
         return _save(experiment, Path(save_as))
     if arguments.flag("dry_run"):
         return _print_script(experiment, arguments)
-    from toolkit.app.maintenance.run_guards import guarding
-    from toolkit.app.runs.execute import start
-    from toolkit.app.targets import fitted
     from toolkit.store import open_store
 
     resolved = reach(experiment.target)
-    experiment = fitted(experiment, resolved)
-    if arguments.flag("debug"):
-        resolved.target.observer = _show_statement
     with open_store(arguments.text("store")) as store:
         try:
-            with (
-                checked_experiment(file, experiment, resolved, store, arguments) as approvals,
-                listening(arguments) as events,
-            ):
-                run = start(
-                    experiment,
-                    resolved.target,
-                    store=store,
-                    approvals=approvals,
-                    events=events,
-                    policy=resolved.policy,
-                    guarding=guarding(resolved, events),
-                )
+            run = run_on(experiment, resolved, store, arguments, file)
         finally:
             resolved.target.close()
         return show_result(store, run, arguments)
+
+
+def run_on(
+    experiment: Experiment, resolved: ResolvedTarget, store: Store, arguments: Arguments, file: Path | None = None
+) -> str:
+    """Run an experiment on a target that was reached, as the options allow it, and return the run's id."""
+    from toolkit.app.maintenance.run_guards import guarding
+    from toolkit.app.runs.execute import start
+    from toolkit.app.targets import fitted
+
+    experiment = fitted(experiment, resolved)
+    if arguments.flag("debug"):
+        resolved.target.observer = _show_statement
+    with (
+        checked_experiment(file, experiment, resolved, store, arguments) as approvals,
+        listening(arguments) as events,
+    ):
+        return start(
+            experiment,
+            resolved.target,
+            store=store,
+            approvals=approvals,
+            events=events,
+            policy=resolved.policy,
+            guarding=guarding(resolved, events),
+        )
 
 
 def reach(text: str | None) -> ResolvedTarget:

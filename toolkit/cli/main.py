@@ -22,6 +22,7 @@ from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
 from toolkit.cli.files import add_files
 from toolkit.cli.help import SETTINGS
+from toolkit.cli.noise import add_noise
 from toolkit.cli.operations import add_operations
 from toolkit.cli.output import fit_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group, refuse_unknown_color
@@ -85,6 +86,7 @@ def build_app() -> typer.Typer:
     add_results(app, runs)
     add_advise(app)
     add_compare(app)
+    add_noise(app)
     app.add_typer(target, name="target")
     add_doctor(app)
     awr = new_group("Read AWR and Statspack reports.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.judged import Judged
+from toolkit.analysis.noise import SETTLES
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Verdict
@@ -230,7 +231,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         title=clean(_title(comparison, a, b)),
         headline=clean(_headline(comparison.pairs, comparison.judged)),
         told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
-        verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison.pairs, comparison.judged)),
+        verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison)),
         differences=differences,
         chart=ratio_chart(comparison, pairs),
         pairs=pairs,
@@ -264,7 +265,10 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
     noise = (
         "Both configurations are of one run, so the drift between sweeps is removed."
         if same
-        else "Between two runs the drift between sweeps does not cancel out: it counts as noise, pooled over both."
+        else "Two runs differ by more than the noise within each of them. A difference counts only if it exceeds "
+        "the interval that other runs of identical work give, and the largest difference between any two of them. "
+        "There is no interval and no verdict where fewer than 13 are stored, where the two runs are further apart "
+        "than all those, or where the load of others differs more than among them."
     )
     together = (
         "All intervals hold together at 95 %: the more configurations are compared, the wider each of them is."
@@ -292,8 +296,9 @@ def _headline(pairs: Sequence[Pair], judged: Judged) -> str:
     return f"of {count(len(pairs))} configurations B is {' and '.join(parts)}{rest}"
 
 
-def _verdicts(pairs: Sequence[Pair], judged: Judged) -> Iterator[str]:
+def _verdicts(comparison: Comparison) -> Iterator[str]:
     """Give the pairs that tell something first, then the others, then what would have shown."""
+    pairs, judged, between = comparison.pairs, comparison.judged, comparison.between
     if len(pairs) > 1:
         for pair in sorted(pairs, key=lambda pair: pair.verdict is Verdict.INCONCLUSIVE):
             yield verdict_sentence(pair, judged)
@@ -303,6 +308,12 @@ def _verdicts(pairs: Sequence[Pair], judged: Judged) -> Iterator[str]:
     if inconclusive:
         smallest = max(pair.minimum_detectable_pct or 0.0 for pair in inconclusive)
         yield f"the minimum detectable effect with this many repeats is {spelled_difference(smallest)}"
+    if between is None and any(pair.ratio is not None and pair.interval is None for pair in pairs):
+        yield "too few repeats show the noise: there is no interval"
+    if between is not None:
+        yield between.sentence
+        if between.reason is not None:
+            yield SETTLES
 
 
 def verdict_sentence(pair: Pair, judged: Judged) -> str:
@@ -311,7 +322,7 @@ def verdict_sentence(pair: Pair, judged: Judged) -> str:
     if pair.ratio is None:
         return f"`{name}`: no result, because one side has no trial that counts"
     if pair.interval is None:
-        return f"`{name}`: too few repeats for a verdict; by the medians {judged.change(pair.ratio)}"
+        return f"`{name}`: inconclusive; by the medians {judged.change(pair.ratio)}"
     span = judged.change(pair.interval.low, pair.interval.high)
     if pair.verdict is Verdict.INCONCLUSIVE:
         return f"`{name}`: inconclusive ({span})"

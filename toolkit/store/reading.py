@@ -52,7 +52,7 @@ class RunReader(StorePart):
     def list_runs(self, limit: int | None = None) -> list[RunHead]:
         """Return the heads of the newest runs, newest first; of all runs without a limit."""
         with self._database.read() as connection:
-            return [_head(row) for row in connection.execute(newest_first(_heads(), schema.run, limit))]
+            return [head_of(row) for row in connection.execute(newest_first(heads(), schema.run, limit))]
 
     def runs_with_trials(self, runs: Sequence[str], outcomes: Collection[Outcome]) -> frozenset[str]:
         """Return those of some runs that have a trial whose last attempt ended so, or has no end."""
@@ -78,11 +78,11 @@ class RunReader(StorePart):
 
     def children_of(self, run: str, target: str | None = None) -> list[RunHead]:
         """Return the heads of the runs that a plan's run consists of, on one target or all, oldest first."""
-        query = _heads().where(schema.run.c.parent_run == run)
+        query = heads().where(schema.run.c.parent_run == run)
         if target is not None:
             query = query.where(schema.run.c.target == target)
         with self._database.read() as connection:
-            return [_head(row) for row in connection.execute(query.order_by(schema.run.c.began_at))]
+            return [head_of(row) for row in connection.execute(query.order_by(schema.run.c.began_at))]
 
     def export_run(self, run: str) -> bytes:
         """Return a run as one JSON document (UTF-8) with its rows, table by table; leases stay behind.
@@ -120,7 +120,7 @@ def read_run(connection: Connection, run: str, *, samples: bool = True) -> RunRe
     )
 
 
-def _heads() -> Select[*tuple[object, ...]]:
+def heads() -> Select[*tuple[object, ...]]:
     """Select heads with the number of trials that ended; an interrupted trial is still to be done."""
     ended = (
         select(func.count(schema.trial.c.trial.distinct()))
@@ -132,13 +132,13 @@ def _heads() -> Select[*tuple[object, ...]]:
 
 
 def _read_head(connection: Connection, run: str) -> RunHead:
-    row = connection.execute(_heads().where(schema.run.c.run == run)).first()
+    row = connection.execute(heads().where(schema.run.c.run == run)).first()
     if row is None:
         raise unknown_run(run)
-    return _head(row)
+    return head_of(row)
 
 
-def _head(row: rows.AnyRow) -> RunHead:
+def head_of(row: rows.AnyRow) -> RunHead:
     values = row._mapping
     return RunHead(
         run=values["run"],
@@ -278,8 +278,8 @@ class Names(StorePart):
         """Return the runs of a label, newest first; none for any other name of a run."""
         table = schema.run
         with self._database.read() as connection:
-            query = newest_first(_heads(), table, None, table.c.label == ref)
-            return tuple(_head(row) for row in connection.execute(query))
+            query = newest_first(heads(), table, None, table.c.label == ref)
+            return tuple(head_of(row) for row in connection.execute(query))
 
 
 _BEFORE = re.compile(r"(?P<name>.+)~(?P<back>\d{1,6})")

@@ -13,6 +13,7 @@ from toolkit.errors import ToolkitError
 from toolkit.store.audit import AuditFile, AuditLog
 from toolkit.store.audit_table import AuditMarks, AuditTable
 from toolkit.store.database import BUSY_SECONDS
+from toolkit.store.history import History
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
 from toolkit.store.location import address_to_send, audit_path, default_path, find_place
@@ -26,7 +27,7 @@ from toolkit.store.snapshots import Snapshots
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Plans, Trials, Journals, Leases, RunReader, Names, Deleting, Snapshots, AuditMarks):
+class Store(Runs, Plans, Trials, Journals, Leases, RunReader, History, Names, Deleting, Snapshots, AuditMarks):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise
