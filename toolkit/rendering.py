@@ -18,7 +18,7 @@ from toolkit import resources
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.backup.texts import BARE, PATTERNS, fits
 from toolkit.dialects.work import Call, ContextValue
-from toolkit.model.steps import Step, added, spell_on_host, together
+from toolkit.model.steps import Step, added, spell_on_host, spell_program, together
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, StepKind
 
@@ -221,7 +221,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         return together(step_of(dialect, each) for each in (replace(call, also=()), *call.also))
     return Step(
         name=f"{dialect.engine}/{call.template}",
-        text=spell_on_host(call.kind, call.argv) if _has_no_text(call) else render_call(dialect, call),
+        text=_text_on_host(call) if _has_no_text(call) else render_call(dialect, call),
         kind=call.kind,
         session=call.session,
         binds=call.binds,
@@ -242,12 +242,18 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         awaits=call.awaits,
         own_read=call.file and call.effect is Effect.READS,
         argv=call.argv,
+        program=call.program,
+        undo_argv=call.undo_argv,
         environment=call.environment,
         as_user=call.as_user,
         without=call.without,
         access=call.access,
         otherwise=None if call.otherwise is None else step_of(dialect, call.otherwise),
     )
+
+
+def _text_on_host(call: Call) -> str:
+    return spell_on_host(call.kind, call.argv) if call.program is None else spell_program(call.argv, call.program)
 
 
 def _has_no_text(call: Call) -> bool:

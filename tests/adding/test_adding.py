@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adding import host, pause, vacuum
+from tests.adding import elsewhere, pause, vacuum
 from tests.engines.arena import Arena, Heard, duckdb_arena
 from toolkit.analysis.advice import advice
 from toolkit.app.approvals import Approvals
@@ -98,22 +98,25 @@ def test_what_an_engine_has_none_of_is_neither_run_nor_planned_nor_printed(
     assert not any(text.startswith(("ANALYZE", "VACUUM")) for text in arena.statements)
 
 
-# -- work on the host alone, on an engine from outside ------------------------------------------------------------
+# -- work on the host alone, on an engine from outside --------------------------------------------------------
 def pausing(*milliseconds: int, repeat: int = 4) -> Experiment:
     return build_experiment(
-        "pause", {}, {"milliseconds": milliseconds}, General(target="host://", repeat=repeat, warmup=1, seed=7)
+        "pause",
+        {},
+        {"milliseconds": milliseconds},
+        General(target="elsewhere://", repeat=repeat, warmup=1, seed=7),
     )
 
 
 @pytest.fixture
 def this_host() -> Iterator[None]:
-    with host.added(), registered(pause.DECLARATION):
+    with elsewhere.added(), registered(pause.DECLARATION):
         yield
 
 
 @pytest.mark.usefixtures("this_host")
 def test_work_without_a_database_is_a_sweep_like_any_other(store: Store) -> None:
-    target = find_target("host://").target
+    target = find_target("elsewhere://").target
     heard = Heard()
     run = start(pausing(1, 60), target, store=store, approvals=ALLOWED, events=heard)
     record = store.load_run(run)
@@ -140,7 +143,7 @@ def test_work_without_a_database_is_resumed_where_it_was_cut_off(store: Store) -
             if len([each for each in self.events if each.kind == "trial-ended"]) == 3:
                 stop.request()
 
-    stop, target = Stop(), find_target("host://").target
+    stop, target = Stop(), find_target("elsewhere://").target
     with pytest.raises(ToolkitError, match="was interrupted"):
         start(pausing(1, 2), target, store=store, approvals=ALLOWED, events=AfterThree(), stop=stop)
     (head,) = store.list_runs()
@@ -154,15 +157,15 @@ def test_work_without_a_database_is_resumed_where_it_was_cut_off(store: Store) -
 
 @pytest.mark.usefixtures("this_host")
 def test_an_engine_without_tables_refuses_work_on_them(store: Store) -> None:
-    work = build_experiment("ctas", {"source": "a", "table": "b"}, {}, General(target="host://"))
-    with pytest.raises(ToolkitError, match="This host has no implementation of `ctas` in dbatk"):
-        start(work, find_target("host://").target, store=store, approvals=ALLOWED, events=Heard())
+    work = build_experiment("ctas", {"source": "a", "table": "b"}, {}, General(target="elsewhere://"))
+    with pytest.raises(ToolkitError, match="Elsewhere has no implementation of `ctas` in dbatk"):
+        start(work, find_target("elsewhere://").target, store=store, approvals=ALLOWED, events=Heard())
 
 
 def test_what_was_added_is_gone_afterwards() -> None:
-    with vacuum.added(), host.added():
+    with vacuum.added(), elsewhere.added():
         assert "vacuum" in operations()
-        assert "host" in engines()
+        assert "elsewhere" in engines()
     assert "vacuum" not in operations()
-    assert "host" not in engines()
+    assert "elsewhere" not in engines()
     assert "vacuum" not in dialect_of("duckdb").work

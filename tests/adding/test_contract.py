@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.adding import host, pause
+from tests.adding import elsewhere, pause
 from tests.engines import test_backups, test_loads, test_operations
 from tests.engines.arena import Arena
 from toolkit.app.targets import find_target
@@ -21,16 +21,18 @@ for suite in (test_operations, test_loads, test_backups):
 
 
 @contextmanager
-def host_arena() -> Iterator[Arena]:
-    """This host, with an operation that nobody else has."""
-    with host.added(), registered(pause.DECLARATION):
+def elsewhere_arena() -> Iterator[Arena]:
+    """The place, with an operation that nobody else has."""
+    with elsewhere.added(), registered(pause.DECLARATION):
         cases = {"pause": {"milliseconds": 1}}
-        yield Arena("host", "host://", "", lambda: find_target("host://").target, lambda _: [], cases=cases)
+        yield Arena(
+            "elsewhere", "elsewhere://", "", lambda: find_target("elsewhere://").target, lambda _: [], cases=cases
+        )
 
 
 @pytest.fixture
 def any_arena() -> Iterator[Arena]:
-    with host_arena() as found:
+    with elsewhere_arena() as found:
         yield found
 
 

@@ -15,6 +15,7 @@ from tests.cli.conftest import Dbatk
 from toolkit.cli.help import examples_of
 from toolkit.cli.main import build_app
 from toolkit.model.operations import declaration, operations, options_of
+from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import OperationName
 
 HEAVY = (
@@ -77,12 +78,16 @@ def test_help_shows_every_option_with_a_sentence(path: tuple[str, ...], command:
     assert "--debug" in answer.out
 
 
+def _shown_as(option: Option) -> str:
+    return "PROGRAM [ARGUMENT]..." if option.kind is OptionKind.ARGUMENTS else f"{option.flag} "
+
+
 @pytest.mark.parametrize("operation", operations())
 def test_operations_take_exactly_what_is_declared(operation: OperationName, dbatk: Dbatk) -> None:
     path = ["backup", "run"] if operation == "backup" else operation.split("-")
     shown = dbatk(*path, "--help").out
     for option in options_of(operation):
-        assert f"{option.flag} " in shown
+        assert _shown_as(option) in shown
 
 
 @pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
@@ -137,7 +142,7 @@ def test_the_first_screen_of_help_is_enough_for_the_common_job(operation: Operat
     path = ["backup", "run"] if operation == "backup" else operation.split("-")
     first = "\n".join(dbatk(*path, "-h").out.splitlines()[:40])
     for names in declaration(operation).required:
-        assert all(f"{one.flag} " in first for one in options_of(operation) if one.name in names)
+        assert all(_shown_as(one) in first for one in options_of(operation) if one.name in names)
     assert "(required" in first and "Examples:" in first and "--target" in first
 
 

@@ -18,6 +18,7 @@ from toolkit.model.protocols import Event
 from toolkit.model.words import EngineName, OperationName
 from toolkit.targets.base import Access, Target
 from toolkit.targets.duckdb import DuckdbTarget
+from toolkit.targets.host import HostTarget
 from toolkit.targets.postgresql import PostgresqlTarget
 
 ROWS = 30_000
@@ -137,3 +138,10 @@ def oracle_arena() -> Iterator[Arena]:
             "oracle", standin.url, standin.engine.scenario.user, lambda: target(standin), ask,
             columns=("idname", "amount"),
         )  # fmt: skip
+
+
+@contextmanager
+def host_arena() -> Iterator[Arena]:
+    """This host, which has programs and no tables."""
+    cases = {"command": {"command": ("true",)}}
+    yield Arena("host", "host://", "", lambda: HostTarget(Access(parse_url("host://"))), lambda _: [], cases=cases)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.arena import Arena, duckdb_arena, oracle_arena, postgresql_arena
+from tests.engines.arena import Arena, duckdb_arena, host_arena, oracle_arena, postgresql_arena
 from toolkit.store import open_store
 from toolkit.store.store import Store
 
 ENGINES = ["duckdb", pytest.param("postgresql", marks=pytest.mark.postgresql)]
 
 
-@pytest.fixture(params=[*ENGINES, "oracle"])
+@pytest.fixture(params=[*ENGINES, "oracle", "host"])
 def any_arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
     """Every engine; of Oracle the stand-in."""
     yield from _arena(request, tmp_path)
@@ -29,6 +29,9 @@ def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
 def _arena(request: pytest.FixtureRequest, folder: Path) -> Iterator[Arena]:
     if request.param == "duckdb":
         with duckdb_arena(folder) as found:
+            yield found
+    elif request.param == "host":
+        with host_arena() as found:
             yield found
     elif request.param == "oracle":
         with oracle_arena() as found:

@@ -92,7 +92,7 @@ DROP copy;
 """
 
 
-@pytest.mark.parametrize("engine", engines())
+@pytest.mark.parametrize("engine", [one.name for one in engines().values() if one.client.comment == "--"])
 def test_a_script_of_two_sessions_reads_as_its_client_wants_it(engine: EngineName) -> None:
     scripts = [Script("ctas degree=2", STAGES), Script("ctas degree=99", None, "too many")]
     go_on, stop = MAY_FAIL[engine]

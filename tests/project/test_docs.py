@@ -15,6 +15,7 @@ import pytest
 from tests.project.tree import ROOT, project_files
 from toolkit.config.profiles import DRIVER_OPTIONS, LICENCES
 from toolkit.design.file import load_experiment
+from toolkit.dialects.registry import dialect_of
 from toolkit.model.engines import engines
 from toolkit.model.operations import operations, options_of
 
@@ -109,6 +110,7 @@ def test_a_command_shown_exists_with_its_options(
     words = shlex.split(line, comments=True)
     redirect = next((at for at, word in enumerate(words) if word in ("|", ">", ">>", "&&", "2>&1")), len(words))
     words = words[:redirect]
+    words = words[: words.index("--")] if "--" in words else words  # behind it stands another program
     known = {name[0] for name in known_commands if name}
     if words[1].startswith("-"):
         assert words[1] in ("--help", "--version")
@@ -164,7 +166,9 @@ def test_the_page_of_files_names_every_key() -> None:
 def test_the_page_of_proof_has_a_row_for_every_operation_and_engine() -> None:
     page = (ROOT / "docs/verified.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", page, re.MULTILINE))
-    assert {(operation, engine) for operation in operations() for engine in engines()} <= rows
+    there = {(one, engine) for one in operations() for engine in engines() if one in dialect_of(engine).work}
+    assert len(there) > 18
+    assert there <= rows
 
 
 def test_the_page_of_the_architecture_names_every_folder_and_no_other() -> None:

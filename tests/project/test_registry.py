@@ -18,6 +18,10 @@ EXCEPTIONS = {
 """Where a name stands all the same, as `file: name` or `folder/: name`, and the reason."""
 
 
+ORDINARY = frozenset({"host", "command"})
+"""Words that name other things, too (a key of many records): only beside an engine or an operation they decide."""
+
+
 def _own(name: str, path: str) -> bool:
     """Whether a file may know a name: its own folder; engines know operations, and options their engines."""
     folders = [
@@ -44,10 +48,17 @@ def _compared(node: ast.AST) -> Iterator[ast.expr]:
         yield from node.elts
 
 
+def _is_about_them(node: ast.AST) -> bool:
+    """Whether a comparison has an engine or an operation on a side."""
+    words = (getattr(part, "attr", getattr(part, "id", "")) for part in _compared(node))
+    return isinstance(node, ast.Compare) and any("engine" in word or "operation" in word for word in words)
+
+
 def _names(path: str, tree: ast.AST) -> set[str]:
-    known = {*operations(), *engines()}
+    every = {*operations(), *engines()}
     found: set[str] = set()
     for node in ast.walk(tree):
+        known = every if _is_about_them(node) else every - ORDINARY
         for part in _compared(node):
             members = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
             for member in members:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.executors import Timeouts
+from toolkit.executors.programs import Programs
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName
@@ -50,6 +51,7 @@ class World:
     monitor_queries: int = 0
     orphaned: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
+    programs: Programs = field(default_factory=lambda: Programs(RUN))
 
     def run(self, step: Step, number: int = 0) -> Answer:
         if step.name in _IDENTITIES:

@@ -67,9 +67,9 @@ def test_the_seconds_of_a_server_are_those_of_its_processes_and_of_those_they_ha
             return [Spent(8), Spent(9)]
 
     monkeypatch.setattr(psutil, "Process", Spent)
-    seen = host_state(7)
-    assert (seen.server, seen.ours) == (33.0 + 33.0 + 3.0, 3.0)
-    assert host_state(None).server == 0.0
+    seen = host_state(7, 9)
+    assert (seen.server, seen.ours) == (33.0 + 33.0 + 3.0, 3.0 + 33.0 + 3.0)
+    assert (host_state(None).server, host_state(7).ours) == (0.0, 0.0)
 
 
 def test_a_server_that_is_gone_has_spent_nothing() -> None:
@@ -82,8 +82,8 @@ def provider(
     monkeypatch: pytest.MonkeyPatch, *states: HostState, server: int | None = None, embedded: bool = False
 ) -> HostProvider:
     given = iter((BEFORE, *states))
-    monkeypatch.setattr(host, "host_state", lambda server: next(given))
-    return HostProvider(server, embedded=embedded)
+    monkeypatch.setattr(host, "host_state", lambda *_: next(given))
+    return HostProvider(server, in_process=embedded)
 
 
 @pytest.mark.parametrize(

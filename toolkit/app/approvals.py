@@ -151,6 +151,10 @@ def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Ap
     """
     _check_live_statistics(experiment, policy, approvals)
     check_cold_cache(experiment, policy, approvals)
+    if declaration(experiment.operation).runs_programs and not approvals.allow_commands:
+        raise ToolkitError(
+            f"`{experiment.operation}` runs programs on this host", code="TK-0309", hint="--allow-commands"
+        )
     for factor in experiment.factors:
         if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
             raise ToolkitError(

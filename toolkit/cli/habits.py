@@ -137,14 +137,15 @@ def renamed(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], li
         flags: those that the command has.
     """
     line, notes = [], dict[str, None]()
-    for word in words:
+    own = words.index("--") if "--" in words else len(words)
+    for word in words[:own]:
         name, sign, value = word.partition("=")
         new = RENAMED.get(name)
         known = new is not None and new in flags and name not in flags
         line.append(f"{new}{sign}{value}" if known else word)
         if known:
             notes[f"`{name}` is now `{new}`; the earlier name still works"] = None
-    return line, list(notes)
+    return [*line, *words[own:]], list(notes)
 
 
 _SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)

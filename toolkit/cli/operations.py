@@ -17,11 +17,12 @@ from toolkit.cli.parameters import (
     Arguments,
     Body,
     add_command,
+    argument,
     new_group,
     option,
 )
 from toolkit.errors import ToolkitError
-from toolkit.model.operations import declaration, operations, options_of
+from toolkit.model.operations import OperationDeclaration, declaration, operations, options_of
 from toolkit.model.options import Option, OptionKind, Topic
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ _METAVARS = {
     OptionKind.SIZE: "32G",
     OptionKind.DURATION: "4h",
     OptionKind.PATHS: "FOLDER",
+    OptionKind.PATH: "PATH",
+    OptionKind.COMMANDS: "'PROGRAM ARGUMENTS'",
+    OptionKind.TEXTS: "TEXT",
 }
+_SEVERAL = frozenset({OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS})
 _TARGET = option(
     "target",
     "profile name or URL of the database (required; not with --assume for oracle)",
@@ -50,6 +55,10 @@ _TARGET = option(
     metavar="NAME|URL",
     topic=Topic.WHERE,
 )
+_FACTOR = option(
+    "factor", "what is varied, and stands as {NAME} among the arguments: threads=1,2,4 or 1..32x2 (several)",
+    kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
+)  # fmt: skip
 _NOLOGGING = option("nologging", "short for --logging nologging", kind=bool, topic=Topic.FACTORS)
 
 
@@ -76,9 +85,19 @@ def parameters_of(operation: OperationName) -> list[Parameter]:
     }
     own = [_parameter(one, needed.get(one.name)) for one in declared.options]
     own.sort(key=lambda one: one.name not in needed)
+    if declared.free_factors:
+        own.append(_FACTOR)
     if any(one.name == "logging" for one in declared.options):
         own.append(_NOLOGGING)
-    return [_TARGET, *own, *DESIGN, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
+    target = _TARGET if not declared.default_target else _target_or(declared.default_target)
+    return [target, *own, *DESIGN, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
+
+
+def _target_or(default: str) -> Parameter:
+    return option(
+        "target", f"where: profile name or URL (default {default}, without a database)", "-t", "--target",
+        metavar="NAME|URL", topic=Topic.WHERE,
+    )  # fmt: skip
 
 
 def _flag(name: str) -> str:
@@ -89,6 +108,11 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
     topic = Topic.FACTORS if one.factor else one.topic
     if one.kind is OptionKind.FLAG:
         return option(one.name, _help(one, needed), one.flag, kind=bool, topic=topic, engines=one.engines)
+    if one.kind is OptionKind.ARGUMENTS:
+        return argument(one.name, _help(one, needed), kind=list[str], metavar="PROGRAM [ARGUMENT]...")
+    if one.kind in (OptionKind.COMMANDS, OptionKind.TEXTS):
+        shown = _METAVARS.get(one.kind)
+        return option(one.name, _help(one, needed), one.flag, kind=list[str], metavar=shown, topic=topic)
     metavar = "|".join(one.choices) if 0 < len(one.choices) <= 3 else _METAVARS.get(one.kind, "TEXT")
     return option(
         one.name, _help(one, needed), one.flag, metavar=metavar, topic=topic, engines=one.engines,
@@ -114,7 +138,9 @@ def _body(operation: OperationName) -> Body:
         from toolkit.cli.launch import launch
 
         try:
-            return launch(experiment_of(operation, arguments), arguments)
+            experiment = experiment_of(operation, arguments)
+            typed = declaration(operation).runs_programs  # who types a program on the command line wants it to run
+            return launch(experiment, arguments.also("allow_commands") if typed else arguments)
         except ToolkitError as error:
             from toolkit.cli.habits import explained
 
@@ -131,13 +157,17 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
         ToolkitError: as `build_experiment` and the parsers of values.
     """
     from toolkit.design.build import build_experiment
-    from toolkit.design.levels import parse_levels
+    from toolkit.design.levels import check_value, parse_levels
+    from toolkit.design.programs import read_factor
 
     options: dict[str, OptionValue] = {}
     levels: dict[str, tuple[Level, ...]] = {}
     for one in options_of(operation):
         text = arguments.text(one.name)
-        if one.kind is OptionKind.FLAG:
+        if one.kind in _SEVERAL:
+            if texts := arguments.texts(one.name):
+                options[one.name] = check_value(one, texts)
+        elif one.kind is OptionKind.FLAG:
             if arguments.flag(one.name) and one.factor:
                 levels[one.name] = (True,)
             elif arguments.flag(one.name):
@@ -152,7 +182,8 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
                 "`--logging` and `--nologging` are mutually exclusive", code="TK-0107", hint="use only one of them"
             )
         levels["logging"] = ("nologging",)
-    return build_experiment(operation, options, levels, _general(arguments))
+    extra = [read_factor(text) for text in arguments.texts("factor")]
+    return build_experiment(operation, options, levels, _general(arguments, declaration(operation)), extra)
 
 
 def _value(one: Option, text: str) -> OptionValue:
@@ -167,6 +198,8 @@ def _value(one: Option, text: str) -> OptionValue:
 
         return parse_value(one, read_text(text.removeprefix("@")))
     value = parse_value(one, text)
+    if one.kind is OptionKind.PATH:
+        return _full(str(value))
     return tuple(map(_full, value)) if one.kind is OptionKind.PATHS and isinstance(value, tuple) else value
 
 
@@ -175,12 +208,13 @@ def _full(path: str) -> str:
     return path if path.startswith("+") else os.path.abspath(path)  # noqa: PTH100 (`..` is no link's here)
 
 
-def _general(arguments: Arguments) -> General:
+def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
     from toolkit.design.build import General
-    from toolkit.model.words import Keep
+    from toolkit.model.words import Keep, Mode
 
     return General(
-        target=_target(arguments),
+        target=_target(arguments, declared.default_target),
+        mode=Mode.MEASUREMENT if arguments.flag("measure") else None,
         label=arguments.text("label"),
         repeat=arguments.number("repeat"),
         warmup=arguments.number("warmup"),
@@ -204,7 +238,7 @@ def _guards(arguments: Arguments) -> tuple[str, ...]:
     return texts
 
 
-def _target(arguments: Arguments) -> str:
+def _target(arguments: Arguments, default: str) -> str:
     """Return the target; a script for an assumed Oracle release needs none, its editions are Oracle's alone."""
     from toolkit.cli.launch import named_target
 
@@ -212,7 +246,7 @@ def _target(arguments: Arguments) -> str:
     edition = (arguments.text("assume") or "").partition(",")[0].lower()
     if text is None and edition.endswith(("-ee", "-se2", "-se", "-xe", "-free")):
         return "oracle://assumed"
-    return named_target(text)
+    return named_target(text or default)
 
 
 def _keep(text: str | None) -> Keep | None:

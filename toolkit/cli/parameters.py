@@ -44,6 +44,10 @@ class Arguments:
         """Return whether a flag was given."""
         return self._values.get(name) is True
 
+    def also(self, flag: str) -> Arguments:
+        """Return them with a flag beside."""
+        return Arguments({**self._values, flag: True})
+
     def texts(self, name: str) -> list[str]:
         """Return the values of an option given several times."""
         value = self._values.get(name)
@@ -224,6 +228,7 @@ DESIGN = about(
         kind=int,
         metavar="N",
     ),
+    option("measure", "measure also a single configuration (3 repeats)", kind=bool),
     option("warmup", "warm-up sweeps, not counted (default 1)", kind=int, metavar="N"),
     option(
         "snapshot",

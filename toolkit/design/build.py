@@ -69,7 +69,8 @@ def build_experiment(
         options: single values, checked; an option nobody gave is left out.
         levels: of the options that are factors, checked likewise.
         general: what every operation takes.
-        extra: factors outside the operation, read and applied by commands or SQL.
+        extra: factors outside the operation, read and applied by commands or SQL; where the operation has factors
+            of any name, those too.
 
     Raises:
         ToolkitError: TK-0101 for an option the operation does not take, TK-0107 for options that are missing or
@@ -78,7 +79,7 @@ def build_experiment(
     _check_known(operation, (*options, *levels))
     _check_required(operation, options)
     _check_source(operation, options, levels)
-    check_contradictions(operation, options, levels)
+    check_contradictions(operation, options, {**levels, **_free(extra)})
     _check_general(general)
     factors = _factors(operation, levels, extra)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
@@ -126,15 +127,26 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
             )
 
 
+def _free(extra: Sequence[Factor]) -> Levels:
+    return {factor.name: factor.levels for factor in extra if factor.command is None}
+
+
 def _flag(name: str) -> str:
     return f"`{every_option()[name].flag}`"
 
 
 def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) -> tuple[Factor, ...]:
     said: Levels = {declaration(operation).degree: (1,), **levels}
+    if not declaration(operation).free_factors and _free(extra):
+        raise ToolkitError(
+            f"`{operation}` has no factor `{next(iter(_free(extra)))}`",
+            code="TK-0101",
+            hint="define how it is read, applied and undone, or see --help for its own factors",
+        )
     own = [Factor(one.name, said[one.name], one.unit) for one in options_of(operation) if one.name in said]
+    taken = every_option() if not declaration(operation).free_factors else {o.name for o in options_of(operation)}
     for factor in extra:
-        if factor.name in every_option():
+        if factor.name in taken:
             raise ToolkitError(
                 f"the factor `{factor.name}` has the name of an option",
                 code="TK-0107",

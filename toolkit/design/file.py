@@ -24,7 +24,7 @@ from toolkit.design.head import HeadReader, read_operation
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse_document, read_document
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
-from toolkit.model.operations import options_of
+from toolkit.model.operations import declaration, options_of
 from toolkit.model.values import CommandFactor, Factor, Level
 from toolkit.model.words import Keep, Mode
 
@@ -35,6 +35,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _ALLOWED = ("level", "before")
 _PARTS = ("read", "apply", "undo")
+_WAYS = {*_PARTS, *(f"{part}_sql" for part in _PARTS)}
 
 
 def load_experiment(path: Path, *, target: str | None = None) -> Experiment:
@@ -64,14 +65,16 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
     if head is None:
         raise document.error("the table `[experiment]` is missing", table="", hint=_BEGIN)
     operation = read_operation(document, head)
+    declared = declaration(operation)
     reader = HeadReader(document, operation, folder)
     reader.read_head(head)
     reader.read_factors(_table(document, "factors") or {})
-    general = replace(reader.general, target=target or reader.general.target)
+    general = replace(reader.general, target=target or reader.general.target or declared.default_target)
     if not general.target:
         raise document.error("no target was given", table="experiment", code="TK-0107", hint="add `target = ...`")
     tables = document.data.get("factor", [])
-    extra = [read_factor(document, one, at) for at, one in enumerate(tables if isinstance(tables, list) else [0])]
+    given = enumerate(tables if isinstance(tables, list) else [0])
+    extra = [*reader.free, *(read_factor(document, one, at, free=declared.free_factors) for at, one in given)]
     try:
         return build_experiment(operation, reader.options, reader.levels, general, extra)
     except ToolkitError as error:
@@ -86,13 +89,14 @@ def _table(document: TomlDocument, name: str) -> Mapping[str, object] | None:
 
 
 # -- factors outside the operation ----------------------------------------------------------------------------
-def read_factor(document: TomlDocument, data: object, number: int) -> Factor:
+def read_factor(document: TomlDocument, data: object, number: int, *, free: bool = False) -> Factor:
     """Read one `[[factor]]` of a file.
 
     Args:
         document: for the line of an error.
         data: the table.
         number: which `[[factor]]` it is, from 0.
+        free: whether it may be one that stands as a placeholder in options, and nothing applies it.
 
     Raises:
         ToolkitError: TK-0106 with file and line.
@@ -113,7 +117,7 @@ def read_factor(document: TomlDocument, data: object, number: int) -> Factor:
             name=_name(data.get("name")),
             levels=_levels(data.get("levels")),
             unit=_unit(data.get("unit")),
-            command=_command(data),
+            command=None if free and not {*data} & _WAYS else _command(data),
         )
     except _PartError as error:
         raise fail(error.sentence, error.key if error.key in data else None, error.hint) from None
@@ -218,7 +222,8 @@ def dump_experiment(experiment: Experiment) -> str:
     lines += [_line(known[name], value) for name, value in experiment.options.items()]
     plain = [factor for factor in experiment.factors if factor.command is None]
     if plain:
-        lines += ["", "[factors]", *(_line(known[factor.name], factor.levels) for factor in plain)]
+        named = ((known.get(factor.name, factor.name), factor.levels) for factor in plain)
+        lines += ["", "[factors]", *(_line(key, levels) for key, levels in named)]
     for factor in experiment.factors:
         if factor.command is not None:
             lines += ["", "[[factor]]", *_factor_lines(factor, factor.command)]

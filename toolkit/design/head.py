@@ -10,12 +10,13 @@ from typing import TypeVar
 
 from toolkit.design.build import General
 from toolkit.design.levels import check_levels, check_value
+from toolkit.design.programs import check_name, free_levels
 from toolkit.documents import TomlDocument, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
-from toolkit.model.operations import every_option, operations, options_of
-from toolkit.model.options import Option
-from toolkit.model.values import Level
+from toolkit.model.operations import declaration, every_option, operations, options_of
+from toolkit.model.options import Option, OptionKind
+from toolkit.model.values import Factor, Level
 from toolkit.model.words import Keep, Mode, OperationName
 from toolkit.units import parse_duration
 
@@ -48,6 +49,8 @@ class HeadReader:
         self.folder = folder
         self.options: dict[str, OptionValue] = {}
         self.levels: dict[str, tuple[Level, ...]] = {}
+        self.free: list[Factor] = []
+        """Factors of any name, where the operation has such."""
         self.general = General(target="")
 
     def read_head(self, head: Mapping[str, object]) -> None:
@@ -58,6 +61,11 @@ class HeadReader:
     def read_factors(self, factors: Mapping[str, object]) -> None:
         for key, value in factors.items():
             with self.at("factors", key):
+                if declaration(self.operation).free_factors and key not in self.known:
+                    check_name(key)
+                    levels = free_levels(key, value) if isinstance(value, str) else self._free_levels(key, value)
+                    self.free.append(Factor(key, levels))
+                    continue
                 option = self._option(key, [name for name, one in self.known.items() if one.factor])
                 if not option.factor:
                     raise ToolkitError(
@@ -68,6 +76,13 @@ class HeadReader:
                         f"`{key}` is given twice", code="TK-0107", hint=f"remove it from [{self.table}]"
                     )
                 self.levels[option.name] = check_levels(option, value)
+
+    def _free_levels(self, key: str, value: object) -> tuple[Level, ...]:
+        """Check the levels of a factor of which nothing is declared: all numbers, or all words."""
+        given = value if isinstance(value, list) else [value]
+        numeric = all(isinstance(one, int | float) and not isinstance(one, bool) for one in given)
+        kind = OptionKind.NUMBER if numeric else OptionKind.TEXT
+        return check_levels(Option(key, kind, "", factor=True), given)
 
     def at(self, table: str, key: str) -> ErrorLocation:
         """Return a block whose errors name file and line of a key."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
@@ -338,6 +339,43 @@ def _names(option: Option, value: object) -> tuple[str, ...]:
     return names
 
 
+def _arguments(option: Option, value: object) -> tuple[str, ...]:
+    """Read an argument list; an argument may be empty, the program may not."""
+    words = tuple(value) if isinstance(value, list | tuple) else ()
+    if not words or not words[0] or not all(isinstance(word, str) and "\x00" not in word for word in words):
+        raise ToolkitError(
+            f"`{option.key}` must be a list of arguments",
+            code="TK-0102",
+            hint=f'write `{option.key} = ["program", "argument"]`; no shell reads it',
+        )
+    return words
+
+
+def _several(option: Option, value: object) -> tuple[str, ...]:
+    return tuple(_text(option, one) for one in (value if isinstance(value, list | tuple) else [value]))
+
+
+def _commands(option: Option, value: object) -> tuple[str, ...]:
+    """Read programs, each a line quoted as for a shell, or an argument list; they are kept as such lines."""
+    given = value if isinstance(value, list | tuple) else [value]
+    lines = (shlex.join(_arguments(option, one)) if isinstance(one, list) else _text(option, one) for one in given)
+    return tuple(shlex.join(_words(option, line)) for line in lines)
+
+
+def _words(option: Option, line: str) -> list[str]:
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ToolkitError(
+            f"`{option.key}` cannot be split into arguments: {str(error).lower()}",
+            code="TK-0102",
+            hint="quote as for a shell; of its other signs none means anything, unless you run `sh -c` yourself",
+        ) from None
+    if not words or not words[0]:
+        raise ToolkitError(f"`{option.key}` names no program", code="TK-0102", hint="give it with its arguments")
+    return words
+
+
 _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.QUERY: lambda option, value: check_query(_text(option, value)),
     OptionKind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
@@ -345,5 +383,9 @@ _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.NAMES: _names,
     OptionKind.PATHS: _paths,
     OptionKind.TEXT: _text,
+    OptionKind.PATH: _path,
+    OptionKind.ARGUMENTS: _arguments,
+    OptionKind.COMMANDS: _commands,
+    OptionKind.TEXTS: _several,
     OptionKind.DURATION: _text,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
-from toolkit.model.steps import Attribute, ObjectRef, Takes
+from toolkit.model.steps import Attribute, ObjectRef, Program, Takes
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, OperationName, Role, StepKind
 
@@ -58,6 +58,8 @@ class Call:
     """Calls that this one sends in one block: the template takes their texts as `statements`."""
     argv: tuple[str, ...] = ()
     """Of a program or a folder: its arguments, as in `Step`; then there is no template but for RMAN."""
+    program: Program | None = None
+    undo_argv: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     as_user: str | None = None
     without: tuple[str, ...] = ()

@@ -221,10 +221,13 @@ def read_probes(probes: Iterable[Probe], places: Iterable[str] = ()) -> Mapping[
         places: folders of programs that the target's profile names.
     """
     folders = tuple(places)
-    return {
-        probe.key: (_folder(probe) if probe.kind is ProbeKind.FOLDER else _program(probe, folders),)
-        for probe in probes
-    }
+    return {probe.key: (_answers(probe, folders),) for probe in probes}
+
+
+def _answers(probe: Probe, places: tuple[str, ...]) -> Row:
+    if probe.kind is ProbeKind.FOLDER:
+        return _folder(probe)
+    return {"path": _find(probe, places)} if probe.kind is ProbeKind.LOOKUP else _program(probe, places)
 
 
 def _folder(probe: Probe) -> Row:

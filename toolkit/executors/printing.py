@@ -60,7 +60,7 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
         first = first or [_spelled(stage) for stage in stages]
     if ran:
         lines += _stage("cleanup, once", ran[0].cleanup, engine)
-    return "\n".join(lines) + "\n"
+    return _joined(lines, engine)
 
 
 _SEVERAL = 2
@@ -97,7 +97,22 @@ def print_steps(
     ]
     for heading, steps in parts:
         lines += ["", *map(_comment, heading), *(line for step in steps for line in _statement(step, engine))]
-    return "\n".join(lines) + "\n"
+    return _joined(lines, engine)
+
+
+def _joined(lines: Iterable[str], engine: EngineName) -> str:
+    """Join lines, with comments as the client has them; in a script of a shell programs stand as they are."""
+    sign, program = declared(engine).client.comment, f"-- {_COMMAND}: "
+    if sign == "--":
+        whole = (line.replace("\n", "\n--   ") if line.startswith(program) else line for line in lines)
+        return "\n".join(whole) + "\n"
+    spelled = (
+        line.removeprefix(program) if line.startswith(program) else re.sub(r"\A--", sign, line) for line in lines
+    )
+    return "\n".join(spelled) + "\n"
+
+
+_COMMAND = "command"
 
 
 def _comment(text: str) -> str:

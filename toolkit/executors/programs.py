@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from toolkit.errors import ToolkitError
+from toolkit.executors.keeping import KeptPrograms
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.steps import Step
+from toolkit.model.steps import Step, Timed
 from toolkit.model.words import Effect, StepKind
 from toolkit.targets.base import ProgramAccess
 
@@ -79,6 +80,7 @@ class Programs:
 
     def __init__(self, run: str) -> None:
         self._run = run
+        self._kept = KeptPrograms({RUN_VARIABLE: run}, self._is_to_end)
         self._running: list[_Running] = []
         self._lock = threading.Lock()
         self.listener: Listener | None = None
@@ -97,6 +99,8 @@ class Programs:
             DatabaseError: it failed or was cancelled; `lines` hold what it wrote.
             ToolkitError: TK-0203 when it cannot be begun.
         """
+        if step.program is not None:
+            return self._kept.run(step, _inherited(step))
         access.inspect(step.text)
         begun, used = time.monotonic(), _children_seconds()
         running = _Running(self._begin(step, access))
@@ -130,10 +134,27 @@ class Programs:
 
     def cancel(self) -> None:
         """Let whatever runs now end; a program that does not listen is killed after a while."""
+        self._kept.cancel()
         with self._lock:
             for running in self._running:
                 running.asked = running.asked or time.monotonic()
                 running.escalate()
+
+    def _is_to_end(self) -> bool:
+        return self.asked_to_end()
+
+    def make_ready(self, timed: Timed) -> None:
+        """Do, before the clock begins, what programs of the user's on it need to be begun together.
+
+        Raises:
+            ToolkitError: TK-0203 when this host begins no more processes.
+        """
+        if any(step.program is not None for item in timed.items for step in item.steps):
+            self._kept.make_ready(timed.workers)
+
+    def close(self) -> None:
+        """Give back what is ready for further programs."""
+        self._kept.close()
 
     def _wait(self, running: _Running, step: Step) -> int:
         """Wait for the program, sending the next signal when one is due."""
@@ -209,10 +230,13 @@ def _answer(step: Step, answer: Answer, running: _Running, judge: Judge) -> Answ
 
 def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
     """Return what the program sees: our environment without our own secrets, and messages in English."""
-    unwanted = (_OWN, *step.without)
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     ours = {"LC_MESSAGES": "C", RUN_VARIABLE: run}
-    return {**inherited, **ours, **access.environment, **access.secrets, **step.environment}
+    return {**_inherited(step), **ours, **access.environment, **access.secrets, **step.environment}
+
+
+def _inherited(step: Step) -> dict[str, str]:
+    unwanted = (_OWN, *step.without)
+    return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
 
 
 def _as_user(step: Step) -> _User:

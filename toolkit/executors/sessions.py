@@ -264,6 +264,7 @@ class Sessions:
 
     def close(self) -> None:
         """Close all sessions; never raises."""
+        self.programs.close()
         with self._lock:
             everything, self._open = list(self._open.values()), {}
         for connection in everything:

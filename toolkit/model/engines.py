@@ -32,12 +32,14 @@ class SqlClient:
         opening: its commands that open a script.
         on_error: its commands before and after a statement that may fail.
         going_on: what opens a script whose statements do not depend on each other.
+        comment: what begins a comment line; a shell's is `#`, and programs stand in it as they are.
     """
 
     title: str
     opening: tuple[str, ...] = ()
     on_error: tuple[str, ...] = ("", "")
     going_on: tuple[str, ...] = ()
+    comment: str = "--"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class EngineDeclaration:
         session: settings of a session on which it depends what its statements do, as in `identity`.
         names_in_texts: catalogue file that says what names without a schema lead to; else they lead to one.
         embedded: whether the database is a file that our own process opens.
+        in_process: whether its work is done by threads of this process, so that their CPU time is the work's.
         service_names: whether the path of its URL is a service name, of one or several hosts, or an alias.
         socket_folders: whether the host of its URL may be the folder of a socket.
         dates_statistics: whether its catalogue tells when statistics were gathered.
@@ -87,6 +90,7 @@ class EngineDeclaration:
     session: tuple[tuple[str, str, str], ...] = ()
     names_in_texts: str = ""
     embedded: bool = False
+    in_process: bool = False
     service_names: bool = False
     socket_folders: bool = False
     dates_statistics: bool = True

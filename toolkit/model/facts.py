@@ -41,9 +41,9 @@ class Probe:
 
     A program is looked for under each of `names`, in the folders `places` that the user named and nowhere else; if
     none is named in that of the target's profile, where it is `usual`, and on PATH. It is run with `arguments` to
-    ask its version: columns `path`, `version_text`, `problem`. Of a folder (`names` has its path):
-    `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or `no`), `free_byte_count`,
-    `owner`, `asked_by` (names of users).
+    ask its version: columns `path`, `version_text`, `problem`; a lookup only tells the `path`. Of a folder
+    (`names` has its path): `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or
+    `no`), `free_byte_count`, `owner`, `asked_by` (names of users).
     """
 
     key: str

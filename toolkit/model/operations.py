@@ -98,6 +98,9 @@ class OperationDeclaration:
         publishes_statistics: whether on live objects it may move the statistics that plans are made from.
         writes_files: whether it writes into folders of this host.
         complete_when_timed: whether the work is done as soon as the timed steps succeeded.
+        runs_programs: whether it runs programs that the user names, to which a user of a file must consent.
+        free_factors: whether any factor may be named, which stands as a placeholder in its options.
+        default_target: where it works when no target is named; empty where one must be.
         temporary_hint: what helps where temporary space is short.
         cookbook: the page of `docs/cookbook` that shows it.
         order: its place in help; ties go by name.
@@ -128,6 +131,9 @@ class OperationDeclaration:
     publishes_statistics: bool = False
     writes_files: bool = False
     complete_when_timed: bool = True
+    runs_programs: bool = False
+    free_factors: bool = False
+    default_target: str = ""
     temporary_hint: str = "add temporary space"
     cookbook: str = ""
     order: int = 100

@@ -28,6 +28,14 @@ class OptionKind(StrEnum):
     SIZE = "size"
     DURATION = "duration"
     PATHS = "paths"
+    PATH = "path"
+    """A file or folder of this host."""
+    ARGUMENTS = "arguments"
+    """A program and its arguments; on the command line all that follows `--`."""
+    COMMANDS = "commands"
+    """Programs with their arguments, each quoted as for a shell, though none reads it; given several times."""
+    TEXTS = "texts"
+    """Texts, given several times."""
 
 
 class Topic(StrEnum):
@@ -44,7 +52,10 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: the flag is `--` and the name with dashes; `key` is what files call it."""
+    """One option: the flag is `--` and the name with dashes; `key` is what files call it.
+
+    A name that is a word of Python's ends in `_` (`with_`), which neither flag nor key has.
+    """
 
     name: str
     kind: OptionKind
@@ -73,12 +84,12 @@ class Option:
 
     @property
     def flag(self) -> str:
-        return "--" + self.name.replace("_", "-")
+        return "--" + self.name.rstrip("_").replace("_", "-")
 
     @property
     def key(self) -> str:
         """The key in an experiment file."""
-        return self.file_key or self.name
+        return self.file_key or self.name.rstrip("_")
 
     def is_of(self, engine: EngineName) -> bool:
         """Whether an engine has the option."""

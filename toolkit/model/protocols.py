@@ -25,6 +25,7 @@ class Answer:
 
     `warnings` are those of the notices that the server calls warnings: it did not do all it was asked for.
     Of a program: what it wrote, line by line, and one row with `exit_status`, `cpu_seconds`, `elapsed_seconds`.
+    `span` is when it began and ended, by `time.perf_counter`, where that was seen closer than by who asked.
     """
 
     rows: tuple[Row, ...] = ()
@@ -32,6 +33,7 @@ class Answer:
     notices: tuple[str, ...] = ()
     lines: tuple[OutputLine, ...] = ()
     warnings: tuple[str, ...] = ()
+    span: tuple[float, float] | None = None
 
 
 class DatabaseError(Exception):

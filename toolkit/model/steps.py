@@ -119,6 +119,27 @@ class Takes:
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """How a program of the user's is run, beside its arguments.
+
+    Attributes:
+        cwd: the folder in which it begins; empty for the one of dbatk.
+        stdin: the file that it reads; empty for nothing to read.
+        environment: variables that it gets, which may be shown.
+        secret: names of variables of dbatk's own environment that it gets, whose values are shown nowhere.
+        allowed: exit statuses that are no failure.
+        ends_all: whether whatever it leaves running is ended, and its failure.
+    """
+
+    cwd: str = ""
+    stdin: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+    secret: tuple[str, ...] = ()
+    allowed: tuple[int, ...] = (0,)
+    ends_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One statement, block or command.
 
@@ -172,6 +193,10 @@ class Step:
     argv: tuple[str, ...] = ()
     """Of a program: its argument list (`text` shows it; of RMAN `text` is the script it reads from its standard
     input). Of a folder: what is done to it, and to which (see `toolkit.model.steps`)."""
+    program: Program | None = None
+    """Of a program of the user's: how it is run."""
+    undo_argv: tuple[str, ...] = ()
+    """The command of this host that puts the change back."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that a program gets beside the usual ones; nothing secret."""
     as_user: str | None = None
@@ -307,6 +332,17 @@ def moved_by(step: Step) -> ObjectRef | None:
     if step.kind is not StepKind.FOLDER or step.argv[:1] != (FolderAct.PUBLISH.value,):
         return None
     return ObjectRef(ObjectKind.BACKUP, QualifiedName(CONTENT, step.argv[1]))
+
+
+def spell_program(argv: Sequence[str], program: Program) -> str:
+    """Spell a program of the user's so that a shell would run it alike; variables with secrets are inherited."""
+    spelled = shlex.join(argv)
+    if program.environment:
+        pairs = (f"{name}={value}" for name, value in program.environment)
+        spelled = f"env {shlex.join(pairs)} {spelled}"
+    if program.stdin:
+        spelled += f" < {shlex.quote(program.stdin)}"
+    return f"(cd {shlex.quote(program.cwd)} && {spelled})" if program.cwd else spelled
 
 
 def spell_on_host(kind: StepKind, argv: Sequence[str]) -> str:

@@ -91,6 +91,8 @@ class ProbeKind(StrEnum):
 
     PROGRAM = "program"
     FOLDER = "folder"
+    LOOKUP = "lookup"
+    """Where a program is, without running it."""
 
 
 class Role(StrEnum):

@@ -126,13 +126,13 @@ class Changes:
         """
         self._stop.refuse_if_disowned()
         entries = []
-        # Many partitions of one index are put back by one and the same statement.
-        known: set[tuple[object, ...]] = set()
+        known: set[tuple[object, ...]] = set()  # many partitions of one index are put back by one statement
         seen: dict[ObjectRef, Present | None] = {}
         for step in steps:
-            if step.object is None or not (step.effect is Effect.CREATES or step.undo or step.unlogged):
+            undone = (*step.undo, *step.undo_argv)
+            if step.object is None or not (step.effect is Effect.CREATES or undone or step.unlogged):
                 continue
-            change = (step.effect, step.object, step.undo, step.unlogged)
+            change = (step.effect, step.object, undone, step.unlogged)
             if change in known and step.effect is not Effect.CREATES:
                 continue
             known.add(change)
@@ -185,8 +185,8 @@ class Changes:
                 proof = self._made_before(ref) or {
                     "identity": identity or (self._identity(ref) or {}).get("identity")
                 }
-        if step.before is not None:
-            proof["before"] = step.before
+        noted = {"before": step.before, "command": json.dumps(step.undo_argv) if step.undo_argv else None}
+        proof |= {name: value for name, value in noted.items() if value is not None}
         if any(step.restores):
             restored = [each and (each.name, each.ours, each.back, each.part) for each in step.restores]
             proof["attributes"] = json.dumps(restored)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import ObjectRef, Timed, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Role
+from toolkit.runner.item_queue import ItemQueue
 from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Stop
 
@@ -46,6 +46,8 @@ class ItemResult:
     """Exit status and CPU seconds of each program."""
     warnings: tuple[str, ...] = ()
     """Warnings of the server."""
+    closely: bool = False
+    """Whether its begin and end are those of its programs, without what is done here around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,53 +70,6 @@ class TimedResult:
         """The objects of statements that ended well; of an item that failed, its last one did not."""
         ended = [step for each in self.items for step in each.item.steps[: -1 if each.error else None]]
         return frozenset(step.object for step in ended if step.object is not None)
-
-
-class _Queue:
-    """Items not yet begun; a worker takes the biggest one left whose `apart` nobody works on."""
-
-    def __init__(self, items: Sequence[TimedItem], stop: Stop) -> None:
-        self._items = deque(items)
-        self._busy: set[str] = set()
-        self._changed = threading.Condition()
-        self._stop, self._closed = stop, False
-
-    def take(self) -> TimedItem | None:
-        """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
-        with self._changed:
-            while self._items and not (self._closed or self._stop.requested):
-                free = (each for each in self._items if each.apart not in self._busy)
-                item = next((each for each in free if self._stop.fits(each.label)), None)
-                if item is None and not any(self._stop.fits(each.label) for each in self._items):
-                    break
-                if item is not None:
-                    self._items.remove(item)
-                    self._busy |= {item.apart} if item.apart is not None else set()
-                    return item
-                self._changed.wait(_TICK_SECONDS)
-        return None
-
-    def put_back(self, item: TimedItem) -> bool:
-        """Let an item come back after all others; False when nothing more is begun."""
-        with self._changed:
-            if self._closed or self._stop.requested:
-                return False
-            self._items.append(item)
-            self._busy.discard(item.apart or "")
-            self._changed.notify_all()
-        return True
-
-    def done(self, item: TimedItem) -> None:
-        """Say that an item ended, so that another of its `apart` may be begun."""
-        with self._changed:
-            self._busy.discard(item.apart or "")
-            self._changed.notify_all()
-
-    def close(self) -> None:
-        self._closed = True
-
-    def left(self) -> tuple[TimedItem, ...]:
-        return tuple(self._items)
 
 
 def run_timed(
@@ -158,7 +113,7 @@ def run_timed(
         timeout_seconds: how long that while is.
 
     Returns:
-        Elapsed seconds from the common begin to the last end, and each item's own.
+        Elapsed seconds from the common begin (of programs: that of the first) to the last end, and each item's.
     """
     silence = _Silence(may_end, timeout_seconds)
     return _Clock(
@@ -221,7 +176,7 @@ class _Clock:
         self._end_with: dict[str, DatabaseError] = {}
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
-        self._waiting = _Queue(timed.ordered(), stop)
+        self._waiting = ItemQueue(timed.ordered(), stop)
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
         self._origin: list[float] = []
         self._barrier = threading.Barrier(timed.workers, action=lambda: self._origin.append(time.perf_counter()))
@@ -241,7 +196,9 @@ class _Clock:
                 thread.join(0 if number in self._now else TIMEOUT_SECONDS)
         if self._faults:
             raise self._faults[0]
-        elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=0.0)
+        # what is done here before the first program begins is no time of theirs
+        first = min((each.begin_seconds if each.closely else 0.0 for each in results), default=0.0)
+        elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=first) - first
         return TimedResult(elapsed, tuple(results), self._waiting.left(), self._timed_out)
 
     def _begun(self) -> list[threading.Thread]:
@@ -384,14 +341,19 @@ def _run_item(
     except ToolkitError as caught:
         error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)
         sessions.forget(Role.WORKER, number)  # its transaction may be open
-    elapsed = time.perf_counter() - begun
+    ended_at = time.perf_counter()
+    spans = [answer.span for answer in answers if answer.span is not None]
+    closely = bool(spans) and len(spans) == len(item.steps)
+    if closely:
+        begun, ended_at = spans[0][0], spans[-1][1]
+    elapsed = ended_at - begun
     notices = tuple(notice for answer in answers for notice in answer.notices)
     warnings = tuple(warning for answer in answers for warning in answer.warnings)
     lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)
     ended = zip(item.steps, answers, strict=False)
     programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
     return ItemResult(
-        item, number, begun - origin, elapsed, _count(answers), notices, error, lines, programs, warnings
+        item, number, begun - origin, elapsed, _count(answers), notices, error, lines, programs, warnings, closely
     )
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from toolkit.dialects.answers import Granted
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
@@ -187,6 +186,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
 def _timed(
     context: RunContext, state: TrialState, stages: Stages, commits: Commits, look_at: _LookAt, on_items: _OnItems
 ) -> TimedResult:
+    context.sessions.programs.make_ready(stages.timed)
     sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)
     with state.phase("snapshot"):
         for provider in context.providers:
@@ -361,7 +361,6 @@ def _record(state: TrialState, judged: JudgedTrial) -> TrialRecord:
     timed = state.timed
     elapsed = timed.elapsed_seconds if timed is not None and judged.has_time else None
     cpu = state.peaks.get("cpu_seconds")
-    granted: Granted | None = judged.granted
     return TrialRecord(
         trial=state.planned.number,
         attempt=state.attempt,
@@ -374,8 +373,8 @@ def _record(state: TrialState, judged: JudgedTrial) -> TrialRecord:
         error_code=judged.error_code,
         elapsed_seconds=elapsed,
         requested_degree=judged.requested,
-        granted_degree=granted.degree if granted else None,
-        granted_source=granted.source if granted else None,
+        granted_degree=judged.granted.degree if judged.granted else None,
+        granted_source=judged.granted.source if judged.granted else None,
         effective_parallelism=cpu / elapsed if cpu is not None and elapsed else None,
         rows=judged.rows,
         bytes=judged.bytes,

@@ -276,7 +276,7 @@ class Undoing:
             argv = json.loads(str(command))
             if not self._allow_commands:
                 raise _LeftError(f"{named(entry)}: restore it with --allow-commands, or run: {shlex.join(argv)}")
-            run_command(argv)
+            run_command(argv, limit_seconds=3600.0)  # a server that is started again reads its log first
         self._run_undo(entry)
         self._journal.undone(entry.entry)
         before = entry.proof.get("before")

@@ -1,12 +1,14 @@
 """`osstat`: CPU, disk and memory of this host while a trial runs, and the load of others.
 
-The load of others is all CPU used on the host minus our own process and the database server's processes. It is
-shown with every trial; a trial in which others took a large part of the host is `disturbed` and does not count.
+The load of others is all CPU used on the host minus our own process with the programs that it runs, and the
+database server's processes. It is shown with every trial; a trial in which others took a large part of the host is
+`disturbed` and does not count.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -48,8 +50,8 @@ class HostState:
         return self.user + self.system
 
 
-def _server_seconds(root: int | None) -> float:
-    """Sum the CPU seconds of the server's processes, those it has reaped included."""
+def _tree_seconds(root: int | None) -> float:
+    """Sum the CPU seconds of a process and all below it, those that were waited for included."""
     if root is None:
         return 0.0
     total = 0.0
@@ -63,14 +65,14 @@ def _server_seconds(root: int | None) -> float:
     return total
 
 
-def host_state(server: int | None) -> HostState:
+def host_state(server: int | None, ours: int | None = None) -> HostState:
     """Read the host now.
 
     Args:
         server: process id of the database server's first process; None for an embedded engine.
+        ours: process id of this process, to look also at what it and its programs used.
     """
     cpu = psutil.cpu_times()
-    own = psutil.Process().cpu_times()
     disk = psutil.disk_io_counters()
     return HostState(
         at=time.monotonic(),
@@ -78,8 +80,8 @@ def host_state(server: int | None) -> HostState:
         system=cpu.system + getattr(cpu, "irq", 0.0) + getattr(cpu, "softirq", 0.0),
         iowait=getattr(cpu, "iowait", 0.0),
         idle=cpu.idle,
-        ours=own.user + own.system,
-        server=_server_seconds(server),
+        ours=_tree_seconds(ours),
+        server=_tree_seconds(server),
         read_bytes=float(disk.read_bytes) if disk else 0.0,
         write_bytes=float(disk.write_bytes) if disk else 0.0,
         read_count=float(disk.read_count) if disk else 0.0,
@@ -101,27 +103,27 @@ class HostProvider:
 
     Args:
         server: process id of the database server's first process.
-        embedded: whether the engine runs in this process, so that our CPU time is the database's.
+        in_process: whether the engine runs in this process, so that our CPU time is the database's.
     """
 
     name = "osstat"
     after_evidence = False
 
-    def __init__(self, server: int | None = None, *, embedded: bool = False) -> None:
+    def __init__(self, server: int | None = None, *, in_process: bool = False) -> None:
         self._server = server
-        self._embedded = embedded
+        self._in_process = in_process
         self._before = self._last = host_state(None)
         self._peaks: dict[str, float] = {}
 
     def begin(self) -> None:
         self._peaks = {}
-        self._before = self._last = host_state(self._server)
+        self._before = self._last = host_state(self._server, os.getpid())
 
     def others_now(self, seconds: float, wait: Callable[[float], object]) -> float:
         """Return which part of the host's CPU others use now, measured over so many seconds."""
-        before = host_state(self._server)
+        before = host_state(self._server, os.getpid())
         wait(seconds)
-        return others_part(before, host_state(self._server)) or 0.0
+        return others_part(before, host_state(self._server, os.getpid())) or 0.0
 
     def sample(self, at_seconds: float) -> tuple[Sample, ...]:
         if time.monotonic() - self._last.at < 0.9:
@@ -135,12 +137,12 @@ class HostProvider:
         return tuple(Sample(at_seconds, name, value) for name, value in values.items())
 
     def end(self) -> tuple[Metric, ...]:
-        after = host_state(self._server)
+        after = host_state(self._server, os.getpid())
         others = others_part(self._before, after)
         if others is not None:
             self._peaks["others_part"] = others
-        if self._embedded or self._server is not None:
-            used = after.ours - self._before.ours if self._embedded else after.server - self._before.server
+        if self._in_process or self._server is not None:
+            used = after.ours - self._before.ours if self._in_process else after.server - self._before.server
             self._peaks["cpu_seconds"] = max(0.0, used)
         return self._metrics(after, others)
 

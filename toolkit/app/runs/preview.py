@@ -298,7 +298,8 @@ def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
     files = dict.fromkeys(query.file for query in reads_of(planning.operation, planning.planner()))
     reads = ", ".join(f"sql/{facts.engine}/{file}.sql" for file in files)
     known = f"{'assumed ' if facts.assumed else ''}{facts.engine} {facts.release}"
-    lines = [f"dbatk {experiment.operation}, {experiment.mode}", known, f"read before: {reads}"]
+    lines = [f"dbatk {experiment.operation}, {experiment.mode}", known]
+    lines += [f"read before: {reads}"] if reads else []
     if experiment.mode is Mode.MEASUREMENT:
         sweeps = f"{counted(experiment.repeat, 'repeat')} and {counted(experiment.warmup, 'warm-up sweep')}"
         lines.append(f"{sweeps}, interleaved; shown once per configuration")
@@ -340,7 +341,9 @@ def _announce(context: RunContext) -> None:
     """Say before the run begins what it will do, and what its result depends on."""
     planning, events = context.planning, context.events
     ours = "restored at the end" if on_live(context.experiment) else _STAYS[context.experiment.keep]
-    if only_reads(planning):
+    if declaration(context.experiment.operation).runs_programs:
+        ours = "what its programs create is theirs to remove"
+    elif only_reads(planning):
         ours = "it only reads and creates nothing"
     mode = "a job: what it creates is kept" if context.job else f"a measurement: {ours}"
     shown = {"run": context.run, "mode": context.experiment.mode.value}

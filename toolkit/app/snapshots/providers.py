@@ -134,10 +134,10 @@ def providers_of(
     bracket = None if snapshot_source is None else bracket_of(snapshot_source, dialect, sessions, run)
     if bracket is not None:
         found.append(bracket)
-    if declared(engine).embedded:
+    if declared(engine).in_process:
         found.append(ThreadProvider())
     if host_is_ours(target):
-        found.append(HostProvider(_server_process(sessions), embedded=declared(engine).embedded))
+        found.append(HostProvider(_server_process(sessions), in_process=declared(engine).in_process))
     watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine, sessions, run, snapshots=watching.snapshots if wanted else ())

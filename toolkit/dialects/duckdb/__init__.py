@@ -20,5 +20,6 @@ DECLARATION = EngineDeclaration(
     session=(("current_schema", "server", "current_schema"),),
     names_in_texts="names_in_texts",
     embedded=True,
+    in_process=True,
     dates_statistics=False,
 )

@@ -13,6 +13,7 @@ from toolkit.dialects.postgresql import backup, support
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
+from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar, Support
@@ -103,5 +104,6 @@ WORK = Implementations(
         "index-rebuild": Reindex(),
         "stats-gather": _StatsGather(),
         "backup": _Backup(),
+        "command": RunPrograms(),
     },
 )

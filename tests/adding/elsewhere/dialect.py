@@ -1,4 +1,4 @@
-"""This host as an engine: it has no tables, so that only work of programs is to be had."""
+"""A host as an engine: it has no tables, so that only work of programs is to be had."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from toolkit.model.values import QualifiedName, Row, Scalar
 _PLAIN = re.compile(r"\w+")
 
 
-class HostDialect(Quiet):
+class ElsewhereDialect(Quiet):
     """What is asked of it is which host it is."""
 
-    engine = "host"
-    work = Implementations("host", {"pause": PauseOfHost()})
+    engine = "elsewhere"
+    work = Implementations("elsewhere", {"pause": PauseOfHost()})
 
     def quote(self, name: str) -> str:
         return f'"{name}"'
@@ -38,4 +38,4 @@ class HostDialect(Quiet):
         return Facts(self.engine, self.release({"version_text": text}), assumed=True)
 
 
-DIALECT = HostDialect()
+DIALECT = ElsewhereDialect()

@@ -1,4 +1,4 @@
-"""An engine from outside: this host, which has no database. This folder and its target are all there is of it."""
+"""An engine from outside, which has no database: this folder and its target are all there is of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from toolkit import resources
 from toolkit.model.engines import EngineDeclaration, SqlClient, registered
 
 DECLARATION = EngineDeclaration(
-    name="host",
-    title="This host",
-    package="tests.adding.host",
-    target="tests.adding.host.target",
-    schemes=("host",),
-    url_form="`host://`",
+    name="elsewhere",
+    title="Elsewhere",
+    package="tests.adding.elsewhere",
+    target="tests.adding.elsewhere.target",
+    schemes=("elsewhere",),
+    url_form="`elsewhere://`",
     client=SqlClient("a shell"),
     embedded=True,
 )

@@ -1,4 +1,4 @@
-"""The target `host://`: its sessions answer the few reads that a run makes of a server, by SQLite in memory."""
+"""The target `elsewhere://`: SQLite in memory answers the few reads that a run makes of a server."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from toolkit.model.words import Role
 from toolkit.targets.base import Access, ProgramAccess, SessionTag
 
 
-class HostTarget:
-    """This host."""
+class ElsewhereTarget:
+    """The place."""
 
-    engine = "host"
-    display = "host://"
+    engine = "elsewhere"
+    display = "elsewhere://"
     local = True
-    lease_key = "host"
+    lease_key = "elsewhere"
     programs_folder: str | None = None
 
     def __init__(self, access: Access) -> None:
         del access
         self.observer: Callable[[str], None] | None = None
 
-    def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> HostConnection:
+    def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> ElsewhereConnection:
         del role, tag, read_only
-        return HostConnection()
+        return ElsewhereConnection()
 
     def allow_folder(self, path: str) -> None:
         """A host keeps nobody from its folders but by their permissions."""
@@ -43,7 +43,7 @@ class HostTarget:
         """Nothing is open."""
 
 
-class HostConnection:
+class ElsewhereConnection:
     """A session of nobody."""
 
     identity = "this process"
@@ -68,6 +68,6 @@ class HostConnection:
         self._connection.close()
 
 
-def open_target(access: Access) -> HostTarget:
+def open_target(access: Access) -> ElsewhereTarget:
     """Return the target of an access."""
-    return HostTarget(access)
+    return ElsewhereTarget(access)

@@ -1,0 +1,6 @@
+"""What is done on this host without a database."""
+
+from toolkit.dialects.implementations import Implementations
+from toolkit.dialects.programs import RunPrograms
+
+WORK = Implementations("host", {"command": RunPrograms()})
