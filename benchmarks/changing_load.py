@@ -1,11 +1,15 @@
 """Pairs of runs of identical work under a load that comes and goes: how often `compare` reports a difference.
 
     PYTHONPATH=. python benchmarks/changing_load.py [duckdb|postgresql] [PAIRS] [--seed N] [--repeat N]
+    PYTHONPATH=. python benchmarks/changing_load.py ... --interleave
 
 Runs a sweep of dbatk (CREATE TABLE AS SELECT at degree 1 and 2) again and again while a seeded load of other
 processes comes and goes. Each run is compared with the one before it; those before are the stored runs that show
 how much such runs differ. Prints how often anything differs, also by the noise of the two runs alone, and how
 often planted slow-downs are found. Exits 1 where more than 5 % of the pairs and two standard errors differ.
+
+With `--interleave` identical work is measured in two runs one after the other, and in one run that alternates,
+with as many trials: how much the ratio of both varies from pair to pair says what can be detected in equal time.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from statistics import fmean, median
 
-from toolkit.analysis.compare import compare
+from toolkit.analysis.compare import compare, compare_levels
 from toolkit.analysis.fit import Noise, fit
 from toolkit.analysis.judged import judged_of
 from toolkit.analysis.noise import FEWEST_RUN_DEGREES
@@ -95,20 +100,32 @@ def database(engine: str) -> Iterator[Target]:
         yield target
 
 
-def runs_of(engine: str, runs: int, seed: int, repeat: int) -> list[RunRecord]:
-    """Measure identical work so many times, one after the other, under the load."""
+SWEEP = (Factor("degree", (1, 2)),)
+ALONE = (Factor("degree", (1,)),)
+ALTERNATING = (Factor("variant", ("a", "b")), *ALONE)
+
+
+def runs_of(engine: str, series: Sequence[tuple[Factor, ...]], seed: int, repeat: int) -> list[RunRecord]:
+    """Measure one sweep after the other, under the load."""
     experiment = Experiment(
-        "load", "ctas", {"source": "gtest", "table": "gtest_copy"}, (Factor("degree", (1, 2)),),
-        Mode.MEASUREMENT, repeat, 1, seed=7, snapshot="none",
-    )  # fmt: skip
+        "load",
+        "ctas",
+        {"source": "gtest", "table": "gtest_copy"},
+        (),
+        Mode.MEASUREMENT,
+        repeat,
+        1,
+        snapshot="none",
+    )
     found = []
     approvals = Approvals(not_production=True)
     with tempfile.TemporaryDirectory() as folder, database(engine) as target, changing_load(seed):  # noqa: SIM117
         with open_store(f"{folder}/store.sqlite") as store:
-            for number in range(1, runs + 1):
-                run = start(experiment, target, store=store, approvals=approvals, events=Silent())
+            for number, factors in enumerate(series, 1):
+                planned = replace(experiment, factors=factors, seed=number)
+                run = start(planned, target, store=store, approvals=approvals, events=Silent())
                 found.append(store.load_run(run, samples=False))
-                print(f"\rrun {number} of {runs}", end="", file=sys.stderr, flush=True)
+                print(f"\rrun {number} of {len(series)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return found
 
@@ -140,15 +157,40 @@ def differ(a: RunRecord, b: RunRecord, history: Sequence[RunRecord]) -> bool:
     return any(pair.verdict is not Verdict.INCONCLUSIVE for pair in compare(a, b, history=history).pairs)
 
 
+def interleaving(engine: str, pairs: int, seed: int, repeat: int) -> int:
+    """Print how much the ratio of identical work varies, in two runs and in one that alternates."""
+    runs = runs_of(engine, (ALONE, ALONE, ALTERNATING) * pairs, seed, repeat)
+    apart, within, reported, detectable = [], [], 0, []
+    for a, b, both in zip(runs[::3], runs[1::3], runs[2::3], strict=True):
+        (of_a,), (of_b,) = (fit(judged_of(run).observed(run.trials)).means.values() for run in (a, b))
+        apart.append(of_b - of_a)
+        (pair,) = compare_levels(both, "variant", "a", "b").pairs
+        seen = fit(judged_of(both).observed(both.trials))
+        within.append(seen.ratio(pair.cell_b, pair.cell_a)[0])
+        reported += pair.verdict is not Verdict.INCONCLUSIVE
+        detectable += [pair.minimum_detectable_pct or math.inf]
+    # 2.8 standard deviations of the ratio: what is found with a power of 80 % at 5 %
+    shown = [100 * math.expm1(2.8 * math.sqrt(fmean(x * x for x in found))) for found in (apart, within)]
+    print(f"{engine}, identical work {pairs} times in two runs and in one, {repeat} repeats each, seed {seed}:")
+    print(f"  detectable by two runs: {shown[0]:.0f} %; by one run that alternates: {shown[1]:.0f} %")
+    print(
+        f"  the runs that alternate say {median(detectable):.0f} % (median), and report a difference in {reported}"
+    )
+    return 0 if shown[1] <= shown[0] / 2 else 1
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engine", nargs="?", choices=("duckdb", "postgresql"), default="duckdb")
     parser.add_argument("pairs", nargs="?", type=int, default=20)
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--interleave", action="store_true")
     chosen = parser.parse_args()
+    if chosen.interleave:
+        return interleaving(chosen.engine, chosen.pairs, chosen.seed, chosen.repeat)
     needed = FEWEST_RUN_DEGREES + 1
-    runs = runs_of(chosen.engine, needed + chosen.pairs + 1, chosen.seed, chosen.repeat)
+    runs = runs_of(chosen.engine, (SWEEP,) * (needed + chosen.pairs + 1), chosen.seed, chosen.repeat)
     pairs = [(runs[at - 1], runs[at], runs[: at - 1]) for at in range(needed + 1, len(runs))]
     wrong = sum(differ(*pair) for pair in pairs)
     naive = sum(alone(a, b) for a, b, _ in pairs)

@@ -59,6 +59,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("awr trend", "files"): ("awr", "trend", "PIPE"),
     ("backup read", "out"): ("backup", "read", "rman.log", "--out", "PIPE"),
     ("compare", "out"): ("compare", "last", "last~1", "--out", "PIPE"),
+    ("noise", "measure"): ("noise", "-t", "URL", "--measure", "PIPE"),
     ("report", "out"): ("report", "last", "--out", "PIPE"),
     ("runs export", "out"): ("runs", "export", "last", "--out", "PIPE"),
     ("audit verify", "earlier"): ("audit", "verify", "--earlier", "PIPE"),

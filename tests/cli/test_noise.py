@@ -67,3 +67,51 @@ def test_what_cannot_be_measured_is_refused(
     (home / "job.toml").write_text(FILE.replace("repeat = 2\nwarmup = 0\n", "").replace("[1, 2]", "[1]"))
     answer = dbatk("noise", "-t", url, *options)
     assert (answer.status, code in answer.err) == (2, True), answer.err
+
+
+# -- alternately in one run ---------------------------------------------------------------------------------------
+def test_two_files_run_alternately_in_one_run_and_are_compared(dbatk: Dbatk, url: str, home: Path) -> None:
+    for name, degrees in (("one", "[1]"), ("two", "[2]")):
+        (home / f"{name}.toml").write_text(FILE.replace("[1, 2]", degrees).replace("repeat = 2", "repeat = 4"))
+    answer = dbatk("compare", "--interleave", "one.toml", "two.toml", "--label", "duel", "--json")
+    assert answer.status == 0, answer.err
+    document = json.loads(answer.out)
+    (pair,) = document["pairs"]
+    assert pair["factors"] == {"variant": "one", "degree": 1}
+    assert pair["factors_b"] == {"variant": "two", "degree": 2}
+    assert (pair["n_a"], pair["n_b"], document["between_runs"]) == (4, 4, None)
+    (run,) = json.loads(dbatk("runs", "list", "--json").out)["runs"]
+    assert (run["label"], run["trials_planned"], run["trials_ended"]) == ("duel", 8, 8)
+    trials = json.loads(dbatk("runs", "show", "duel", "--json").out)["trials"]
+    order = [trial["factors"]["variant"] for trial in trials]
+    sweeps = [tuple(order[at : at + 2]) for at in range(0, 8, 2)]
+    assert sorted(sweeps) == [("one", "two")] * 2 + [("two", "one")] * 2
+    assert not [name for name in _tables(home) if name != "small"]
+    named = dbatk("compare", "duel/variant=one", "duel/variant=two", "--json")
+    assert json.loads(named.out)["pairs"][0]["ratio"] == pair["ratio"]
+
+
+def _tables(home: Path) -> list[str]:
+    import duckdb
+
+    with duckdb.connect(str(home / "small.duckdb")) as connection:
+        return [name for (name,) in connection.execute("SHOW TABLES").fetchall()]
+
+
+@pytest.mark.parametrize(
+    ("other", "code", "says"),
+    [
+        (FILE, "TK-0107", "the same experiment"),
+        (FILE.replace('source = "small"', 'source = "large"'), "TK-0110", "differ in `source`"),
+        (FILE.replace('"ctas"', '"insert"'), "TK-0110", "differ in `operation`"),
+        (FILE + '\n[[factor]]\nname = "x"\nlevels = [1]\nread_sql = "SELECT 1"\napply_sql = "SELECT {level}"\n'
+         'undo_sql = "SELECT {before}"\n', "TK-0107", "`x` stands in one of the two files only"),
+    ],
+)  # fmt: skip
+def test_what_is_no_variant_of_the_other_is_refused(
+    dbatk: Dbatk, url: str, file: str, home: Path, other: str, code: str, says: str
+) -> None:
+    (home / "other.toml").write_text(other)
+    answer = dbatk("compare", "--interleave", file, "other.toml")
+    assert (answer.status, code in answer.err, says in answer.err) == (2, True, True), answer.err
+    assert dbatk("compare", "a", "b", "--label", "x").status == 2

@@ -21,7 +21,7 @@ from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics
 from toolkit.analysis.noise import LOAD_APART_PCT, BetweenRuns, between_runs, load_of
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
-from toolkit.model.values import Cell, Scalar, spell_level
+from toolkit.model.values import Cell, Level, Scalar, spell_level
 from toolkit.model.words import Verdict
 from toolkit.units import percent
 
@@ -138,6 +138,7 @@ def compare(
     *,
     cell_a: Cell | None = None,
     cell_b: Cell | None = None,
+    pairs: Sequence[tuple[Cell, Cell]] = (),
     force: bool = False,
     history: Sequence[RunRecord] = (),
 ) -> Comparison:
@@ -148,6 +149,7 @@ def compare(
         b: the run in question (after).
         cell_a: a cell of A; with it, `cell_b` is the cell of B (the same levels when not given).
         cell_b: a cell of B.
+        pairs: the cells of A and of B that are compared, where they are not those of equal levels.
         force: compare what did not do the same work all the same.
         history: other stored runs, which show how much runs of identical work differ.
 
@@ -155,7 +157,7 @@ def compare(
         ToolkitError: TK-0110 for another operation, operation version, engine or row count; TK-0109 for a cell
             that a run does not have, or when no cell is in both.
     """
-    chosen, notes = _chosen(a, b, cell_a, cell_b)
+    chosen, notes = (list(pairs), ()) if pairs else _chosen(a, b, cell_a, cell_b)
     reasons = (*_other_work(a, b), *_other_rows(a, b, chosen))
     if reasons and not force:
         raise ToolkitError(
@@ -164,11 +166,11 @@ def compare(
             hint="compare like with like, or add `--allow-unlike` to compare them anyway",
         )
     forced = tuple(f"compared although the work differs: {reason}" for reason in reasons)
-    pairs, between = compare_values(a, b, chosen, judged_of(a), history)
+    compared, between = compare_values(a, b, chosen, judged_of(a), history)
     metrics_a, metrics_b = metrics_by_cell(a), metrics_by_cell(b)
     with_metrics = tuple(
         replace(pair, metrics=metric_pairs(metrics_a.get(pair.cell_a, ()), metrics_b.get(pair.cell_b, ())))
-        for pair in pairs
+        for pair in compared
     )
     return Comparison(
         a,
@@ -180,6 +182,29 @@ def compare(
         history=history,
         between=between,
     )
+
+
+def compare_levels(run: RunRecord, factor: str, one: Level, other: Level) -> Comparison:
+    """Compare the configurations of a run that have one level of a factor with those that have another.
+
+    They are paired in the order of the experiment: where the other factors have the same levels, by those.
+    """
+    of_one, of_other = ([cell for cell in _cells(run) if cell.get(factor) == level] for level in (one, other))
+    rest = {_without(cell, factor): cell for cell in of_other}
+    alike = [(cell, rest[_without(cell, factor)]) for cell in of_one if _without(cell, factor) in rest]
+    if len(alike) < len(of_one) and len(of_one) == len(of_other):
+        alike = list(zip(of_one, of_other, strict=True))
+    if not alike:
+        raise ToolkitError(
+            f"run `{run.head.run}` has nothing to compare by `{factor}`",
+            code="TK-0109",
+            hint=f"name two of its configurations, such as `{run.head.run}/{_example(_cells(run))}`",
+        )
+    return compare(run, run, pairs=alike)
+
+
+def _without(cell: Cell, factor: str) -> frozenset[tuple[str, Level]]:
+    return frozenset(pair for pair in cell.levels if pair[0] != factor)
 
 
 def compare_values(

@@ -10,7 +10,7 @@ import typer
 
 from toolkit.cli.awr import MASK, pseudonyms
 from toolkit.cli.output import out, out_json, out_raw, say
-from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument, option
+from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -45,12 +45,20 @@ def add_compare(app: typer.Typer) -> None:
         option("awr", "compare two runs by the AWR reports kept with them", kind=bool),
         option("why", "reports: show for each cause the sections and values it rests on", kind=bool),
         *MASK,
+        option("interleave", "run two experiment files A and B alternately in one run, and compare", kind=bool),
+        option("label", "with --interleave: name of the run"),
+        *APPROVALS,
+        QUIET,
         *OUTPUT,
     ]
     add_command(app, "compare", _compare, compared, "Compare runs, configurations, snapshots or AWR reports.")
 
 
 def _compare(arguments: Arguments) -> int:
+    if arguments.flag("interleave"):
+        return _interleaved(arguments)
+    if "label" in arguments:
+        raise ToolkitError("`--label` needs `--interleave`", code="TK-0107", hint="runs have their labels already")
     from toolkit.app.intervals.names import names_interval
 
     a, b = arguments.required("a"), arguments.required("b")
@@ -137,15 +145,22 @@ def _snapshots(store: Store, arguments: Arguments, a: str, b: str) -> int:
 
 
 def _runs(store: Store, arguments: Arguments, a: str, b: str, limit: Limit | None) -> int:
-    from toolkit.analysis.limits import judge
     from toolkit.app.results import choices, compare_named
-    from toolkit.report.render import Format, render_comparison
 
     _check(arguments, "runs")
     for sentence in choices(store, a, b):
         say(f"note: {sentence}")
     metrics = () if limit is None else (limit.metric,)
-    comparison = compare_named(store, a, b, force=arguments.flag("allow_unlike"), metrics=metrics)
+    return _told(
+        arguments, compare_named(store, a, b, force=arguments.flag("allow_unlike"), metrics=metrics), limit
+    )
+
+
+def _told(arguments: Arguments, comparison: Comparison, limit: Limit | None) -> int:
+    """Show a comparison, and return the exit status that it and the limit give."""
+    from toolkit.analysis.limits import judge
+    from toolkit.report.render import Format, render_comparison
+
     _write(arguments, lambda: render_comparison(comparison, Format.HTML))
     if arguments.flag("json"):
         out_raw(render_comparison(comparison, Format.JSON))
@@ -157,6 +172,39 @@ def _runs(store: Store, arguments: Arguments, a: str, b: str, limit: Limit | Non
     for sentence in (*judgement.met, *judgement.inconclusive):
         say(sentence if sentence in judgement.met else f"warning: {sentence}")
     return judgement.exit_code(strict=arguments.flag("strict"))
+
+
+def _interleaved(arguments: Arguments) -> int:
+    """Run two experiment files alternately, and compare B with A."""
+    from dataclasses import replace
+
+    from toolkit.analysis.compare import compare_levels
+    from toolkit.app.results import ended_well, failures, find_run
+    from toolkit.cli.launch import reach, run_on
+    from toolkit.design.build import check_label
+    from toolkit.design.file import load_experiment
+    from toolkit.design.interleave import VARIANT, interleaved
+    from toolkit.store import open_store
+
+    _check(arguments, "runs")
+    limit = _limit(arguments)
+    files = [Path(arguments.required(name)) for name in ("a", "b")]
+    names = (files[0].stem, files[1].stem) if files[0].stem != files[1].stem else ("A", "B")
+    experiment = interleaved(load_experiment(files[0]), load_experiment(files[1]), names)
+    check_label(arguments.text("label"))
+    experiment = replace(experiment, label=arguments.text("label"))
+    resolved = reach(experiment.target)
+    with open_store(arguments.text("store")) as store:
+        try:
+            run = find_run(store, run_on(experiment, resolved, store, arguments))
+        finally:
+            resolved.target.close()
+        status = _told(arguments, compare_levels(run, VARIANT, *names), limit)
+        if ended_well(run):
+            return status
+        for sentence in failures(run):
+            say(sentence)
+        return ExitCode.INCOMPLETE
 
 
 def _strictly(comparison: Comparison) -> int:

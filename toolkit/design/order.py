@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import PlannedTrial
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.values import Cell, Factor
 
 MOST_TRIALS = 100_000
@@ -28,7 +28,14 @@ def cells_of(factors: Sequence[Factor]) -> tuple[Cell, ...]:
     return tuple(Cell(tuple(zip(names, levels, strict=True))) for levels in combinations)
 
 
-def plan_trials(factors: Sequence[Factor], *, repeat: int, warmup: int, seed: int) -> tuple[PlannedTrial, ...]:
+def cells_of_experiment(experiment: Experiment) -> tuple[Cell, ...]:
+    """Return the configurations of an experiment, in the order of its levels."""
+    return experiment.only or cells_of(experiment.factors)
+
+
+def plan_trials(
+    factors: Sequence[Factor], *, repeat: int, warmup: int, seed: int, only: Sequence[Cell] = ()
+) -> tuple[PlannedTrial, ...]:
     """Return all trials in the order they run; the same for the same arguments.
 
     Args:
@@ -36,18 +43,19 @@ def plan_trials(factors: Sequence[Factor], *, repeat: int, warmup: int, seed: in
         repeat: counted sweeps, at least 1.
         warmup: sweeps before them that do not count.
         seed: of the shuffles.
+        only: the cells, where they are not all combinations.
 
     Raises:
         ToolkitError: TK-0103 when there would be more than `MOST_TRIALS` trials.
     """
-    count = math.prod(len(factor.levels) for factor in factors)
+    count = len(only) or math.prod(len(factor.levels) for factor in factors)
     if count * (repeat + warmup) > MOST_TRIALS:
         raise ToolkitError(
             f"{count:,} configurations and {repeat + warmup:,} sweeps make more than {MOST_TRIALS:,} trials",
             code="TK-0103",
             hint="sweep fewer levels or fewer factors at once",
         )
-    cells = cells_of(factors)
+    cells = tuple(only) or cells_of(factors)
     random = Random(seed)  # noqa: S311 - an order of trials is no secret
     sweeps = itertools.chain(
         ((0, _shuffled(count, random)) for _ in range(warmup)),

@@ -37,6 +37,8 @@ class Experiment:
     quiet_wait_seconds: float | None = None
     guards: tuple[str, ...] = ()
     """Limits that are watched meanwhile, as typed: `max_lag=30s` (see `toolkit.design.guards`)."""
+    only: tuple[Cell, ...] = ()
+    """The configurations that are run, where those are not all combinations of levels."""
 
 
 @dataclass(frozen=True, slots=True)

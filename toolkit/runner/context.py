@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from toolkit.design.order import cells_of, plan_trials
+from toolkit.design.order import cells_of_experiment, plan_trials
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Refusals, Script, Sessions, may_still_end, silent_seconds
@@ -126,7 +126,7 @@ class PlanningContext:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The cells in the order of the factors' levels."""
-        return cells_of(self.experiment.factors)
+        return cells_of_experiment(self.experiment)
 
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:
@@ -208,7 +208,11 @@ def job_of(experiment: Experiment, cell: Cell) -> Experiment:
 def trials_of(experiment: Experiment) -> tuple[PlannedTrial, ...]:
     """Return the trials of an experiment in the order of its seed."""
     return plan_trials(
-        experiment.factors, repeat=experiment.repeat, warmup=experiment.warmup, seed=experiment.seed
+        experiment.factors,
+        repeat=experiment.repeat,
+        warmup=experiment.warmup,
+        seed=experiment.seed,
+        only=experiment.only,
     )
 
 

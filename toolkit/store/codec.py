@@ -18,7 +18,7 @@ from typing import cast
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import operations
-from toolkit.model.values import CommandFactor, Factor, Level
+from toolkit.model.values import Cell, CommandFactor, Factor, Level
 from toolkit.model.words import Keep, Mode
 
 FORMAT = 1
@@ -51,6 +51,7 @@ def _plain(experiment: Experiment) -> dict[str, object]:
     return plain | {
         "options": dict(experiment.options),
         "factors": [_plain_factor(factor) for factor in experiment.factors],
+        "only": [list(map(list, cell.levels)) for cell in experiment.only],
     }
 
 
@@ -65,6 +66,7 @@ def _experiment(document: _Object) -> Experiment:
         read = known | {
             "options": {key: _option(value) for key, value in _object(document["options"]).items()},
             "factors": tuple(_factor(_object(each)) for each in _list(document["factors"])),
+            "only": tuple(_cell(_list(each)) for each in _list(document.get("only", []))),
             "guards": tuple(map(str, _list(document.get("guards", [])))),
         }
         return Experiment(**(read | _words(document)))  # type: ignore[arg-type]
@@ -94,6 +96,11 @@ def _factor(document: _Object) -> Factor:
         unit=cast("str | None", document.get("unit")),
         command=None if command is None else _command(_object(command)),
     )
+
+
+def _cell(levels: list[object]) -> Cell:
+    pairs = (_list(pair) for pair in levels)
+    return Cell(tuple((str(name), cast("Level", level)) for name, level in pairs))
 
 
 def _command(document: _Object) -> CommandFactor:

@@ -22,7 +22,7 @@ from toolkit.app.runs.repair import database_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
-from toolkit.design.order import cells_of
+from toolkit.design.order import cells_of_experiment
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -291,7 +291,7 @@ def _readme(
         target=address.display if address is not None else "any database of this release",
         release=f"{'assumed ' if known.facts.assumed else ''}{known.facts.release}",
         trials=sum(each.stages is not None for each in trials),
-        cells=len(cells_of(experiment.factors)),
+        cells=len(cells_of_experiment(experiment)),
         seed=experiment.seed,
         makes=makes if measuring else "the requested object, which is kept",
         licences="\n                ".join(licences) or "none",
