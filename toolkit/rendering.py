@@ -145,6 +145,9 @@ def _new_environment(dialect: Dialect) -> jinja2.Environment:
         lstrip_blocks=True,
     )
 
+    # SQL calls no function of jinja2's own, and each rendering would look through them.
+    environment.globals.clear()
+
     def literal(value: Scalar) -> Rendered:
         return _as_it_is(dialect.literal(value))
 

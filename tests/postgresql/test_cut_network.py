@@ -26,7 +26,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import waiting
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
-from toolkit.model.words import Mode, Outcome
+from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.runner import Stop
 from toolkit.store import open_store
 from toolkit.targets import postgresql
@@ -225,6 +225,24 @@ def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered
     assert error is None or error.code in {"TK-0201", "TK-0202"}, error
     if at != "pg_settings" or error is None:
         cut.swept_up()
+
+
+def test_sessions_that_were_cut_off_while_they_read_do_not_keep_the_database_from_the_next_run(cut: Cut) -> None:
+    frozen: list[int] = []
+
+    def observe(text: str) -> None:
+        if "AS mark" in text and not frozen:
+            frozen.append(cut.proxy.freeze(replies_only=False))
+
+    cut.quick = True
+    assert cut.run(observe) is None
+    assert frozen and frozen[0] > 0
+    with open_store(cut.store) as store, cut.server.connect() as session:
+        (head,) = store.list_runs()
+        assert head.state is RunState.DONE
+        asked = "SELECT query FROM pg_stat_activity WHERE application_name = %s"
+        assert session.execute(asked, [head.run]).fetchall() == []
+        assert session.execute("SELECT pid FROM pg_locks WHERE locktype = 'advisory'").fetchall() == []
 
 
 def test_a_statement_whose_session_the_server_does_not_have_any_more_is_lost(

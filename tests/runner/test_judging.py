@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.runner.context import Mode, context_of
 from tests.runner.world import RUN, World, refused
@@ -16,7 +18,7 @@ from toolkit.model.values import Cell, Row
 from toolkit.model.words import Outcome
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad, RunContext
-from toolkit.runner.judging import JudgedTrial, judge_trial
+from toolkit.runner.judging import JudgedTrial, _most_at_once, judge_trial
 from toolkit.store import Store, open_store
 
 
@@ -170,3 +172,10 @@ def test_a_quiet_host_has_nothing_to_say() -> None:
     others = BackgroundLoad()
     assert [others.disturbs(part) for part in (0.01, 0.02, 0.9)] == [False, False, True]
     assert others.sentence is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=12))
+def test_sessions_at_once_are_as_many_as_spans_cover_a_moment(spans: list[tuple[int, int]]) -> None:
+    items = tuple(ItemResult(TimedItem("it", ()), 0, float(begun), float(took)) for begun, took in spans)
+    covering = [sum(1 for a, took in spans if a <= begun < a + took) for begun, _ in spans]
+    assert _most_at_once(TimedResult(1.0, items)) == max(covering)

@@ -11,6 +11,8 @@ import pytest
 from tests.runner.context import EXPERIMENT, context_of
 from tests.runner.world import DIALECT, RUN, World
 from tests.store.make import head
+from toolkit.dialects.work import Work
+from toolkit.model.facts import Facts
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode
@@ -54,6 +56,28 @@ def test_the_indexes_to_rebuild_are_found_once_for_all_names_and_cells(monkeypat
     other = replace(planning, facts=DIALECT.assume("11.2-ee"))
     assert other.scripts
     assert len(asked) == 2  # what was derived from other facts is not taken over
+
+
+@pytest.mark.parametrize(("mode", "renderings"), [(Mode.JOB, 1), (Mode.MEASUREMENT, 3)])
+def test_what_works_on_live_objects_is_rendered_once_and_on_copies_for_each_name(
+    monkeypatch: pytest.MonkeyPatch, mode: Mode, renderings: int
+) -> None:
+    gather = replace(EXPERIMENT, operation="stats-gather", options={"table": "ORDERS"}, mode=mode)
+    planning = PlanningContext(gather, DIALECT, DIALECT.assume("19-ee"))
+    how = DIALECT.work.of("stats-gather")
+    real, asked = type(how).timed, []
+
+    def timed(own: object, work: Work, facts: Facts) -> object:
+        asked.append(work)
+        return real(own, work, facts)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(how), "timed", timed)
+    assert planning.scripts
+    cells = len(planning.cells)
+    for number in (7, 8):
+        for cell in planning.cells:
+            planning.operation.plan(planning.planner(f"KEY{number}"), cell)
+    assert len(asked) == renderings * cells
 
 
 def test_the_stages_asked_for_last_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

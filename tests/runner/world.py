@@ -50,6 +50,7 @@ class World:
     forgotten: list[tuple[Role, int]] = field(default_factory=list)
     monitor_queries: int = 0
     orphaned: bool = False
+    cut_off: bool = False
     timeouts: Timeouts = field(default_factory=Timeouts)
     programs: Programs = field(default_factory=lambda: Programs(RUN))
 

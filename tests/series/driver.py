@@ -3,7 +3,7 @@
 `SERIES_GATE` names a Unix socket, `SERIES_AT` the number of the statement. What is sent to the database is counted
 over all sessions of the process. Just before that statement the process connects to the socket, writes the text,
 and waits for a byte. `SERIES_TRACE` names a file that every statement is written to. How long is waited for a
-network that answers nobody is made short.
+network that answers nobody is made short where a fault is to strike; without one, the machine may be busy.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ def _set_up() -> None:
         self.observer = gate
 
     target.__init__ = make  # type: ignore[method-assign, assignment]
+    if os.environ.get("SERIES_AT", "0") == "0":
+        return
     waiting.LOOK_SECONDS, waiting.PROBE_SECONDS = 1.0, 1.0
     postgresql._NETWORK["connect_timeout"] = 2
 

@@ -89,6 +89,13 @@ def test_items_stored_before_are_not_doubled_by_the_record(store: Store) -> None
     assert store.items_of(RUN, 1) == record.items
 
 
+def test_a_record_that_lists_the_items_in_another_order_leaves_those_stored_where_they_are(store: Store) -> None:
+    store.begin_trial(RUN, 1, 1, CELL, 1, BEGAN)
+    store.add_items(RUN, 1, 1, [item("IX_B"), item("IX_A")])
+    store.end_trial(RUN, trial(items=(item("IX_A"), item("IX_B"), item("IX_NEW"))))
+    assert store.items_of(RUN, 1) == (item("IX_B"), item("IX_A"), item("IX_NEW"))
+
+
 def test_the_record_completes_an_item_and_loses_none(store: Store) -> None:
     store.begin_trial(RUN, 1, 1, CELL, 1, BEGAN)
     for label in ("IX_A", "IX_LONE"):

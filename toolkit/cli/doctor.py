@@ -90,7 +90,7 @@ def _write_facts(found: Doctor, file: str | None) -> None:
     from toolkit.model.facts import facts_to_text
 
     if file is not None:
-        write_file(Path(file), facts_to_text(found.facts))
+        write_file(Path(file), facts_to_text(found.facts, indent=1))
         say(f"wrote {file}")
 
 

@@ -49,6 +49,8 @@ class Sessions:
         self._claimed: Connection | None = None
         self.orphaned = False
         """Whether a session was lost that may still be at work in the database, unheard by anybody."""
+        self.cut_off = False
+        """Whether a session was lost that the database may still have: idle, but with the database's own lock."""
         self.monitor_queries = 0
         """How many statements the monitor session has run: what watching costs is counted, too."""
 
@@ -180,6 +182,7 @@ class Sessions:
         except DatabaseError as error:
             if error.lost:
                 self.orphaned = self.orphaned or not (step.own_read or error.unsent)
+                self.cut_off = self.cut_off or not error.unsent
                 self.forget(*key)
             if error.code in step.tolerates:
                 return Answer(notices=(error.message,))
@@ -257,7 +260,7 @@ class Sessions:
         """Give up a session that does not answer, without waiting for it to close."""
         with self._lock:
             silent = self._open.pop((role, number), None)
-        self.orphaned = self.orphaned or role is not Role.MONITOR
+        self.orphaned, self.cut_off = self.orphaned or role is not Role.MONITOR, True
         if silent is not None:
             with suppress(RuntimeError):  # this host starts no more threads: it stays until the process ends
                 threading.Thread(target=silent.close, daemon=True, name="close").start()

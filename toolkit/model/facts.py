@@ -106,8 +106,8 @@ class Facts:
         return self.answers[key]
 
 
-def facts_to_text(facts: Facts) -> str:
-    """Write facts as JSON, as kept with a run and taken by `--facts`."""
+def facts_to_text(facts: Facts, *, indent: int | None = None) -> str:
+    """Write facts as JSON, as kept with a run and taken by `--facts`; indented for people, which takes longer."""
     document = {
         "engine": facts.engine,
         "release": {
@@ -116,7 +116,7 @@ def facts_to_text(facts: Facts) -> str:
         "answers": {key: [dict(row) for row in rows] for key, rows in facts.answers.items()},
         "refused": dict(facts.refused),
     }  # fmt: skip
-    return json.dumps(document, indent=1, sort_keys=True)
+    return json.dumps(document, indent=indent, sort_keys=True)
 
 
 def facts_from_text(text: str) -> Facts:

@@ -6,8 +6,9 @@ cell. Neither touches a database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Protocol, TypeVar, cast
 
 from toolkit.dialects.base import Dialect
@@ -34,10 +35,10 @@ class Planner:
     spec: Spec
     facts: Facts
     naming: Naming
-    known: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+    known: dict[Hashable, object] = field(default_factory=dict, repr=False, compare=False)
     """What was derived from the facts already; all planners of a run share it."""
 
-    def once(self, key: str, derive: Callable[[], T]) -> T:
+    def once(self, key: Hashable, derive: Callable[[], T]) -> T:
         """Return what is the same under all names and for all cells, derived from the facts when first asked."""
         if key not in self.known:
             self.known[key] = derive()
@@ -284,26 +285,51 @@ def assemble(
     how = dialect.work.of(planner.spec.operation)
     first = pieces[0].work
     single = len({piece.work.object for piece in pieces}) == 1
-    items = tuple(
-        TimedItem(p.label, planner.steps(how.timed(p.work, facts)), p.weight, p.apart, how.takes(p.work, facts))
-        for p in pieces
-    )
+    made = _made_of(planner, cell, pieces)
     evidence = how.evidence(first, facts) if single else how.evidence_of_sessions(first)
     kept = planner.spec.keep is Keep.ALL
     settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
-    prepares = [call for p in pieces for call in how.prepare(p.work, facts)]
-    changes = planner.steps(call for p in pieces for call in how.setup(p.work, facts))
+    prepares = _in_turn(call for p in pieces for call in how.prepare(p.work, facts))
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
-        timed=Timed(items, min(planner.workers(cell), max(1, len(items))), left_out),
-        setup=(*planner.steps(setup), *_once(changes)),
+        timed=Timed(made.items, min(planner.workers(cell), max(1, len(made.items))), left_out),
+        setup=(*planner.steps(setup), *made.changes),
         prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares)))),
         worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),
-        evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(items[0].steps[0].text))),
+        evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(made.items[0].steps[0].text))),
         worker_end=_in_worker(planner.steps(how.worker_end(first, facts))),
         conclude=(*_once(planner.steps(settles)), *planner.steps(away)),
         cleanup=planner.steps(cleanup),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What the pieces of a cell became, kept for the next plan of the cell: of live objects it has the same."""
+
+    pieces: tuple[Piece, ...]
+    items: tuple[TimedItem, ...]
+    changes: tuple[Step, ...]
+
+
+def _made_of(planner: Planner, cell: Cell, pieces: Sequence[Piece]) -> _Made:
+    dialect, facts, key = planner.dialect, planner.facts, ("made", cell)
+    how = dialect.work.of(planner.spec.operation)
+    known = planner.known.get(key)
+    if isinstance(known, _Made) and known.pieces == tuple(pieces):
+        return known
+    items = tuple(
+        TimedItem(p.label, planner.steps(how.timed(p.work, facts)), p.weight, p.apart, how.takes(p.work, facts))
+        for p in pieces
+    )
+    changes = planner.steps(call for p in pieces for call in how.setup(p.work, facts))
+    made = planner.known[key] = _Made(tuple(pieces), items, _once(changes))
+    return made
+
+
+def _in_turn(calls: Iterable[Call]) -> list[Call]:
+    """Leave out a call that is the same as the one before, so that it is rendered once."""
+    return [call for call, _ in groupby(calls)]
 
 
 def _once(steps: Iterable[Step]) -> tuple[Step, ...]:

@@ -10,7 +10,7 @@ end of the run in any case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -139,7 +139,7 @@ class PlanningContext:
         return Planner(self.dialect, spec_of(self.experiment), self.facts, naming, self._known)
 
     @cached_property
-    def _known(self) -> dict[str, object]:
+    def _known(self) -> dict[Hashable, object]:
         return {}
 
     def pieces(self, cell: Cell) -> tuple[Piece, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -113,8 +114,7 @@ def _granted(
 
 def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
     """Count how many sessions worked at the same time, where a degree means sessions."""
-    spans = [(each.begin_seconds, each.begin_seconds + each.elapsed_seconds) for each in timed.items]
-    most = max((sum(1 for a, b in spans if a <= begin < b) for begin, _ in spans), default=0)
+    most = _most_at_once(timed)
     concurrency = max(1, _int(pieces[0].work.option("concurrency")) or 1)
     asked = _int(pieces[0].work.option("degree")) or 1
     if most >= concurrency * asked:
@@ -122,6 +122,12 @@ def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
     what = "objects" if len(timed.items) < concurrency * asked else "sessions"
     sentence = f"{most} {what} were processed at once, {concurrency * asked} were requested"
     return Granted(max(1, most // concurrency), "concurrent sessions", sentence)
+
+
+def _most_at_once(timed: TimedResult) -> int:
+    begun = sorted(each.begin_seconds for each in timed.items)
+    ended = sorted(each.begin_seconds + each.elapsed_seconds for each in timed.items)
+    return max((number - bisect_right(ended, begin) for number, begin in enumerate(begun, 1)), default=0)
 
 
 def _int(value: object) -> int | None:

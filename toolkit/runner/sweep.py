@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -347,19 +348,15 @@ class Sweep:
         context.sessions.close()
         journal = context.store.journal(context.run)
         end_orphaned_sessions(context.target, context.dialect, context.run, journal, context.sessions.timeouts)
-        context.sessions.orphaned = False
+        context.sessions.orphaned = context.sessions.cut_off = False
 
     def _undo_trials(self) -> None:
         self._context.warn(*self._context.changes.undo_trials().left)
 
     def _put_workers_back(self) -> None:
         context = self._context
-        context.workers.put_back(
-            context.sessions,
-            lambda _, error: context.warn(
-                f"a worker session could not be restored and was closed: {error.sentence}"
-            ),
-        )
+        lost = "a worker session could not be restored and was closed"
+        context.workers.put_back(context.sessions, lambda _, error: context.warn(f"{lost}: {error.sentence}"))
 
     def _cleanup(self) -> ToolkitError | None:
         """Drop what setup made; what cannot be dropped now stays in the journal for `dbatk clean`.
@@ -375,6 +372,9 @@ class Sweep:
             context.warn(f"cleanup could not run ({error.sentence}); run `dbatk clean`")
             return error if isinstance(error, ToolkitError) and error.code == STILL_ACTIVE else None
         context.warn(*undone.left)
+        if context.sessions.cut_off:  # the lock that they hold would keep the next run out until TCP ends them
+            with suppress(DatabaseError, ToolkitError):
+                self._end_orphans()
         return None
 
     def _undo_all(self) -> Undone:

@@ -114,17 +114,17 @@ def _end_mark(connection: Connection, run: str, record: TrialRecord) -> int | No
 
 
 def _put_items(connection: Connection, trial_id: int, items: Sequence[ItemRecord]) -> None:
-    """Store the items of a record beside those stored before, which keep their place unless they are the same."""
+    """Store the items of a record beside those stored before, in place of those that differ."""
     table = schema.item
     query = select(table).where(table.c.trial_id == trial_id).order_by(table.c.position)
-    stored = connection.execute(query).all()
-    if tuple(rows.item_of(row) for row in stored) == tuple(items):
-        return
-    known = {item.label for item in items}
-    replaced = [row.position for row in stored if row.label in known]
+    stored = {row.position: rows.item_of(row) for row in connection.execute(query)}
+    wanted, labels = set(items), {item.label for item in items}
+    replaced = [at for at, item in stored.items() if item.label in labels and item not in wanted]
     if replaced:
         connection.execute(table.delete().where(table.c.trial_id == trial_id, table.c.position.in_(replaced)))
-    _insert(connection, table, rows.item_rows(trial_id, items, _next(connection, table, trial_id)))
+    there = set(stored.values())
+    new = [item for item in items if item not in there]
+    _insert(connection, table, rows.item_rows(trial_id, new, _next(connection, table, trial_id)))
 
 
 def _cell(connection: Connection, trial_id: int) -> Cell:

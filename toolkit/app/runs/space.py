@@ -53,8 +53,6 @@ class Taken:
 
 
 Tally = Mapping[Place, Taken]
-
-
 NONE_DONE: frozenset[str] = frozenset()
 
 
@@ -134,13 +132,14 @@ def _staying(stages: Stages) -> Tally:
 
 def _passing(stages: Stages) -> Tally:
     """Return what passes with its step: of the items those that take most, as many as are worked on at once."""
-    each = [_while(item.takes) for item in stages.timed.items]
-    places = {place for tally in each for place in tally}
+    each: dict[Place, list[Taken]] = {}
+    for place, taken in (pair for item in stages.timed.items for pair in _while(item.takes).items()):
+        each.setdefault(place, []).append(taken)
     at_once = {}
-    for place in places:
-        taken = sorted((tally.get(place, Taken()) for tally in each), key=lambda one: -one.bytes)
-        unknown = next((one.unknown for one in taken if one.unknown), "")
-        at_once[place] = Taken(sum(one.bytes for one in taken[: stages.timed.workers]), unknown)
+    for place, most in each.items():
+        most.sort(key=lambda one: -one.bytes)
+        unknown = next((one.unknown for one in most if one.unknown), "")
+        at_once[place] = Taken(sum(one.bytes for one in most[: stages.timed.workers]), unknown)
     return _most([at_once, *(_while(step.takes) for step in stages.prepare)])
 
 
@@ -149,7 +148,7 @@ def _while(takes: Iterable[Takes]) -> Tally:
 
 
 def _sum(takes: Iterable[Takes]) -> Tally:
-    return _together({taken.place: Taken(taken.bytes or 0.0, _unknown(taken), taken.what)} for taken in takes)
+    return _added((taken.place, Taken(taken.bytes or 0.0, _unknown(taken), taken.what)) for taken in takes)
 
 
 def _unknown(taken: Takes) -> str:
@@ -157,10 +156,13 @@ def _unknown(taken: Takes) -> str:
 
 
 def _together(tallies: Iterable[Tally]) -> Tally:
+    return _added(pair for tally in tallies for pair in tally.items())
+
+
+def _added(pairs: Iterable[tuple[Place, Taken]]) -> Tally:
     found: dict[Place, Taken] = {}
-    for tally in tallies:
-        for place, taken in tally.items():
-            found[place] = found[place] + taken if place in found else taken
+    for place, taken in pairs:
+        found[place] = found.get(place, Taken()) + taken
     return found
 
 

@@ -172,11 +172,15 @@ class IndexRebuild:
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         indexes, _ = self._indexes(planner)
-        return self._pieces(planner, cell, indexes, self._copies(planner, indexes))
+        return self._pieces(planner, cell, self._copies(planner, indexes))
 
-    def _pieces(
-        self, planner: Planner, cell: Cell, indexes: Sequence[IndexDefinition], copies: Copies | None
-    ) -> tuple[Piece, ...]:
+    def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
+        if copies is not None:
+            return self._each(planner, cell, copies)
+        return planner.once(("pieces", cell), lambda: self._each(planner, cell, None))
+
+    def _each(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
+        indexes, _ = self._indexes(planner)
         options = planner.options(cell)
         apart = bool(options.get("online")) and planner.dialect.online_rebuilds_apart
         degree, workers = planner.degree(cell), planner.workers(cell)
@@ -209,7 +213,7 @@ class IndexRebuild:
         return assemble(
             planner,
             cell,
-            self._pieces(planner, cell, indexes, copies),
+            self._pieces(planner, cell, copies),
             setup=copies.setup if copies else (),
             cleanup=copies.cleanup if copies else (),
             left_out=left_out,

@@ -141,6 +141,11 @@ class StatsGather:
         return self._pieces(planner, cell, self._copies(planner))
 
     def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
+        if copies is not None:
+            return self._each(planner, cell, copies)
+        return planner.once(("pieces", cell), lambda: self._each(planner, cell, None))
+
+    def _each(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
         if self._by_schema(planner):
             refs = [
                 (ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema)), schema, self._weight(planner, schema))

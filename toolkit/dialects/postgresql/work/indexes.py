@@ -43,9 +43,12 @@ class _OnIndex(InSession):
         return workers.set_workers(work, self.table(work, facts), indexed_table(work), copied=_copied(work))
 
     def settings(self, work: Work) -> dict[str, Scalar]:
-        # the server says at DEBUG1, and nowhere else, how many workers a build asks for
-        memory = workers.memory(work, "maintenance_work_mem")
-        return {INDEX_DEGREE: work.degree - 1, "client_min_messages": "debug1", **memory}
+        settings: dict[str, Scalar] = {INDEX_DEGREE: work.degree - 1}
+        # the server says at DEBUG1, and nowhere else, how many workers a build asks for; a job that asks for none
+        # need not hear so of each index, but all levels of a measurement are treated alike
+        if work.degree > 1 or work.mode is Mode.MEASUREMENT:
+            settings["client_min_messages"] = "debug1"
+        return settings | workers.memory(work, "maintenance_work_mem")
 
     def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         if work.degree < 2:
