@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from tests.cli.conftest import Dbatk
 from toolkit.cli.main import build_app
+from toolkit.cli.parameters import Arguments
 
 
 def options(
@@ -42,6 +43,14 @@ def parsed(path: str, flag: str) -> object:
 @pytest.mark.parametrize(("path", "flag"), REPEATABLE)
 def test_every_value_of_a_repeatable_option_counts(path: str, flag: str) -> None:
     assert list(parsed(path, flag)) == ["one", "two"]  # type: ignore[call-overload]
+
+
+def test_no_command_looks_at_one_value_of_a_repeatable_option_only() -> None:
+    several = Arguments({"guard": ["max_load=0.9", "max_lag=30s"], "writes": []})
+    assert several.texts("guard") == ["max_load=0.9", "max_lag=30s"]
+    assert ("guard" in several, "writes" in several) == (True, False)
+    with pytest.raises(AssertionError):
+        several.text("guard")
 
 
 def test_production_targets_and_guards_are_repeatable_wherever_they_are_options() -> None:

@@ -15,7 +15,7 @@ from tests.cli.conftest import Dbatk
 from toolkit.cli.help import examples_of
 from toolkit.cli.main import build_app
 from toolkit.model.operations import declaration, operations, options_of
-from toolkit.model.options import Option, OptionKind
+from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.words import OperationName
 
 HEAVY = (
@@ -139,11 +139,41 @@ def test_help_shows_what_the_engine_of_the_target_has(dbatk: Dbatk) -> None:
 
 @pytest.mark.parametrize("operation", operations())
 def test_the_first_screen_of_help_is_enough_for_the_common_job(operation: OperationName, dbatk: Dbatk) -> None:
-    path = ["backup", "run"] if operation == "backup" else operation.split("-")
-    first = "\n".join(dbatk(*path, "-h").out.splitlines()[:40])
-    for names in declaration(operation).required:
-        assert all(_shown_as(one) in first for one in options_of(operation) if one.name in names)
+    declared = declaration(operation)
+    first = "\n".join(dbatk(*declared.command, "-h").out.splitlines()[:32])
+    named = {declared.degree, *declared.common, *(name for names in declared.required for name in names)}
+    assert all(_shown_as(one) in first for one in options_of(operation) if one.name in named)
     assert "(required" in first and "Examples:" in first and "--target" in first
+    assert all(f"{flag} " in first for flag in ("--dry-run", "--repeat", "--label", "--not-production"))
+
+
+def test_an_option_is_described_as_what_it_is_for_the_command() -> None:
+    said = {
+        (operation, one.name): one.help for operation in operations() for one in options_of(operation)
+        if one.name in ("table", "columns", "schema")
+    }  # fmt: skip
+    loads = {("ctas", "columns"), ("insert", "columns")}
+    others = [help for where, help in said.items() if where not in loads]
+    assert len(set(others)) == len(others)
+    assert not any(re.search("index|statistics", said[where]) for where in (*loads, ("ctas", "table")))
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+def test_what_consents_stands_under_safety(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
+    del dbatk
+    for name, one in command.declared.items():  # type: ignore[attr-defined]
+        flags = next(each.opts for each in command.params if each.name == name)  # type: ignore[attr-defined]
+        if any(re.match("--(allow|production|not-production|approved-only)", flag) for flag in flags):
+            assert one.topic is Topic.SAFETY, (path, flags)
+
+
+def test_a_target_is_marked_required_where_nothing_can_be_done_without_it(dbatk: Dbatk) -> None:
+    words = {"awr fetch": ["1-2"], "snapshot take": ["a"], "clean": [], "doctor": []}
+    for path, rest in words.items():
+        refused = dbatk(*path.split(), *rest)
+        assert (refused.status, "no target was given" in refused.err) == (2, True), refused.err
+        shown = " ".join(dbatk(*path.split(), "-h").out.split())
+        assert "profile name or URL of the database (required)" in shown, path
 
 
 @pytest.mark.parametrize("group", [(), ("index",), ("stats",), ("runs",), ("target",), ("plan",)])

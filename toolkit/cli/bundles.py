@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out_json, say
-from toolkit.cli.parameters import OUTPUT, TARGET, UNSEEN_OK, Arguments, add_command, argument, option
+from toolkit.cli.parameters import (
+    NOT_PRODUCTION,
+    OTHER_TARGET,
+    OUTPUT,
+    UNSEEN_OK,
+    Arguments,
+    add_command,
+    argument,
+    option,
+)
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.units import counted
 
@@ -22,7 +31,6 @@ _OUT = option("out", "folder to write; must be new or empty", metavar="DIR")
 _UNCONNECTED = "`--assume 19-ee` (release and edition) or `--facts FILE` writes the scripts without connecting"
 _ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
 _FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")
-_NOT_PRODUCTION = option("not_production", "the target is not production", kind=bool)
 _BUNDLE = argument("folder", "folder written by `dbatk export`, with its spool files", metavar="DIR")
 
 
@@ -36,11 +44,11 @@ def add_bundles(app: typer.Typer) -> None:
         [
             _FILE,
             _OUT,
-            TARGET,
+            OTHER_TARGET,
             option("label", "name of the run"),
             _ASSUME,
             _FACTS,
-            _NOT_PRODUCTION,
+            NOT_PRODUCTION,
             UNSEEN_OK,
             *json_and_debug,
         ],

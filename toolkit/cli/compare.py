@@ -12,6 +12,7 @@ from toolkit.cli.awr import MASK, pseudonyms
 from toolkit.cli.output import out, out_json, out_raw, say
 from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.options import Topic
 
 if TYPE_CHECKING:
     from toolkit.analysis.compare import Comparison
@@ -41,7 +42,12 @@ def add_compare(app: typer.Typer) -> None:
         option("out", "also write the comparison as an HTML page", metavar="FILE.html"),
         option("fail_if", "runs: exit with 4 if this holds, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
         option("strict", "runs: exit 3 when the result is inconclusive", kind=bool),
-        option("allow_unlike", "compare runs of different work, or reports of different databases", kind=bool),
+        option(
+            "allow_unlike",
+            "compare runs of different work, or reports of different databases",
+            kind=bool,
+            topic=Topic.SAFETY,
+        ),
         option("awr", "compare two runs by the AWR reports kept with them", kind=bool),
         option("why", "reports: show for each cause the sections and values it rests on", kind=bool),
         *MASK,

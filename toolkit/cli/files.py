@@ -17,17 +17,18 @@ from toolkit.cli.output import held_back, out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
     APPROVED_ONLY,
+    OTHER_TARGET,
     OUTPUT,
     QUIET,
     QUIET_WHEN_OK,
     SCRIPT,
-    TARGET,
     Arguments,
     add_command,
     argument,
     option,
 )
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.options import Topic
 from toolkit.model.protocols import Event
 
 if TYPE_CHECKING:
@@ -51,10 +52,16 @@ def add_files(app: typer.Typer) -> None:
         app, "demo", _demo, [where, QUIET, *json_and_debug], "Try dbatk on embedded data, in about a minute."
     )
     label = option("label", "name of the run")
-    anytime = option("anytime", "run a plan even if its window is closed", "--allow-closed-window", kind=bool)
+    anytime = option(
+        "anytime",
+        "run a plan even if its window is closed",
+        "--allow-closed-window",
+        kind=bool,
+        topic=Topic.SAFETY,
+    )
     on = option("on", "cluster whose workers run the plan", metavar="dask://HOST:PORT")
     quiet = (QUIET, QUIET_WHEN_OK)
-    run = [_FILE, TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, *quiet, *LOG, *OUTPUT]
+    run = [_FILE, OTHER_TARGET, label, anytime, on, APPROVED_ONLY, *SCRIPT, *APPROVALS, *quiet, *LOG, *OUTPUT]
     add_command(app, "run", _run, run, "Run an experiment file, or a maintenance plan.")
 
 

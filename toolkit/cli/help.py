@@ -33,7 +33,7 @@ class Parameter(inspect.Parameter):
     """A declared option or argument of a command.
 
     Attributes:
-        topic: under which help shows it.
+        topic: under which help shows it; a command may show it first, as common.
         engines: that have it; empty for every engine.
     """
 
@@ -53,6 +53,7 @@ class HelpfulCommand(TyperCommand):
 
     examples: tuple[str, ...] = ()
     declared: Mapping[str, Parameter] = {}
+    common: frozenset[str] = frozenset()
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         args, notes = renamed(args, {flag for one in self.get_params(ctx) for flag in one.opts})
@@ -102,8 +103,15 @@ class HelpfulCommand(TyperCommand):
                 shown.setdefault(_ARGUMENTS, []).append(record)
                 continue
             topic = declared.topic if declared else Topic.OUTPUT
-            only = f"Only on {' and '.join(sorted(engines))}" if engines and engine is None else topic.value
-            shown.setdefault(only, []).append(record)
+            if parameter.name in self.common:
+                title = Topic.COMMON.value
+                if engines and engine is None:
+                    record = (record[0], f"{', '.join(sorted(engines))}: {record[1]}")
+            elif engines and engine is None:
+                title = f"Only on {' and '.join(sorted(engines))}"
+            else:
+                title = topic.value
+            shown.setdefault(title, []).append(record)
         for title, records in _in_order(shown):
             with _section(formatter, title):
                 _write(formatter, records)
@@ -123,15 +131,19 @@ class HelpfulCommand(TyperCommand):
         return any(one.engines for one in self.declared.values())
 
 
-def command_class(declared: Iterable[inspect.Parameter], examples: Sequence[str]) -> type[HelpfulCommand]:
+def command_class(
+    declared: Iterable[inspect.Parameter], examples: Sequence[str], common: Iterable[str] = ()
+) -> type[HelpfulCommand]:
     """Return the class of one command.
 
     Args:
         declared: its parameters.
         examples: whole command lines.
+        common: names of the parameters that help shows first.
     """
     named = {one.name: one for one in declared if isinstance(one, Parameter)}
-    return type("Command", (HelpfulCommand,), {"declared": named, "examples": tuple(examples)})
+    own = {"declared": named, "examples": tuple(examples), "common": frozenset(common)}
+    return type("Command", (HelpfulCommand,), own)
 
 
 def examples_of(command: TyperCommand, path: str) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from toolkit.cli.colours import on_terminal, painted
 from toolkit.cli.output import plain, say
-from toolkit.cli.parameters import Arguments, option
+from toolkit.cli.parameters import Arguments, about, option
 from toolkit.errors import ToolkitError
+from toolkit.model.options import Topic
 from toolkit.model.protocols import Event
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from toolkit.model.protocols import Events
     from toolkit.notify.lines import LogLines
 
-LOG = (
+LOG = about(
+    Topic.OUTPUT,
     option("log_format", "format of messages on standard error: text or json, one per line", metavar="HOW"),
     option("log_file", "append one JSON line per event to this file", metavar="FILE"),
 )

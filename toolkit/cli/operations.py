@@ -20,6 +20,7 @@ from toolkit.cli.parameters import (
     argument,
     new_group,
     option,
+    target_option,
 )
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import OperationDeclaration, declaration, operations, options_of
@@ -28,6 +29,7 @@ from toolkit.model.options import Option, OptionKind, Topic
 if TYPE_CHECKING:
     from toolkit.design.build import General
     from toolkit.model.experiment import Experiment, OptionValue
+    from toolkit.model.operations import OperationDeclaration
     from toolkit.model.values import Level
     from toolkit.model.words import Keep, OperationName
 
@@ -47,14 +49,8 @@ _METAVARS = {
     OptionKind.TEXTS: "TEXT",
 }
 _SEVERAL = frozenset({OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS})
-_TARGET = option(
-    "target",
-    "profile name or URL of the database (required; not with --assume for oracle)",
-    "-t",
-    "--target",
-    metavar="NAME|URL",
-    topic=Topic.WHERE,
-)
+_TARGET = target_option("profile name or URL of the database (required; not with --assume for oracle)")
+_COMMON_TO_ALL = ("target", "repeat", "label", "dry_run", "not_production", "yes_production")
 _FACTOR = option(
     "factor", "what is varied, and stands as {NAME} among the arguments: threads=1,2,4 or 1..32x2 (several)",
     kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
@@ -72,7 +68,13 @@ def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
                 groups[word] = new_group(one.group or one.help)
                 app.add_typer(groups[word], name=word)
             group = groups[word]
-        add_command(group, name, _body(one.name), parameters_of(one.name), one.help, one.examples)
+        add_command(group, name, _body(one.name), parameters_of(one.name), one.help, one.examples, _common(one))
+
+
+def _common(one: OperationDeclaration) -> set[str]:
+    """Return what the usual job or measurement needs, which help shows on its first screen."""
+    needed = {name for names in one.required for name in names}
+    return {*needed, one.degree, *one.common, *_COMMON_TO_ALL, *(("factor",) if one.free_factors else ())}
 
 
 def parameters_of(operation: OperationName) -> list[Parameter]:
@@ -94,10 +96,7 @@ def parameters_of(operation: OperationName) -> list[Parameter]:
 
 
 def _target_or(default: str) -> Parameter:
-    return option(
-        "target", f"where: profile name or URL (default {default}, without a database)", "-t", "--target",
-        metavar="NAME|URL", topic=Topic.WHERE,
-    )  # fmt: skip
+    return target_option(f"where: profile name or URL (default {default}, without a database)")
 
 
 def _flag(name: str) -> str:

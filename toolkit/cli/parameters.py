@@ -24,11 +24,12 @@ class Arguments:
         self._values = values
 
     def __contains__(self, name: str) -> bool:
-        return self._values.get(name) is not None
+        return self._values.get(name) not in (None, [])
 
     def text(self, name: str) -> str | None:
-        """Return a text, or None."""
+        """Return a text, or None; of an option given several times all values are to be asked for."""
         value = self._values.get(name)
+        assert not isinstance(value, list), name
         return None if value is None else str(value)
 
     def required(self, name: str) -> str:
@@ -143,6 +144,7 @@ def add_command(
     parameters: Iterable[Parameter],
     help: str,
     examples: Sequence[str] = (),
+    common: Iterable[str] = (),
 ) -> None:
     """Add a command whose signature is made from declared parameters.
 
@@ -153,6 +155,7 @@ def add_command(
         parameters: in the order of help; `--color`, which every command has, comes last.
         help: one sentence or more.
         examples: whole command lines that help shows.
+        common: names of the parameters that help shows first.
     """
 
     def command(**values: object) -> int:
@@ -173,7 +176,7 @@ def add_command(
     command.__signature__ = inspect.Signature(made)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in made}
     command.__name__ = name.replace("-", "_")
-    app.command(name, help=help, cls=command_class(made, examples))(command)
+    app.command(name, help=help, cls=command_class(made, examples, common))(command)
 
 
 COLOR = option(
@@ -183,9 +186,16 @@ COLOR = option(
     topic=Topic.OUTPUT,
     choices=CHOICES,
 )
-TARGET = option(
-    "target", "profile name or URL of the database", "-t", "--target", metavar="NAME|URL", topic=Topic.WHERE
-)
+
+
+def target_option(help: str) -> Parameter:
+    """Declare `-t`."""
+    return option("target", help, "-t", "--target", metavar="NAME|URL", topic=Topic.WHERE)
+
+
+TARGET = target_option("profile name or URL of the database (required)")
+OTHER_TARGET = target_option("profile name or URL, instead of the target that the file names")
+NOT_PRODUCTION = option("not_production", "the target is not production", kind=bool, topic=Topic.SAFETY)
 OUTPUT = about(
     Topic.OUTPUT,
     option("json", "print one JSON document on standard output", kind=bool),
@@ -209,7 +219,7 @@ UNSEEN_OK = option(
 )
 APPROVALS = about(
     Topic.SAFETY,
-    option("not_production", "the target is not production", kind=bool),
+    NOT_PRODUCTION,
     option(
         "yes_production",
         "run on the production target of this name (several: one each)",

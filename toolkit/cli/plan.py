@@ -16,8 +16,8 @@ from toolkit.cli.notices import notify_group, tell_died
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
+    OTHER_TARGET,
     OUTPUT,
-    TARGET,
     Arguments,
     DefaultGroup,
     add_command,
@@ -27,6 +27,7 @@ from toolkit.cli.parameters import (
 )
 from toolkit.cli.schedule import schedule_group
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.options import Topic
 
 if TYPE_CHECKING:
     from toolkit.app.approving import Subject
@@ -61,15 +62,21 @@ def add_plan(app: typer.Typer) -> None:
         "`dbatk notify` are short for `dbatk plan schedule` and `dbatk plan notify`.",
         _PlanGroup,
     )
-    showing = [_FILE, TARGET, *APPROVALS, *OUTPUT]
+    showing = [_FILE, OTHER_TARGET, *APPROVALS, *OUTPUT]
     add_command(
         group, "show", _show, showing, "Show what an experiment or plan file would do, without changing anything."
     )
     approver = option("approved_by", "who approves it (default: the user on this host)", metavar="NAME")
     reason = option("reason", "reason, or change number", metavar="TEXT")
     until = option("valid_until", "last day on which it may run (default: in 90 days)", metavar="YYYY-MM-DD")
-    anytime = option("anytime", "allow `dbatk run --allow-closed-window`", "--allow-closed-window", kind=bool)
-    approving = [_FILE, TARGET, approver, reason, until, anytime, *APPROVALS, *OUTPUT]
+    anytime = option(
+        "anytime",
+        "allow `dbatk run --allow-closed-window`",
+        "--allow-closed-window",
+        kind=bool,
+        topic=Topic.SAFETY,
+    )
+    approving = [_FILE, OTHER_TARGET, approver, reason, until, anytime, *APPROVALS, *OUTPUT]
     add_command(group, "approve", _approve, approving, "Approve a file: write FILE.approval.toml beside it.")
     add_command(group, "revoke", _revoke, [_FILE, reason, *OUTPUT], "Revoke the approval of a file.")
     run = argument(

@@ -13,7 +13,16 @@ import typer
 
 from toolkit.cli.notices import tell_died
 from toolkit.cli.output import BETWEEN, Warnings, columns_of, out, out_json, out_raw, out_table, say
-from toolkit.cli.parameters import APPROVALS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
+from toolkit.cli.parameters import (
+    APPROVALS,
+    OUTPUT,
+    QUIET,
+    Arguments,
+    add_command,
+    argument,
+    option,
+    target_option,
+)
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.terminal import usual_width
 from toolkit.units import counted
@@ -48,8 +57,9 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
         runs, "show", _show, [_RUN, follow, _WORTH, *OUTPUT], "Show a run: configurations, intervals, advice."
     )
     rows = option("rows", "whether the rows of an interrupted load are `there` or `missing`", metavar="ANSWER")
+    where = target_option("profile name or URL, if the database is now reached another way")
     retry = option("retry_failed", "repeat all failed trials, not only those with an outside cause", kind=bool)
-    resume = [_RUN, rows, retry, TARGET, *APPROVALS, QUIET, *OUTPUT]
+    resume = [_RUN, rows, retry, where, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run only the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a run from the store.")
     add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Export a run as one JSON file.")

@@ -14,13 +14,13 @@ from toolkit.cli.parameters import (
     APPROVALS,
     APPROVED_ONLY,
     OUTPUT,
-    TARGET,
     Arguments,
     DefaultGroup,
     add_command,
     argument,
     new_group,
     option,
+    target_option,
 )
 from toolkit.errors import ExitCode, ToolkitError
 
@@ -31,11 +31,12 @@ _PLAN = argument("plan", "plan file (TOML)")
 _NAME = argument("name", "name of the plan")
 _KIND = option("kind", "scheduler that runs it: systemd, cron or oracle", metavar="WHO")
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
+_DATABASE = target_option("oracle: profile name or URL of the database whose scheduler runs it")
 _ADDING = (
     _KIND,
     option("at", 'when it begins: "sun 22:00 Europe/Berlin"; else when the plan\'s windows open', metavar="TIME"),
     option("install", "install it instead of only printing it", kind=bool),
-    TARGET,
+    _DATABASE,
     option("credential", "oracle: credential for the host account", metavar="NAME"),
     option("env_file", "file of environment variables for the job (mode 0600)", metavar="FILE"),
     option("load_credential", "systemd: secret passed from a file", kind=list[str], metavar="NAME=FILE"),
@@ -65,8 +66,10 @@ def schedule_group() -> typer.Typer:
         [_PLAN, *_ADDING, APPROVED_ONLY, *APPROVALS, *OUTPUT],
         "Print or install the scheduler job of a plan.",
     )
-    add_command(group, "list", _list, [TARGET, *_NO_STORE], "List installed jobs with their next start.")
-    add_command(group, "remove", _remove, [_NAME, _KIND, TARGET, *OUTPUT], "Remove jobs created with `--install`.")
+    add_command(group, "list", _list, [_DATABASE, *_NO_STORE], "List installed jobs with their next start.")
+    add_command(
+        group, "remove", _remove, [_NAME, _KIND, _DATABASE, *OUTPUT], "Remove jobs created with `--install`."
+    )
     return group
 
 
@@ -193,7 +196,7 @@ def _check_options(arguments: Arguments, kind: SchedulerKind) -> None:
     only = {"systemd": ("load_credential", "writes", "run_as"), "oracle": ("credential", "target")}
     for owner, names in only.items():
         for name in names:
-            if owner != kind.value and (arguments.texts(name) or arguments.text(name) not in (None, "[]")):
+            if owner != kind.value and name in arguments:
                 flag = "--" + name.replace("_", "-")
                 raise ToolkitError(
                     f"`{flag}` is only valid with `--kind {owner}`", code="TK-0107", hint=f"omit it for {kind}"

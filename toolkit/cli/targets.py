@@ -9,8 +9,19 @@ import typer
 
 from toolkit.cli.help import Parameter
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import ALLOW_COMMANDS, OUTPUT, QUIET, TARGET, Arguments, add_command, argument, option
+from toolkit.cli.parameters import (
+    ALLOW_COMMANDS,
+    OUTPUT,
+    QUIET,
+    TARGET,
+    Arguments,
+    about,
+    add_command,
+    argument,
+    option,
+)
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.options import Topic
 from toolkit.model.words import LICENCES
 
 if TYPE_CHECKING:
@@ -19,7 +30,8 @@ if TYPE_CHECKING:
 
 _NAME = argument("name", "name of the profile")
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
-_REFERENCES = (
+_REFERENCES = about(
+    Topic.WHERE,
     option("password_env", "environment variable with the password", metavar="VARIABLE"),
     option("password_keyring", "keyring service with the password", metavar="SERVICE"),
     option("password_command", "command that prints the password; run without a shell", metavar="COMMAND"),
@@ -28,7 +40,18 @@ _REFERENCES = (
     option("wallet", "Oracle wallet folder", metavar="DIR"),
 )
 _WALLET_PASSWORD = option(
-    "wallet_password_env", "environment variable with the wallet password", metavar="VARIABLE"
+    "wallet_password_env", "environment variable with the wallet password", metavar="VARIABLE", topic=Topic.WHERE
+)
+_RULES = about(
+    Topic.SAFETY,
+    option("production", "the target is production", kind=bool),
+    option("not_production", "the target is not production", kind=bool),
+    option("max_degree", "highest degree allowed on the target", kind=int, metavar="N"),
+    option("approved_only", "only approved work may run on the target", kind=bool),
+    option("no_standbys", "no standby database follows the target", kind=bool),
+    option("license", f"declare licences, one each: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
+    option("licensed_by", "who declares it", metavar="NAME"),
+    option("licensed_until", "last day it is valid", metavar="YYYY-MM-DD"),
 )
 
 
@@ -57,15 +80,8 @@ def _add_parameters() -> list[Parameter]:
         argument("url", "such as oracle://user@host:1521/service"),
         *_REFERENCES,
         _WALLET_PASSWORD,
-        option("production", "the target is production", kind=bool),
-        option("not_production", "the target is not production", kind=bool),
-        option("max_degree", "highest degree allowed on the target", kind=int, metavar="N"),
+        *_RULES,
         option("work_schema", "schema for scratch objects", metavar="NAME"),
-        option("approved_only", "only approved work may run on the target", kind=bool),
-        option("no_standbys", "no standby database follows the target", kind=bool),
-        option("license", f"declare a licence: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
-        option("licensed_by", "who declares it", metavar="NAME"),
-        option("licensed_until", "last day it is valid", metavar="YYYY-MM-DD"),
         option("driver_option", "such as mode=sysdba or thick=true", kind=list[str], metavar="KEY=VALUE"),
         option("replace", "replace a target of the same name", kind=bool),
         *_NO_STORE,

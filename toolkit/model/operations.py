@@ -80,6 +80,7 @@ class OperationDeclaration:
         group: what the group of its command line does, where no other operation says it.
         options: in the order of help.
         required: groups of options of which exactly one is given.
+        common: options that help shows first, besides what is required and the degree.
         planned_by: the module whose `OPERATION` plans it; `<package>.plan` for a package of dbatk.
         object: what a trial works on; None for work on this host.
         degree: the factor that says how parallel it is.
@@ -113,6 +114,7 @@ class OperationDeclaration:
     planned_by: str
     examples: tuple[str, ...] = ()
     required: tuple[tuple[str, ...], ...] = ()
+    common: tuple[str, ...] = ()
     object: ObjectKind | None = None
     degree: str = "degree"
     rows: RowSemantics = RowSemantics.NONE

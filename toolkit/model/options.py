@@ -41,6 +41,7 @@ class OptionKind(StrEnum):
 class Topic(StrEnum):
     """What an option is about; help shows the topics in this order."""
 
+    COMMON = "Common"
     WHAT = "Options"
     WHERE = "Where"
     FACTORS = "Factors (several values, as in 1,2,4: a measurement compares them)"

@@ -9,13 +9,14 @@ POSTGRESQL = frozenset({"postgresql"})
 NOT_DUCKDB = frozenset({"oracle", "postgresql"})
 NOT_ORACLE = frozenset({"postgresql", "duckdb"})
 
-DEGREE = Option("degree", OptionKind.DEGREE, "parallel degree of the statement: 4, 1,2,4 or 1..64x2", factor=True,
+DEGREE = Option("degree", OptionKind.DEGREE,
+                "parallel degree of the statement: 4; to compare several: 1,2,4 or 1..64x2", factor=True,
                 low=1, high=4096, unit="processes", words=("default", "auto"))  # fmt: skip
 CONCURRENCY = Option("concurrency", OptionKind.INTEGER, "concurrent sessions, each with its own degree",
                      factor=True, low=1, high=512, unit="sessions")  # fmt: skip
-TABLE = Option("table", OptionKind.NAME, "table to create, load, index, rebuild or gather statistics on")
-SCHEMA = Option("schema", OptionKind.NAMES, "all tables (or indexes) in these schemas")
-COLUMNS = Option("columns", OptionKind.NAMES, "index columns, in order; for a load: the columns to copy")
+TABLE = Option("table", OptionKind.NAME, "table to work on")
+SCHEMA = Option("schema", OptionKind.NAMES, "all objects in these schemas")
+COLUMNS = Option("columns", OptionKind.NAMES, "columns to copy")
 
 SOURCE = Option("source", OptionKind.NAME, "table to read")
 QUERY = Option("query", OptionKind.QUERY, "file with the SELECT to read from; - for standard input")
@@ -66,7 +67,7 @@ ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the liv
                          topic=Topic.SAFETY)  # fmt: skip
 
 PARTITION = Option(
-    "partition", OptionKind.NAME, "only this partition or subpartition of the table or index", engines=ORACLE,
+    "partition", OptionKind.NAME, "only this partition or subpartition of the table", engines=ORACLE,
     elsewhere="where partitions are tables (postgresql), name one with --table, and its index with --index",
 )  # fmt: skip
 

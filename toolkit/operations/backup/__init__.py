@@ -13,8 +13,8 @@ _OF_ALL = (
         choices=("none", "basic", "low", "medium", "high", "gzip", "lz4", "zstd", "bzip2", "snappy", "brotli"),
     ),
     Option("channels", OptionKind.DEGREE,
-           "parallel channels: RMAN channels, pgBackRest's process-max, pg_basebackup's compression "
-           "workers, DuckDB's threads", factor=True, low=1, high=255,
+           "parallel channels: 4; to compare several: 1,2,4 (RMAN channels, process-max of pgBackRest, workers "
+           "that compress for pg_basebackup, threads of DuckDB)", factor=True, low=1, high=255,
            unit="channels"),
     Option("destination", OptionKind.PATHS,
            "folder for the backup, which gets its own subfolder (several on oracle)",
@@ -90,6 +90,7 @@ DECLARATION = OperationDeclaration(
         "dbatk backup run -t orcl --channels 1,2,4,8 --section-size 32G --dry-run",
     ),
     planned_by="toolkit.operations.backup.plan",
+    common=("destination", "compression"),
     object=ObjectKind.BACKUP,
     degree="channels",
     verified_by=VerifiedBy.BACKUP,

@@ -1,10 +1,13 @@
 """CREATE TABLE AS SELECT."""
 
+from dataclasses import replace
+
 from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
+_TABLE = replace(shared.TABLE, help="table to create")
 _PARTITIONS = (
     Option("partition_by", OptionKind.TEXT,
            "'hash(ID) 16', 'range(DT) interval 1 month', 'range(ID) below 10,20,max' or 'list(C) automatic'",
@@ -18,7 +21,7 @@ DECLARATION = OperationDeclaration(
     command=("ctas",),
     help="Create a table as select, once or as a measurement.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.COLUMNS, *shared.ROWS,
+        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, _TABLE, shared.COLUMNS, *shared.ROWS,
         *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.PQ_DISTRIBUTE,
         shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS, shared.CACHE,
         *shared.SESSION, *shared.LOCKS,

@@ -1,6 +1,7 @@
 """CREATE INDEX."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from toolkit.design.contradictions import exclude, surely, values_of
 from toolkit.errors import ToolkitError
@@ -9,6 +10,10 @@ from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
+_ON = (
+    replace(shared.TABLE, help="table to index"),
+    replace(shared.COLUMNS, help="columns of the index, in order"),
+)
 _KIND = (
     Option("name", OptionKind.NAME, "name of the new index", file_key="index_name"),
     Option("unique", OptionKind.FLAG, "build a unique index"),
@@ -63,7 +68,7 @@ DECLARATION = OperationDeclaration(
     help="Build an index, once or as a measurement.",
     group="Build and rebuild indexes.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.TABLE, shared.COLUMNS, *_KIND, shared.PCTFREE, shared.TABLESPACE,
+        shared.DEGREE, shared.CONCURRENCY, *_ON, *_KIND, shared.PCTFREE, shared.TABLESPACE,
         shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
         shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
         *shared.SESSION, shared.CACHE, *shared.LOCKS,
@@ -74,6 +79,7 @@ DECLARATION = OperationDeclaration(
     ),
     planned_by="toolkit.operations.index_build.plan",
     required=(("table",), ("columns",)),
+    common=("online",),
     object=ObjectKind.INDEX,
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads(table="relation"),

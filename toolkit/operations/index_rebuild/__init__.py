@@ -1,12 +1,19 @@
 """Rebuilding indexes."""
 
+from dataclasses import replace
+
 from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
-_INDEX = Option("index", OptionKind.NAME, "index to rebuild")
+_WHICH = (
+    Option("index", OptionKind.NAME, "index to rebuild"),
+    replace(shared.TABLE, help="table whose indexes are all rebuilt"),
+    replace(shared.SCHEMA, help="schemas whose indexes are all rebuilt"),
+)
+_PARTITION = replace(shared.PARTITION, help="only this partition or subpartition of the index or indexes")
 _UNUSABLE_ONLY = Option("unusable_only", OptionKind.FLAG, "only indexes that are unusable or invalid",
                         engines=shared.NOT_DUCKDB)  # fmt: skip
 
@@ -15,7 +22,7 @@ DECLARATION = OperationDeclaration(
     command=("index", "rebuild"),
     help="Rebuild an index, or all indexes of a table or schema.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.TABLE, _INDEX, shared.SCHEMA, shared.PARTITION, shared.PCTFREE,
+        shared.DEGREE, shared.CONCURRENCY, *_WHICH, _PARTITION, shared.PCTFREE,
         shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
         shared.MAINTENANCE_WORK_MEM, shared.PARALLEL_WORKERS, _UNUSABLE_ONLY,
         shared.ON_LIVE_OBJECTS, *shared.SESSION, *shared.LOCKS,
@@ -26,6 +33,7 @@ DECLARATION = OperationDeclaration(
     ),
     planned_by="toolkit.operations.index_rebuild.plan",
     required=(("index", "table", "schema"),),
+    common=("online", "unusable_only", "concurrency"),
     object=ObjectKind.INDEX,
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads("schema_indexes", "table_indexes", "index"),

@@ -9,8 +9,9 @@ from toolkit.operations import options as shared
 
 _DEGREE = replace(
     shared.DEGREE,
-    help="parallel degree of the statement: 4, 1,2,4 or 1..64x2; on postgresql, sessions that divide the source",
+    help=f"{shared.DEGREE.help}; on postgresql, sessions that divide the source",
 )
+_TABLE = replace(shared.TABLE, help="table to load; a measurement loads copies of it")
 _LOAD = (
     Option("load", OptionKind.CHOICE, "direct-path or conventional insert", engines=shared.ORACLE, factor=True,
            choices=("direct", "conventional")),
@@ -31,7 +32,7 @@ DECLARATION = OperationDeclaration(
     command=("insert",),
     help="Insert as select, once or as a measurement.",
     options=(
-        _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.TABLE, shared.PARTITION,
+        _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, _TABLE, shared.PARTITION,
         shared.COLUMNS, *shared.ROWS, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
         shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),

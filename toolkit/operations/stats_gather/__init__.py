@@ -1,6 +1,7 @@
 """Gathering optimizer statistics."""
 
 import re
+from dataclasses import replace
 
 from toolkit.design.contradictions import values_of
 from toolkit.errors import ToolkitError
@@ -10,6 +11,10 @@ from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
+_ON = (
+    replace(shared.SCHEMA, help="schemas whose tables are all gathered"),
+    replace(shared.TABLE, help="table to gather"),
+)
 _HOW = (
     Option("estimate_percent", OptionKind.NUMBER, "sample size as a percentage of the rows", engines=shared.ORACLE,
            factor=True, low=0.000001, high=100, unit="%", words=("auto", "compute")),
@@ -54,8 +59,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE,
         shared.CONCURRENCY,
-        shared.TABLE,
-        shared.SCHEMA,
+        *_ON,
         *_HOW,
         shared.ON_LIVE_OBJECTS,
         *shared.SESSION,
@@ -67,6 +71,7 @@ DECLARATION = OperationDeclaration(
     ),
     planned_by="toolkit.operations.stats_gather.plan",
     required=(("schema", "table"),),
+    common=("concurrency", "estimate_percent"),
     object=ObjectKind.TABLE,
     verified_by=VerifiedBy.STATISTICS,
     sizes=SizeReads("schema_tables", "relation"),
