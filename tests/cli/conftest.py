@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from toolkit.cli.main import main
+from toolkit.terminal import use_whole_lines
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay text out as on a screen of 80 columns."""
+    monkeypatch.setattr("toolkit.cli.output.use_whole_lines", lambda: None)
+
+
+@pytest.fixture
+def pipe(screen: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay text out as in a pipe."""
+    monkeypatch.setattr("toolkit.cli.output.use_whole_lines", use_whole_lines)
 
 
 @pytest.fixture

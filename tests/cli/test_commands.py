@@ -219,7 +219,7 @@ def test_cells_are_compared_by_name(dbatk: Dbatk, url: str) -> None:
     answer = dbatk("compare", "last/degree=1", "last/degree=2", "--json")
     (pair,) = json.loads(answer.out)["pairs"]
     title = " ".join(dbatk("compare", "last/degree=1", "last/degree=2").out.partition("\n==")[0].split())
-    assert title.startswith("ctas s2 on small.duckdb: degree 1, 2 processes: configurations of ")
+    assert title.startswith("ctas s2 on small.duckdb: B degree=2 against A degree=1, in ")
     assert (answer.status, pair["verdict"]) == (0, "inconclusive")
     inconclusive = ("compare", "last/degree=1", "last/degree=2", "--fail-if", "elapsed_seconds > +5%")
     assert (dbatk(*inconclusive).status, dbatk(*inconclusive, "--strict").status) == (0, 3)

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.cli.conftest import Dbatk
+from tests.cli.conftest import TWO_STEPS, Dbatk
 from toolkit.app import completing
 from toolkit.store import open_store
 
@@ -65,6 +65,19 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         ("dbatk ctas -t duckdb:///nothere.duckdb --source o", []),
         ("dbatk ctas -t nosuchprofile --source o", []),
         ("dbatk runs show ", []),
+        ("dbatk plan report ", []),
+        ("dbatk target remove c", ["crm"]),
+        ("dbatk target test ", ["crm", "shop"]),
+        ("dbatk target add x duckdb:///x.duckdb --license tun", ["tuning_pack"]),
+        ("dbatk report --format m", ["markdown"]),
+        ("dbatk plan report --format ", ["text", "html", "json"]),
+        ("dbatk plan schedule add x --kind ", ["systemd", "cron", "oracle"]),
+        ("dbatk run x --log-format j", ["json"]),
+        ("dbatk runs resume x --rows ", ["there", "missing"]),
+        ("dbatk doctor --operation ct", ["ctas"]),
+        ("dbatk snapshot take x --provider pg", ["pgstat"]),
+        ("dbatk ctas --snapshot o", ["osstat"]),
+        ("dbatk audit list --kind app", ["approve"]),
     ],
 )
 def test_values_are_completed(
@@ -93,6 +106,21 @@ def test_runs_labels_and_configurations_are_completed(
     offered = completed("dbatk report ", capsys, monkeypatch)
     assert offered[:2] == ["last", "weekly"] and len(offered) == 3
     assert sorted(completed("dbatk compare last/", capsys, monkeypatch)) == ["last/degree=1", "last/degree=2"]
+
+
+def test_plan_runs_and_their_steps_are_completed(
+    dbatk: Dbatk, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with duckdb.connect("small.duckdb") as database:
+        database.execute("CREATE TABLE small AS SELECT 1 AS i")
+    (home / "p.toml").write_text(TWO_STEPS, encoding="utf-8")
+    made = dbatk("run", "p.toml", "--store", str(home / "store.sqlite"))
+    assert made.status == 0, made.err
+    offered = completed("dbatk plan report ", capsys, monkeypatch)
+    assert offered[:2] == ["last", "nightly"] and len(offered) == 3
+    assert completed("dbatk plan history ", capsys, monkeypatch) == ["copy", "index"]
+    monkeypatch.delenv("_DBATK_COMPLETE")
+    assert dbatk("plan", "report", offered[2], "--store", str(home / "store.sqlite")).status == 0
 
 
 def test_names_are_kept_for_nobody_else_and_asked_again_when_old(

@@ -43,24 +43,26 @@ def test_a_first_try_that_cannot_work_is_answered_with_one_that_does(
 
 
 def test_two_runs_of_one_label_are_told_apart_by_their_times(dbatk: Dbatk, url: str) -> None:
-    for _ in range(2):
-        dbatk(
-            "ctas",
-            "-t",
-            url,
-            "--source",
-            "small",
-            "--table",
-            "u",
-            "--repeat",
-            "2",
-            "--warmup",
-            "0",
-            "--label",
-            "w",
-        )
-    title = " ".join(dbatk("compare", "w~1", "w").out.partition("\n==")[0].split())
-    assert re.fullmatch(r"ctas u on small\.duckdb: B w \(.* UTC\) against A w \(.* UTC\)", title)
+    line = ("ctas", "-t", url, "--source", "small", "--table", "u", "--repeat", "2", "--warmup", "0")
+    for levels in ("1,2", "1,2", "1"):
+        dbatk(*line, "--degree", levels, "--label", "w")
+
+    def title(a: str, b: str) -> str:
+        return " ".join(dbatk("compare", a, b).out.partition("\n==")[0].split())
+
+    same = re.fullmatch(
+        r"ctas u on small\.duckdb: degree 1, 2 processes: B w \((.*) UTC\) against A w \((.*) UTC\)",
+        title("w~2", "w~1"),
+    )
+    assert same and same[1] != same[2]
+    assert re.fullmatch(r"ctas u .*: degree=1: B w \(.*\) against A w \(.*\)", title("w~1", "w"))
+    assert re.fullmatch(
+        r"ctas u .*: B w \(.*\) with degree=2 against A w \(.*\) with degree=1",
+        title("w/degree=1", "w~1/degree=2"),
+    )
+    assert re.fullmatch(
+        r"ctas u .*: B degree=2 against A degree=1, in w \(.*\)", title("w~1/degree=1", "w~1/degree=2")
+    )
 
 
 def test_daily_is_every_day() -> None:

@@ -28,9 +28,9 @@ _LONG = "a_label_of_a_run_that_is_as_long_as_people_make_them_when_they_put_the_
 
 @pytest.fixture(params=[60, 72, 80, 132, 200])
 def columns(request: pytest.FixtureRequest) -> Iterator[int]:
-    token = terminal._WIDTH.set(request.param)
-    yield request.param
-    terminal._WIDTH.reset(token)
+    with terminal.usual_width():
+        terminal.use_width(request.param)
+        yield request.param
 
 
 def words(text: str) -> list[str]:
@@ -117,3 +117,19 @@ def test_a_file_is_laid_out_for_80_columns(store: Path, tmp_path: Path) -> None:
     on_terminal(200, "report", "last", "--out", "wide.txt", "--store", str(store), cwd=tmp_path)
     text = (tmp_path / "wide.txt").read_text(encoding="utf-8")
     assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("pipe")
+def test_a_pipe_gets_whole_lines_and_a_narrow_terminal_none_that_is_wider(
+    store: Path, tmp_path: Path, dbatk: Dbatk
+) -> None:
+    line = ("runs", "show", "last", "--store", str(store))
+    piped = dbatk(*line).out.splitlines()
+    assert any(one.startswith("run ") and _LONG in one for one in piped)
+    assert "- Only the statement itself is timed, including its commit; setup and cleanup are not." in piped
+    for columns in (60, 200):
+        shown = on_terminal(columns, *line, cwd=tmp_path).splitlines()
+        assert max(len(one) for one in shown if _LONG not in one) <= columns
+    written = tmp_path / "piped.txt"
+    assert dbatk("report", "last", "--out", str(written), "--store", str(store)).status == 0
+    assert max(map(len, written.read_text(encoding="utf-8").splitlines())) <= 100

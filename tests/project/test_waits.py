@@ -17,6 +17,7 @@ PROGRAMS = {"run", "Popen", "call", "check_call", "check_output"}
 SERVERS = {"oracledb", "psycopg", "duckdb", "smtplib", "socket", "connect"}
 NO_WAITS = {
     "toolkit/terminal.py width",
+    "toolkit/terminal.py line_width",
     "toolkit/cli/colours.py has_color",
     "toolkit/cli/output.py out_table",
     "toolkit/report/metric_tables.py _wait",

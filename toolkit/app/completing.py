@@ -53,6 +53,25 @@ def runs(store: str | None, most: int = 200) -> list[str]:
     return [*found, *dict.fromkeys(name for head in heads for name in (head.label, head.run) if name)]
 
 
+def plan_runs(store: str | None, most: int = 200) -> list[str]:
+    """Return `last`, and the names of plans and ids of the newest plan runs.
+
+    Args:
+        store: as in `runs`.
+        most: how many plan runs are looked at.
+    """
+    with _opened(store) as opened:
+        found = opened.plan_runs(limit=most, with_steps=False) if opened is not None else []
+    names = [*dict.fromkeys(one.plan for one in found), *(one.plan_run for one in found)]
+    return ["last", *names] if names else []
+
+
+def steps(store: str | None, plan: str | None) -> list[str]:
+    """Return the names of the steps of a plan's runs, or of all plans."""
+    with _opened(store) as opened:
+        return opened.step_names(plan) if opened is not None else []
+
+
 def cells(store: str | None, run: str) -> list[str]:
     """Return the configurations of a run, `RUN/degree=4`."""
     from toolkit.app.results import find_run

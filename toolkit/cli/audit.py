@@ -13,6 +13,7 @@ import typer
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, Arguments, DefaultGroup, add_command, new_group, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.audit import AuditKind
 from toolkit.units import counted
 
 if TYPE_CHECKING:
@@ -33,7 +34,12 @@ def add_audit(app: typer.Typer) -> None:
     group = new_group("Who did what, and when: `audit` is short for `audit list`.", _AuditGroup)
     listed = [
         option("plan", "only entries of this plan or step", metavar="NAME"),
-        option("kind", "only entries of this kind: approve, refuse, run-end, ...", metavar="KIND"),
+        option(
+            "kind",
+            "only entries of this kind: approve, refuse, run-end, ...",
+            metavar="KIND",
+            choices=[kind.value for kind in AuditKind],
+        ),
         option("limit", "number of entries shown, newest first (default 50)", kind=int, metavar="N"),
         *OUTPUT,
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from toolkit.terminal import width
+from toolkit.terminal import line_width
 
 _EVENTS, _STATEMENTS, _WARNINGS = 10, 5, 6
 _MODEL = 6
@@ -95,7 +95,7 @@ def _blocks(lines: Iterator[str]) -> Iterator[str]:
     block: list[str] = []
     for line in lines:
         if line:
-            block.append(line[: width()].rstrip())
+            block.append(line[: line_width()].rstrip())
         elif block:
             yield "\n".join(block)
             block = []
@@ -326,4 +326,5 @@ def _id(value: object) -> str:
 
 def _folded(first: str, text: str) -> Iterator[str]:
     """Return a line, folded at the width of the screen under its own beginning."""
-    yield from textwrap.wrap(text, width(), initial_indent=first, subsequent_indent=" " * len(first)) or [first]
+    below = " " * len(first)
+    yield from textwrap.wrap(text, line_width(), initial_indent=first, subsequent_indent=below) or [first]

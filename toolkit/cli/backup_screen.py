@@ -12,7 +12,7 @@ from toolkit.analysis.rman_sentences import rate_of
 from toolkit.app.backup_logs import FailureCause, ReadLog
 from toolkit.readers.rman.model import Log, LogOutcome
 from toolkit.report.safe import clean
-from toolkit.terminal import width
+from toolkit.terminal import line_width, width
 from toolkit.units import byte_size, percent, quantity, seconds
 
 _VERDICTS = {
@@ -117,7 +117,7 @@ def _channels(lanes: Lanes) -> Iterator[str]:
         amounts = f"{byte_size(lane.bytes):>11}{quantity(rate, 'bytes_per_second'):>13}" if known else ""
         row = f"{lane.bars:>7}{busy:>12}{idle:>12}{share:>11}{amounts}"
         name = f"  {clean(lane.name)}"
-        if wide + len(row) > width():  # RMAN's names of channels have at most 30 characters
+        if wide + len(row) > line_width():  # RMAN's names of channels have at most 30 characters
             yield name
             name = ""
         yield f"{name:<{wide}}{row}" if name else f"{row:>{width()}}"
@@ -161,10 +161,10 @@ def _slowest(log: Log) -> Iterator[str]:
         label, handle = clean(piece_label(piece)), clean(piece.handle or "")
         size = f" ({byte_size(piece.bytes)})" if piece.bytes is not None else ""
         first = f"  {clean(piece.channel):<16}{seconds(float(piece.elapsed_seconds or 0)):>14}  {label}{size}"
-        if len(first) + 1 + len(handle) <= width():
+        if len(first) + 1 + len(handle) <= line_width():
             yield f"{first} {handle}".rstrip()
         else:
-            yield from [first] if len(first) <= width() else _folded("  ", first)
+            yield from [first] if len(first) <= line_width() else _folded("  ", first)
             yield from _folded("      ", handle) if handle else ()
 
 
@@ -189,10 +189,10 @@ def _folded(first: str, text: str) -> Iterator[str]:
     """Return a line, folded at the width of the screen under its own beginning; paths are folded at folders."""
     indent = " " * min(len(first), 13)
     line, fresh = first, True
-    for word in (part for one in text.split() for part in _parts(one, width() - len(indent))):
+    for word in (part for one in text.split() for part in _parts(one, line_width() - len(indent))):
         plain = word.removeprefix(_GLUE)
         between = "" if fresh or plain != word else " "
-        if not fresh and len(line) + len(between) + len(plain) > width():
+        if not fresh and len(line) + len(between) + len(plain) > line_width():
             yield line
             line, between = indent, ""
         line += between + plain

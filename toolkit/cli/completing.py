@@ -30,6 +30,20 @@ def _runs(given: Given, begun: str) -> Iterable[str]:
     return cells(store, run) if slash else runs(store)
 
 
+def _plan_runs(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import plan_runs
+
+    del begun
+    return plan_runs(_text(given, "store"))
+
+
+def _steps(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import steps
+
+    del begun
+    return steps(_text(given, "store"), _text(given, "plan"))
+
+
 def _names(given: Given, begun: str, what: str) -> Iterable[str]:
     """Yield names, with the schema before them where one was begun with."""
     from toolkit.app.completing import names
@@ -57,6 +71,8 @@ def _columns(given: Given, begun: str) -> Iterable[str]:
 _VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
     "target": _targets,
     "run": _runs,
+    "plan_run": _plan_runs,
+    "step": _steps,
     "runs": _runs,
     "a": _runs,
     "b": _runs,
@@ -72,7 +88,7 @@ def completer(name: str, choices: Sequence[str] = (), *, several: bool = False) 
     """Return what completes the value of an option or argument; None for what cannot be completed.
 
     Args:
-        name: of the option or argument.
+        name: of the option or argument, or of another whose values it takes.
         choices: its values, where they are known.
         several: whether it takes several, separated by commas.
     """

@@ -13,8 +13,9 @@ from toolkit.cli.help import Parameter
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.operations import operations
 from toolkit.model.words import status
-from toolkit.terminal import width
+from toolkit.terminal import line_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,7 @@ def add_doctor(app: typer.Typer) -> None:
 def _parameters() -> list[Parameter]:
     return [
         TARGET,
-        option("operation", "operation to check", metavar="NAME"),
+        option("operation", "operation to check", metavar="NAME", choices=tuple(operations())),
         option("source", "table that the operation reads", metavar="NAME"),
         option("query", "query that the operation runs", metavar="FILE|-"),
         option("table", "table that the operation works on", metavar="NAME"),
@@ -172,7 +173,7 @@ def _head(found: Doctor) -> str:
     elif any(one.read for one in found.checks):
         lines.append("highest degree now: unknown (its limits could not be read)")
     return "\n".join(
-        textwrap.fill(line, width(), subsequent_indent="  ", break_on_hyphens=False) for line in lines
+        textwrap.fill(line, line_width(), subsequent_indent="  ", break_on_hyphens=False) for line in lines
     )
 
 
@@ -207,7 +208,11 @@ _NOTE = 140
 
 
 def _paragraph(head: str, text: str) -> None:
-    out(textwrap.fill(head + " ".join(text.split()), width(), subsequent_indent=" " * 9, break_on_hyphens=False))
+    out(
+        textwrap.fill(
+            head + " ".join(text.split()), line_width(), subsequent_indent=" " * 9, break_on_hyphens=False
+        )
+    )
 
 
 def _grants_words(found: Doctor) -> str:

@@ -28,12 +28,17 @@ if TYPE_CHECKING:
     from toolkit.model.protocols import Events
     from toolkit.notify.lines import LogLines
 
+_FORMATS = ("text", "json")
 LOG = about(
     Topic.OUTPUT,
-    option("log_format", "format of messages on standard error: text or json, one per line", metavar="HOW"),
+    option(
+        "log_format",
+        "format of messages on standard error: text or json, one per line",
+        metavar="HOW",
+        choices=_FORMATS,
+    ),
     option("log_file", "append one JSON line per event to this file", metavar="FILE"),
 )
-_FORMATS = ("text", "json")
 
 
 def speaks_json(arguments: Arguments) -> bool:

@@ -24,7 +24,7 @@ from toolkit.cli.files import add_files
 from toolkit.cli.help import SETTINGS
 from toolkit.cli.noise import add_noise
 from toolkit.cli.operations import add_operations
-from toolkit.cli.output import fit_terminal, out_raw, show_error
+from toolkit.cli.output import fitted_to_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group, refuse_unknown_color
 from toolkit.cli.plan import add_plan
 from toolkit.cli.results import add_results
@@ -140,8 +140,7 @@ def main(arguments: Sequence[str]) -> int:
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
     set_command(arguments)
     choose_color(arguments)
-    fit_terminal()
-    with _tracebacks(debug):
+    with fitted_to_terminal(), _tracebacks(debug):
         return _answer(arguments, as_json=as_json, debug=debug)
 
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from toolkit.cli.colours import has_color, on_terminal, painted
 from toolkit.errors import ToolkitError
-from toolkit.terminal import use_width, width
+from toolkit.terminal import UNLIMITED, use_whole_lines, use_width, usual_width, width
 
 if TYPE_CHECKING:
     from toolkit.model.protocols import Event
 
-_UNLIMITED = 10_000
 BETWEEN = 2
 """Blanks between the columns of a table."""
 _KEPT = frozenset("\n\t")
@@ -119,13 +118,18 @@ def out_table(
 
 def columns_of(stream: TextIO) -> int:
     """Return how wide a table may be: without limit where no person sees it as it is written."""
-    return width() if on_terminal(stream) else _UNLIMITED
+    return width() if on_terminal(stream) else UNLIMITED
 
 
-def fit_terminal() -> None:
-    """Lay text out for the terminal that standard output is; 80 columns where it is none."""
-    if on_terminal(sys.stdout):
-        use_width(shutil.get_terminal_size().columns)
+@contextmanager
+def fitted_to_terminal() -> Iterator[None]:
+    """Lay text out for the terminal that standard output is; in whole lines where it is none."""
+    with usual_width():
+        if on_terminal(sys.stdout):
+            use_width(shutil.get_terminal_size().columns)
+        else:
+            use_whole_lines()
+        yield
 
 
 def show_error(error: ToolkitError, *, as_json: bool) -> None:

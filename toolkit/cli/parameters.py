@@ -16,6 +16,9 @@ from toolkit.cli.help import Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.options import Topic
 
+PROVIDERS = ("awr", "statspack", "vstat", "pgstat", "duckstat", "osstat")
+"""Of snapshots."""
+
 
 class Arguments:
     """The values given on the command line, by parameter name."""
@@ -69,13 +72,17 @@ def option(
     engines: frozenset[str] = frozenset(),
     choices: Sequence[str] = (),
     several: bool = False,
+    like: str = "",
 ) -> Parameter:
-    """Declare an option; it is None (a flag: False) when not given."""
+    """Declare an option; it is None (a flag: False) when not given.
+
+    The shell is offered its `choices`, or the values of the parameter that it is `like`.
+    """
     declared = flags or ("--" + name.replace("_", "-"),)
     annotation = kind if kind is bool or kind == list[str] else kind | None  # type: ignore[operator]
     default: object = False if kind is bool else [] if kind == list[str] else None
     shown = None if kind is bool else metavar or "TEXT"
-    values = completer(name, choices, several=several)
+    values = completer(like or name, choices, several=several)
     info = typer.Option(
         *declared, help=help, metavar=shown, hidden=hidden, show_default=False, autocompletion=values
     )
@@ -92,14 +99,20 @@ def about(topic: Topic, *options: Parameter) -> tuple[Parameter, ...]:
 
 
 def argument(
-    name: str, help: str, *, kind: object = str, metavar: str | None = None, default: str | list[str] | None = None
+    name: str,
+    help: str,
+    *,
+    kind: object = str,
+    metavar: str | None = None,
+    default: str | list[str] | None = None,
+    like: str = "",
 ) -> Parameter:
-    """Declare an argument; it is required unless it has a default."""
+    """Declare an argument; it is required unless it has a default. `like` as in `option`."""
     info = typer.Argument(
         help=help,
         metavar=metavar or name.upper(),
         show_default=bool(default),
-        autocompletion=completer(name),
+        autocompletion=completer(like or name),
     )
     return Parameter(
         name,
@@ -244,6 +257,7 @@ DESIGN = about(
         "snapshot",
         "counters read before and after each trial: auto, none, osstat, ...",
         metavar="PROVIDER",
+        choices=("auto", "none", *PROVIDERS),
     ),
     option("work_schema", "schema for scratch objects", metavar="NAME"),
     option(

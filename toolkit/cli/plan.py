@@ -80,10 +80,13 @@ def add_plan(app: typer.Typer) -> None:
     add_command(group, "approve", _approve, approving, "Approve a file: write FILE.approval.toml beside it.")
     add_command(group, "revoke", _revoke, [_FILE, reason, *OUTPUT], "Revoke the approval of a file.")
     run = argument(
-        "run", "id of a plan run or its beginning, the name of a plan (its newest run), or `last`", default="last"
+        "run",
+        "id of a plan run or its beginning, the name of a plan (its newest run), or `last`",
+        default="last",
+        like="plan_run",
     )
     file = option("out", "file to write", metavar="FILE")
-    form = option("format", "text, html or json", metavar="FORMAT")
+    form = option("format", "text, html or json", metavar="FORMAT", choices=_FORMATS)
     add_command(group, "report", _report, [run, _PLAN, file, form, *OUTPUT], "Report the result of a plan run.")
     step = argument("step", "step of a plan")
     add_command(group, "history", _history, [step, _PLAN, *OUTPUT], "Show the times of a step, run by run.")

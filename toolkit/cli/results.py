@@ -43,7 +43,8 @@ _WORTH = option(
     "gain that a larger degree must show to be recommended (default 5%)",
     metavar="PERCENT",
 )
-_FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT")
+_FORMATS = ("html", "text", "markdown", "json", "csv")
+_FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT", choices=_FORMATS)
 
 
 def add_results(app: typer.Typer, runs: typer.Typer) -> None:
@@ -56,7 +57,12 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     add_command(
         runs, "show", _show, [_RUN, follow, _WORTH, *OUTPUT], "Show a run: configurations, intervals, advice."
     )
-    rows = option("rows", "whether the rows of an interrupted load are `there` or `missing`", metavar="ANSWER")
+    rows = option(
+        "rows",
+        "whether the rows of an interrupted load are `there` or `missing`",
+        metavar="ANSWER",
+        choices=("there", "missing"),
+    )
     where = target_option("profile name or URL, if the database is now reached another way")
     retry = option("retry_failed", "repeat all failed trials, not only those with an outside cause", kind=bool)
     resume = [_RUN, rows, retry, where, *APPROVALS, QUIET, *OUTPUT]

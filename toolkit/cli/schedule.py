@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 _PLAN = argument("plan", "plan file (TOML)")
 _NAME = argument("name", "name of the plan")
-_KIND = option("kind", "scheduler that runs it: systemd, cron or oracle", metavar="WHO")
+_KIND = option(
+    "kind", "scheduler that runs it: systemd, cron or oracle", metavar="WHO", choices=("systemd", "cron", "oracle")
+)
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
 _DATABASE = target_option("oracle: profile name or URL of the database whose scheduler runs it")
 _ADDING = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.output import out, out_json, out_table, say
-from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, argument, option
+from toolkit.cli.parameters import OUTPUT, PROVIDERS, TARGET, Arguments, add_command, argument, option
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -18,7 +18,12 @@ _LABEL = argument("label", "name of the snapshot; if several share it, the newes
 
 def add_snapshots(snapshot: typer.Typer) -> None:
     """Add the commands."""
-    provider = option("provider", "auto, awr, statspack, vstat, pgstat, duckstat or osstat", metavar="PROVIDER")
+    provider = option(
+        "provider",
+        "auto, awr, statspack, vstat, pgstat, duckstat or osstat",
+        metavar="PROVIDER",
+        choices=("auto", *PROVIDERS),
+    )
     watch = option("watch", "also sample session waits for this long", metavar="10s")
     take = [_LABEL, TARGET, provider, watch, *OUTPUT]
     add_command(snapshot, "take", _take, take, "Take a snapshot of a database under a label.")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolkit.config.secrets import SecretRef
 
 _NAME = argument("name", "name of the profile")
+_KNOWN = argument("name", "name of the profile", like="target")
 _NO_STORE = tuple(one for one in OUTPUT if one.name != "store")
 _REFERENCES = about(
     Topic.WHERE,
@@ -49,7 +50,13 @@ _RULES = about(
     option("max_degree", "highest degree allowed on the target", kind=int, metavar="N"),
     option("approved_only", "only approved work may run on the target", kind=bool),
     option("no_standbys", "no standby database follows the target", kind=bool),
-    option("license", f"declare licences, one each: {', '.join(LICENCES)}", kind=list[str], metavar="NAME"),
+    option(
+        "license",
+        f"declare licences, one each: {', '.join(LICENCES)}",
+        kind=list[str],
+        metavar="NAME",
+        choices=tuple(LICENCES),
+    ),
     option("licensed_by", "who declares it", metavar="NAME"),
     option("licensed_until", "last day it is valid", metavar="YYYY-MM-DD"),
 )
@@ -63,10 +70,10 @@ def add_targets(app: typer.Typer, target: typer.Typer) -> None:
         target,
         "test",
         _test,
-        [argument("name", "profile name or URL"), *_NO_STORE],
+        [argument("name", "profile name or URL", like="target"), *_NO_STORE],
         "Test the connection to a target.",
     )
-    add_command(target, "remove", _remove, [_NAME, *_NO_STORE], "Remove a target.")
+    add_command(target, "remove", _remove, [_KNOWN, *_NO_STORE], "Remove a target.")
     run = option("run", "only leftovers of this run", metavar="RUN")
     cleaning = [TARGET, run, ALLOW_COMMANDS, QUIET, *OUTPUT]
     add_command(app, "clean", _clean, cleaning, "Clean up what a crash left behind on a target.")

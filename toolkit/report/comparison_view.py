@@ -10,7 +10,6 @@ from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import SETTLES
-from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Verdict
 from toolkit.report.chart import (
@@ -29,7 +28,7 @@ from toolkit.report.chart import (
 from toolkit.report.metric_tables import PairMetrics, comparison_metrics, cost_pairs
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, scalar, table
-from toolkit.report.view import work_and_factors, work_of
+from toolkit.report.view import factors_of, work_of
 from toolkit.units import MISSING, count, number, percent, ratio
 
 MOST_PAIRS = 24
@@ -218,7 +217,7 @@ class ComparisonView:
 def comparison_view(comparison: Comparison) -> ComparisonView:
     """Prepare a comparison for reading."""
     pairs = _pairs_table(comparison)
-    a, b = (_run_name(run) for run in (comparison.a, comparison.b))
+    a, b = _run_names(comparison)
     differences = table(
         "What differs",
         left("what", f"A: {a}", f"B: {b}"),
@@ -245,18 +244,33 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
 
 def _title(comparison: Comparison, a: str, b: str) -> str:
     """Name a comparison so that a reader knows what was compared, and where; work that both did is named once."""
-    if comparison.a.head.run == comparison.b.head.run:
-        return f"{work_and_factors(comparison.a)}: configurations of {a}"
     work_a, work_b = work_of(comparison.a), work_of(comparison.b)
+    factors_a, factors_b = _factors(comparison)
+    if comparison.a.head.run == comparison.b.head.run:
+        return f"{work_a}: B {factors_b} against A {factors_a}, in {a}"
+    if work_a == work_b and factors_a == factors_b:
+        return f"{': '.join(filter(None, (work_a, factors_a)))}: B {b} against A {a}"
+    side_a, side_b = (" with ".join(filter(None, side)) for side in ((a, factors_a), (b, factors_b)))
     if work_a == work_b:
-        return f"{work_a}: B {b} against A {a}"
-    return f"B {b}, {work_b}, against A {a}, {work_a}"
+        return f"{work_a}: B {side_b} against A {side_a}"
+    return f"B {side_b}, {work_b}, against A {side_a}, {work_a}"
 
 
-def _run_name(run: RunRecord) -> str:
-    """Name a run by its label and when it began: a label that is used every week names many; an id says both."""
-    head = run.head
-    return f"{head.label} ({head.began_at:%Y-%m-%d %H:%M} UTC)" if head.label else head.run
+def _factors(comparison: Comparison) -> tuple[str, str]:
+    """Name what A and B varied; of two configurations their levels."""
+    if len(comparison.pairs) == 1:
+        only = comparison.pairs[0]
+        return str(only.cell_a), str(only.cell_b)
+    return factors_of(comparison.a), factors_of(comparison.b)
+
+
+def _run_names(comparison: Comparison) -> tuple[str, str]:
+    """Name both runs by label and when they began: a label that is used every week names many; an id says both."""
+    heads = (comparison.a.head, comparison.b.head)
+    minutes = {(head.label, f"{head.began_at:%Y-%m-%d %H:%M}") for head in heads}
+    form = "%Y-%m-%d %H:%M" if len(minutes) > 1 or heads[0].run == heads[1].run else "%Y-%m-%d %H:%M:%S"
+    a, b = (f"{head.label} ({head.began_at:{form}} UTC)" if head.label else head.run for head in heads)
+    return a, b
 
 
 def _comparison_method(comparison: Comparison) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolkit.report.tables import Table
-from toolkit.terminal import width
+from toolkit.terminal import line_width
 
 _GAP = "  "
 _LEAST_TO_WRAP_IN = 24
@@ -20,7 +20,7 @@ def wrapped(text: str, lead: str = "", columns: int | None = None) -> list[str]:
     """Wrap a sentence behind a lead; a number keeps its unit beside it."""
     lines = textwrap.wrap(
         _NUMBER_AND_UNIT.sub(rf"\1{_GLUE}\2", text),
-        columns or width(),
+        columns or line_width(),
         initial_indent=lead,
         subsequent_indent=" " * len(lead),
         break_on_hyphens=False,
@@ -42,18 +42,18 @@ def text_table(table: Table) -> list[str]:
     titles = [column.title for column in table.columns]
     used = [index for index in range(len(titles)) if not table.rows or any(row[index] for row in table.rows)]
     widths = {index: max(len(titles[index]), *(len(row[index]) for row in table.rows), 0) for index in used}
-    if _total(widths, used) <= width():
+    if _total(widths, used) <= line_width():
         return [_aligned(table, used, widths, line) for line in (titles, *table.rows)]
     first, rest = used[0], used[1:]
     last, others = used[-1], used[:-1]
-    if others and not table.columns[last].numeric and _total(widths, others) <= width() - len(_BELOW):
-        room = width() - _total(widths, others) - len(_GAP)
+    if others and not table.columns[last].numeric and _total(widths, others) <= line_width() - len(_BELOW):
+        room = line_width() - _total(widths, others) - len(_GAP)
         return [
             text
             for line in (titles, *table.rows)
             for text in _beside(_aligned(table, others, widths, line, padded=True), line[last], room)
         ]
-    if rest and not table.columns[first].numeric and _total(widths, rest) <= width() - len(_BELOW):
+    if rest and not table.columns[first].numeric and _total(widths, rest) <= line_width() - len(_BELOW):
         return [
             text
             for line in (titles, *table.rows)

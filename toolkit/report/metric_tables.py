@@ -15,7 +15,7 @@ from toolkit.model.words import Outcome
 from toolkit.report.labels import label_of
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
-from toolkit.terminal import width
+from toolkit.terminal import line_width
 from toolkit.units import MISSING, count, percent, quantity, ratio, seconds
 
 _MOST_CELLS_ABREAST = 5
@@ -136,7 +136,7 @@ def _short_table(
     for cells in (shown, list(dict.fromkeys((first, other or first)))):
         for with_source in (True, False):
             found, legend = _abreast(keyed, keys, cells, with_source=with_source)
-            if _width(found) <= width():
+            if _width(found) <= line_width():
                 break
         else:
             continue

@@ -15,6 +15,7 @@ from toolkit.report.chart import Chart
 from toolkit.report.html import render_page
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
+from toolkit.terminal import line_width
 from toolkit.units import MISSING, counted, seconds
 
 _GOOD = frozenset({StepState.DONE, StepState.SKIPPED})
@@ -241,14 +242,13 @@ def _minute(value: datetime | None) -> str:
 
 
 # -- text for a terminal or a mail: what did not end well comes first on each target ----------------------------
-_COLUMNS = 80
 WORST_FIRST = (
     StepState.FAILED, StepState.STOPPED, StepState.RUNNING, StepState.WAITING, StepState.SKIPPED, StepState.DONE,
 )  # fmt: skip
 
 
 def _as_text(report: RunReport, facts: Sequence[tuple[str, str]], licences: Sequence[str]) -> str:
-    """Return a report as lines of at most 80 columns, but for names that are longer.
+    """Return a report as lines that fit where they are shown, but for names that are longer.
 
     Args:
         report: of the plan run.
@@ -307,7 +307,7 @@ def wrapped(first: str, text: str, further: str | None = None) -> list[str]:
     after = first if further is None else further
     return textwrap.wrap(
         text,
-        _COLUMNS,
+        line_width(),
         initial_indent=first,
         subsequent_indent=after,
         break_long_words=False,

@@ -135,8 +135,13 @@ def _title(run: RunRecord) -> str:
 
 def work_and_factors(run: RunRecord) -> str:
     """Name what a run did, and with which factors."""
-    factors = "; ".join(_factor(run)) if run.head.mode is Mode.MEASUREMENT else ""
+    factors = factors_of(run) if run.head.mode is Mode.MEASUREMENT else ""
     return ": ".join(filter(None, (work_of(run), factors)))
+
+
+def factors_of(run: RunRecord) -> str:
+    """Name the factors of a run with their levels; nothing where it has none."""
+    return "; ".join(_factor(run))
 
 
 def work_of(run: RunRecord) -> str:
@@ -186,7 +191,7 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
     yield "target", " / ".join(dict.fromkeys(filter(None, (experiment.target, head.target_name))))
     what = ", ".join(f"{name} {_option(value)}" for name, value in experiment.options.items())
     yield "what", f"{experiment.operation}{f': {what}' if what else ''}"
-    factors = "; ".join(_factor(run))
+    factors = factors_of(run)
     if factors:
         yield "factors", factors
     yield "mode", _mode(run)

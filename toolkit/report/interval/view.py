@@ -18,7 +18,7 @@ from toolkit.report.interval.tables import BarTable, barred, side, times
 from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
-from toolkit.terminal import width
+from toolkit.terminal import line_width, width
 from toolkit.units import MISSING, number, percent, seconds
 
 _CAUSES = 10
@@ -258,7 +258,7 @@ def diff_text(diff: IntervalDiff, *, why: bool = False) -> str:
         if found.rows:
             lines += ["", title.upper(), *text_table(found)]
     lines += ["", *wrapped("for everything else use --out FILE.html, or --json")]
-    return "\n".join(line[: width()].rstrip() for line in lines) + "\n"
+    return "\n".join(line[: line_width()].rstrip() for line in lines) + "\n"
 
 
 def _head(view: IntervalView, *, why: bool) -> list[str]:
@@ -280,7 +280,7 @@ def _head(view: IntervalView, *, why: bool) -> list[str]:
 
 def _sides(who: Table) -> list[str]:
     """Lay out what is compared; what is too long to stand side by side, as names of files are, stands below."""
-    beside = (width() - 15) // 2
+    beside = (line_width() - 15) // 2
     long = [row for row in who.rows if any(len(cell) > beside for cell in row[1:])]
     lines = text_table(replace(who, rows=tuple(row for row in who.rows if row not in long)))
     for title, *sides in long:
