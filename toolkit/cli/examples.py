@@ -14,6 +14,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dbatk compare weekly~1 weekly --out week.html",
     ),
     "doctor": ("dbatk doctor -t orcl", "dbatk doctor -t orcl --operation ctas --source SALES --grants"),
+    "noise": ("dbatk noise -t orcl", "dbatk noise -t orcl --measure degrees.toml"),
     "clean": ("dbatk clean -t orcl", "dbatk clean -t orcl --run 20260103-0215"),
     "error": ("dbatk error ORA-01652", "dbatk error TK-0104"),
     "runs list": ("dbatk runs list", "dbatk runs list --limit 200 --json"),
