@@ -108,7 +108,7 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
     if one.kind is OptionKind.FLAG:
         return option(one.name, _help(one, needed), one.flag, kind=bool, topic=topic, engines=one.engines)
     if one.kind is OptionKind.ARGUMENTS:
-        return argument(one.name, _help(one, needed), kind=list[str], metavar="PROGRAM [ARGUMENT]...")
+        return argument(one.name, _help(one, None), kind=list[str], metavar="PROGRAM [ARGUMENT]...")
     if one.kind in (OptionKind.COMMANDS, OptionKind.TEXTS):
         shown = _METAVARS.get(one.kind)
         return option(one.name, _help(one, needed), one.flag, kind=list[str], metavar=shown, topic=topic)
@@ -162,7 +162,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
     options: dict[str, OptionValue] = {}
     levels: dict[str, tuple[Level, ...]] = {}
     for one in options_of(operation):
-        text = arguments.text(one.name)
+        text = None if one.kind in _SEVERAL else arguments.text(one.name)
         if one.kind in _SEVERAL:
             if texts := arguments.texts(one.name):
                 options[one.name] = check_value(one, texts)
