@@ -309,17 +309,28 @@ def test_a_cut_log_is_missed_by_whatever_name_of_file_folder_or_host_it_is_reach
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-6]))
     (tmp_path / "linked").symlink_to(folder)
     (folder / "soft.sqlite").symlink_to("store.sqlite")
-    (folder / "hard").mkdir()
-    os.link(folder / "store.sqlite", folder / "hard/s.sqlite")
-    os.link(path, folder / "hard/s.sqlite.audit.jsonl")
     missing = (5, "lines are missing: the store recorded 10 lines of it")
     monkeypatch.setattr("toolkit.config.actor._host", lambda: "elsewhere")
-    for place in ("x/../x/store.sqlite", "linked/store.sqlite", "x/soft.sqlite", "x/hard/s.sqlite"):
+    for place in ("x/../x/store.sqlite", "linked/store.sqlite", "x/soft.sqlite"):
         with open_store(tmp_path / place) as reached:
             assert missing in verify(reached.audit).faults and missing in verify_since_sealed(reached.audit).faults
     with open_store(folder.rename(tmp_path / "moved") / "store.sqlite") as moved:
         moved.audit.write(AuditEvent(AuditKind.STEP))
         assert "lines are missing: the store recorded 10 lines" in verify(moved.audit).faults[0][1]
+
+
+def test_a_hard_link_of_a_store_begins_no_log_of_its_own(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.sqlite") as store:
+        note(store, 2)
+    (tmp_path / "hard.sqlite").hardlink_to(tmp_path / "store.sqlite")
+    for name in ("hard.sqlite", "store.sqlite"):
+        with pytest.raises(ToolkitError, match="has 2 names") as caught:
+            open_store(tmp_path / name)
+        assert caught.value.code == "TK-0401"
+    assert not (tmp_path / "hard.sqlite.audit.jsonl").exists()
+    (tmp_path / "hard.sqlite").unlink()
+    with open_store(tmp_path / "store.sqlite") as store:
+        assert not verify(store.audit).faults
 
 
 def test_a_store_that_cannot_be_asked_for_a_moment_does_not_take_another_log_for_its_own(

@@ -32,6 +32,7 @@ FEWEST = 10
 _LEAST_SIDE = 3
 _LONGEST = 200
 """Points looked back upon."""
+_AT_ONCE = 50
 _CORRELATIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 _FARTHEST = 3.0
 """Standard deviations from the median, by its absolute deviations, to which values are drawn nearer."""
@@ -68,15 +69,22 @@ def shifts(values: Sequence[float | None]) -> list[Shift]:
     series = np.array(raw, dtype=float)
     if min(raw) > 0:
         series = np.log(series)
-    begin, places = 0, []
-    for end in range(FEWEST, len(raw) + 1):
+    begin, end, places = 0, FEWEST, []
+    while end <= len(raw):
         first = max(begin, end - _LONGEST)
-        if end - first < FEWEST:
+        points = end - first
+        if points < FEWEST:
+            end = first + FEWEST
             continue
-        evidence, split = evidence_of_change(series[None, first:end])
-        if evidence[0] > limit(end - first):
-            begin = first + int(split[0])
+        # only spans that are as long as any may be are equally long, so that many are judged at once
+        many = min(_AT_ONCE, len(raw) - end + 1) if points == _LONGEST else 1
+        spans = np.lib.stride_tricks.sliding_window_view(series[first : end + many - 1], points)
+        evidence, split = evidence_of_change(spans)
+        if len(found := np.flatnonzero(evidence > limit(points))):
+            many = int(found[0]) + 1
+            begin = first + int(found[0] + split[found[0]])
             places.append(begin)
+        end += many
     borders = [0, *places, len(raw)]
     sides = [float(median(raw[low:high])) for low, high in pairwise(borders)]
     return [
@@ -97,15 +105,11 @@ def evidence_of_change(
     import numpy as np
 
     rows, count = series.shape
-    centred = _drawn_nearer(series)
     at = np.arange(_LEAST_SIDE, count - _LEAST_SIDE + 1)
-    none = np.full(rows, np.inf)
-    some = np.full((rows, len(at)), np.inf)
-    for correlation in _CORRELATIONS:
-        level, change = _misfits(centred, at, correlation)
-        spread = np.log(1 - correlation**2)
-        none = np.minimum(none, count * np.log(np.maximum(level, _NOTHING)) - spread)
-        some = np.minimum(some, count * np.log(np.maximum(change, _NOTHING)) - spread)
+    level, change = _misfits(_drawn_nearer(series), at)
+    spread = np.log(1 - np.square(_CORRELATIONS))[:, None]
+    none = (count * np.log(np.maximum(level, _NOTHING)) - spread).min(axis=0)
+    some = (count * np.log(np.maximum(change, _NOTHING)) - spread[:, :, None]).min(axis=0)
     best = some.argmin(axis=1)
     gained = none - some[np.arange(rows), best]
     return np.sqrt(np.maximum(gained, 0)), at[best]
@@ -121,26 +125,26 @@ def _drawn_nearer(series: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(centred, -farthest, farthest)
 
 
-def _misfits(
-    series: NDArray[np.float64], at: NDArray[np.intp], correlation: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the squares that one level leaves, and a second one from each place on.
+def _misfits(series: NDArray[np.float64], at: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the squares that one level leaves, and a second one from each place on, by each correlation first.
 
     What a point adds to the correlated part of the one before is uncorrelated; the first one is scaled to match.
     """
     import numpy as np
 
-    count, kept = series.shape[1], 1 - correlation
-    own = series.copy()
-    own[:, 0] *= np.sqrt(1 - correlation**2)
-    own[:, 1:] -= correlation * series[:, :-1]
-    constant = np.full(count, kept)
-    constant[0] = np.sqrt(1 - correlation**2)
-    size, along = float(constant @ constant), own @ constant
-    level = (own * own).sum(axis=1) - along * along / size
-    rest = np.cumsum(own[:, ::-1], axis=1)[:, ::-1][:, at]
+    correlation = np.array(_CORRELATIONS)[:, None]
+    count, kept, alone = series.shape[1], 1 - correlation, np.sqrt(1 - correlation**2)
+    own = np.concatenate(
+        (alone[:, None] * series[:, :1], series[:, 1:] - correlation[:, None] * series[:, :-1]), axis=2
+    )
+    size = alone**2 + (count - 1) * kept**2
+    along = alone * own[:, :, 0] + kept * own[:, :, 1:].sum(axis=2)
+    level = (own * own).sum(axis=2) - along * along / size
+    rest = np.cumsum(own[:, :, ::-1], axis=2)[:, :, ::-1][:, :, at]
     after = count - at
     shared = kept * (1 + (after - 1) * kept)
     length = 1 + (after - 1) * kept**2 - shared**2 / size
-    step = kept * rest + correlation * own[:, at] - along[:, None] * shared / size
-    return level, level[:, None] - step * step / length
+    step = (
+        kept[:, None] * rest + correlation[:, None] * own[:, :, at] - (along / size)[:, :, None] * shared[:, None]
+    )
+    return level, level[:, :, None] - step * step / length[:, None]

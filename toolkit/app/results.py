@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolkit.analysis.cells import cells
 from toolkit.analysis.choice import WORTH_PCT
@@ -21,8 +22,10 @@ from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.state import SnapshotHead
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Mode, Outcome, RunState, status
-from toolkit.report.render import Format, render
 from toolkit.store import Store
+
+if TYPE_CHECKING:
+    from toolkit.report.render import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +242,8 @@ def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float =
     Raises:
         ToolkitError: TK-0109.
     """
+    from toolkit.report.render import render
+
     runs = [find_run(store, ref, samples=True) for ref in dict.fromkeys(refs)]
     comparisons = []
     if len(runs) == 2:
@@ -254,6 +259,8 @@ def format_of(out: Path | None, format: str | None) -> Format:
     Raises:
         ToolkitError: TK-0102 for an unknown format, or a suffix that is of none.
     """
+    from toolkit.report.render import Format
+
     known = [one.value for one in Format]
     if format is not None:
         if format not in known:

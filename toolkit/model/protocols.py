@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from toolkit.model.records import JournalEntry
-from toolkit.model.steps import ObjectRef, Step
-from toolkit.model.values import Row, Scalar
+if TYPE_CHECKING:
+    from toolkit.model.records import JournalEntry
+    from toolkit.model.steps import ObjectRef, Step
+    from toolkit.model.values import Row, Scalar
 
 
 @dataclass(frozen=True, slots=True)

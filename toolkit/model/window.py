@@ -12,7 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 DAY_MINUTES = 24 * 60
 _SEARCHED_DAYS = 400
@@ -62,6 +65,8 @@ class Window:
 
     def spans(self, begin: datetime, end: datetime) -> Iterator[TimeSpan]:
         """Yield the openings that reach into a stretch of time, in order; whole, not cut to it."""
+        from zoneinfo import ZoneInfo
+
         zone = ZoneInfo(self.zone)
         day = begin.astimezone(zone).date() - timedelta(days=1)
         last = end.astimezone(zone).date()

@@ -340,8 +340,16 @@ def _refuse_other_files(path: Path) -> None:
     """Refuse what is no SQLite file by its first bytes; SQLite itself would take some of them for empty."""
     if not path.exists():
         return
-    if not stat.S_ISREG(path.stat().st_mode):
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
         raise _foreign(StoreLocation(str(path)))
+    if found.st_nlink > 1:
+        # SQLite's journal and our audit log lie beside the name by which it was opened: one file would have two
+        raise ToolkitError(
+            f"the store `{path}` has {found.st_nlink} names (hard links), and each would have a log of its own",
+            code="TK-0401",
+            hint="remove all but one: `find -samefile` lists them; a copy or a symbolic link is no other name",
+        )
     with path.open("rb") as file:
         first = file.read(len(_MAGIC))
     if first and first != _MAGIC:
