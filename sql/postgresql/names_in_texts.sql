@@ -6,7 +6,7 @@
 -- Versions: PostgreSQL 14 and later
 -- Behind a relation are the text of a view, rules, triggers, row security, defaults, checks, also of its columns'
 -- domains, where a foreign table leads to, and the own functions that any of these, an index, extended statistics or a
--- partition calls. The list of columns, plain indexes and rows are not: they change with the work of every day. A
+-- partition calls. What the text of a view, a rule or a policy reads counts as if it were named, however deep. The list of columns, plain indexes and rows are not: they change with the work of every day. A
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
 -- Operators and casts are used without a name: all own ones that this session finds count, and those of a schema that is named.
@@ -52,6 +52,29 @@ SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f
 SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.castcontext, f.signature, f.body)
   FROM pg_cast c
   JOIN own f ON f.oid = c.castfunc
+), relations AS NOT MATERIALIZED (
+SELECT c.oid, asked.dotted
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ CROSS JOIN (VALUES (false), (true)) asked (dotted)
+ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i', 'I')
+   AND strpos(CAST(:words AS text),
+              '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname || '|') > 0
+   AND (asked.dotted OR pg_table_is_visible(c.oid))
+), texts AS (
+SELECT CAST('pg_rewrite' AS regclass) AS class, r.oid, r.ev_class AS relation FROM pg_rewrite r
+ UNION ALL
+SELECT CAST('pg_policy' AS regclass), p.oid, p.polrelid FROM pg_policy p
+), read AS (
+SELECT c.oid FROM relations c
+ UNION
+SELECT d.refobjid
+  FROM read
+  JOIN texts ON texts.relation = read.oid
+  JOIN pg_depend d ON d.classid = texts.class AND d.objid = texts.oid AND d.refclassid = CAST('pg_class' AS regclass)
+  JOIN pg_class c ON c.oid = d.refobjid
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
 )
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,
        CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table'
@@ -123,13 +146,11 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                                          pg_get_expr(p.polwithcheck, p.polrelid)), chr(10) ORDER BY p.polname)
                FROM pg_policy p
               WHERE p.polrelid = c.oid AND c.relrowsecurity)), '')), 12), '') AS leads_to
-  FROM pg_class c
+  FROM (SELECT oid, dotted FROM relations
+         UNION
+        SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)) asked
+  JOIN pg_class c ON c.oid = asked.oid
   JOIN pg_namespace n ON n.oid = c.relnamespace
- CROSS JOIN (VALUES (false), (true)) asked (dotted)
- WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i', 'I')
-   AND strpos(CAST(:words AS text),
-              '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname || '|') > 0
-   AND (asked.dotted OR pg_table_is_visible(c.oid))
  UNION ALL
 SELECT CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname,
        'function ' || p.signature || ', body '

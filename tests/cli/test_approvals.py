@@ -329,6 +329,9 @@ def test_code_from_elsewhere_is_refused(
     with monkeypatch.context() as patched:
         patched.syspath_prepend(str(tmp_path / "mine"))
         refused(dbatk("run", approved, "--approved-only"), "Python looks for modules in", "unset PYTHONPATH")
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.pycache_prefix", str(tmp_path / "mine"))
+        refused(dbatk("run", approved, "--approved-only"), "Python takes compiled modules from")
     with resources.added(tmp_path / "mine"):
         refused(dbatk("run", approved, "--approved-only"), "scripts and templates are taken from")
 

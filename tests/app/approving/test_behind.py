@@ -39,7 +39,10 @@ OBJECTS = (
     "CREATE TABLE b_app.src AS SELECT 1 AS id, 'x' AS t",
     "CREATE TABLE b_app.secret (id int, t text)",
     "CREATE TABLE b_app.dest (id int, t text DEFAULT 'x')",
-    "CREATE VIEW b_app.seen AS SELECT id FROM b_app.src",
+    "CREATE TABLE b_app.base (id int)",
+    "CREATE VIEW b_app.inner AS SELECT id FROM b_app.base",
+    "CREATE VIEW b_app.middle AS SELECT id FROM b_app.inner",
+    "CREATE VIEW b_app.seen AS SELECT id FROM b_app.src UNION ALL SELECT id FROM b_app.middle",
     "CREATE FUNCTION b_app.f(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1'",
     "CREATE FUNCTION b_app.own(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'",
     "CREATE DOMAIN b_app.code AS text",
@@ -139,6 +142,11 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
             "was `function b_app.total(integer), body ",
         ),
         ("ALTER TABLE b_app.src ENABLE ROW LEVEL SECURITY", "`b_app.src`"),
+        ("ALTER TABLE b_app.base ENABLE ROW LEVEL SECURITY", "`b_app.base`"),
+        (
+            "CREATE OR REPLACE VIEW b_app.inner AS SELECT b_app.own(id) AS id FROM b_app.base",
+            "was `view b_app.inner, behind it ",
+        ),
         (PARTITIONED, "and is `partitioned table b_app.dest`"),
         (
             "CREATE OR REPLACE VIEW b_app.seen AS SELECT id + 1 AS id FROM b_app.src",
@@ -156,8 +164,8 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
     ids=[
         "view", "rule", "trigger", "default", "check", "check of a domain", "type",
         "index", "partial index", "extended statistics", "generated", "operator", "cast", "default of an argument",
-        "aggregate", "row security", "partitions", "text of a view", "body",
-        "overload", "event trigger", "setting", "search path",
+        "aggregate", "row security", "row security of a view", "view of a view", "partitions",
+        "text of a view", "body", "overload", "event trigger", "setting", "search path",
     ],
 )  # fmt: skip
 def test_what_changes_behind_a_name_is_refused(
@@ -264,20 +272,23 @@ def test_the_names_in_the_statements_of_a_factor_are_approved(plan: Plan) -> Non
     [
         ("CREATE OR REPLACE VIEW s.seen AS SELECT 2 AS id", "was `view s.seen, text "),
         ("CREATE OR REPLACE MACRO s.f(x) AS x + 2", "was `macro s.f, text "),
+        ('CREATE OR REPLACE VIEW s."in.ner" AS SELECT 2 AS id', "was `view s.in.ner, text "),
+        ("CREATE OR REPLACE MACRO s.g(x) AS x + 2", "was `macro s.g, text "),
         (
             "DROP TABLE s.dest; CREATE VIEW s.dest AS SELECT 1 AS id",
             "was `table s.dest` and is `view s.dest, text ",
         ),
     ],
-    ids=["view", "macro", "table"],
+    ids=["view", "macro", "view of a view", "macro of a view", "table"],
 )
 def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     store: Store, tmp_path: Path, change: str, said: str
 ) -> None:
     file = tmp_path / "x.duckdb"
     with duckdb.connect(str(file)) as session:
-        session.execute("CREATE SCHEMA s; CREATE TABLE s.dest (id INT); CREATE VIEW s.seen AS SELECT 1 AS id")
-        session.execute("CREATE MACRO s.f(x) AS x + 1")
+        session.execute("CREATE SCHEMA s; CREATE TABLE s.dest (id INT); CREATE MACRO s.f(x) AS x + 1")
+        session.execute('CREATE MACRO s.g(x) AS x; CREATE VIEW s."in.ner" AS SELECT s.G(1) AS id')
+        session.execute('CREATE VIEW s.middle AS FROM s."IN.ner"; CREATE VIEW s.seen AS SELECT id FROM s.middle')
     steps = (
         '[[step]]\nname = "load"\noperation = "insert"\nsource = "s.seen"\ntable = "S.Dest"\n'
         '[[step]]\nname = "copy"\noperation = "ctas"\nquery = "SELECT s.f(id) AS id FROM s.dest"\ntable = "made"\n'

@@ -19,7 +19,7 @@ from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server, as_user, serving, unprivileged
 from toolkit.app.approving import approve, check, subject_of_plan
-from toolkit.app.approving.making import identity_of
+from toolkit.app.approving.making import Subject, identity_of
 from toolkit.app.maintenance import run_plan
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
@@ -207,6 +207,31 @@ def test_what_takes_the_place_of_a_name_in_a_duckdb_file_is_refused(
         check(subject_of_plan(tmp_path / "n.toml", *made(url, steps, store, tmp_path)), store)
     assert caught.value.code == "TK-0313"
     assert difference.format(url=url) in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("more", "reached"),
+    [("external=yes", "everything that DuckDB can reach"), ("files=/etc&files=/etc/passwd", "/etc/, /etc/passwd")],
+)
+def test_what_sql_may_reach_beside_a_duckdb_file_is_approved_where_a_profile_says_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str, reached: str
+) -> None:
+    file, profiles = tmp_path / "x.duckdb", tmp_path / "targets.toml"
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path))
+    with duckdb.connect(str(file)) as session:
+        session.execute("CREATE TABLE a AS SELECT 1 AS id")
+    step = f'[[step]]\nname = "save"\noperation = "backup"\ndestination = "{tmp_path}/backups"\n'
+
+    def subject(url: str) -> Subject:
+        profiles.write_text(f'[targets.dwh]\nurl = "{url}"\n')
+        profiles.chmod(0o600)
+        return subject_of_plan(tmp_path / "n.toml", *made("dwh", step, store, tmp_path))
+
+    approve(subject(f"duckdb:///{file}"), store)
+    check(subject(f"duckdb:///{file}"), store)
+    with pytest.raises(ToolkitError, match="SQL also reaches of `dwh`") as caught:
+        check(subject(f"duckdb:///{file}?{more}"), store)
+    assert reached in caught.value.message
 
 
 @pytest.mark.postgresql

@@ -115,6 +115,9 @@ def _resolved(target: str, job: TargetStep) -> Mapping[str, Value]:
             found[f"on {target} {job.step.name} {factor.name}"] = factor.levels[0]
     if job.step.work_schema is None and job.experiment.work_schema is not None:
         found[f"on {target} {job.step.name} work_schema"] = job.experiment.work_schema
+    for name, value in job.experiment.options.items():
+        if name not in job.step.options:
+            found[f"on {target} {job.step.name} {name}"] = value
     return found
 
 

@@ -17,7 +17,7 @@ DECLARATION = EngineDeclaration(
         going_on=(".bail off",),
     ),
     identity=(("file", "server", "database_id"),),
-    session=(("current_schema", "server", "current_schema"),),
+    session=(("current_schema", "server", "current_schema"), ("SQL also reaches", "reach", "reach")),
     names_in_texts="names_in_texts",
     embedded=True,
     in_process=True,
