@@ -88,6 +88,8 @@ def foreign() -> Iterator[str]:
             yield f"Python looks for modules in `{place}`"
     if os.environ.get("PYTHONHOME") and not sys.flags.ignore_environment:
         yield "PYTHONHOME says where Python itself is"
+    if os.environ.get("PYTHONTZPATH") and not sys.flags.ignore_environment:
+        yield "PYTHONTZPATH says what time it is in a zone, and so when a window is open"
     if sys.pycache_prefix is not None:
         yield f"Python takes compiled modules from `{sys.pycache_prefix}`"
     yield from (f"scripts and templates are taken from `{folder}`" for folder in _more)

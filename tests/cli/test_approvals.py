@@ -332,6 +332,9 @@ def test_code_from_elsewhere_is_refused(
     with monkeypatch.context() as patched:
         patched.setattr("sys.pycache_prefix", str(tmp_path / "mine"))
         refused(dbatk("run", approved, "--approved-only"), "Python takes compiled modules from")
+        patched.undo()
+        patched.setenv("PYTHONTZPATH", str(tmp_path / "mine"))
+        refused(dbatk("run", approved, "--approved-only"), "PYTHONTZPATH says what time it is")
     with resources.added(tmp_path / "mine"):
         refused(dbatk("run", approved, "--approved-only"), "scripts and templates are taken from")
 

@@ -80,7 +80,7 @@ def refuse_foreign_code() -> None:
         raise ToolkitError(
             f"code that nobody approved could run: {found}",
             code="TK-0313",
-            hint="unset PYTHONPATH, PYTHONHOME and PYTHONPYCACHEPREFIX, and run the command `dbatk`",
+            hint="unset PYTHONPATH, PYTHONHOME, PYTHONTZPATH and PYTHONPYCACHEPREFIX, and run the command `dbatk`",
         )
 
 
