@@ -4,17 +4,27 @@
 -- Effect: reads only
 -- Params: :schema
 -- Versions: PostgreSQL 14 and later
+-- Sizes and definitions take locks: of what another session holds alone, or is about to, the last known size is
+-- told and no definition, so that one such table keeps nobody from the others.
+WITH taken AS MATERIALIZED (
+  SELECT l.relation AS oid FROM pg_catalog.pg_locks l
+   WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
+     AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database())
+)
 SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
        n.nspname::text AS table_schema, c.relname::text AS table_name,
        CASE WHEN x.indisunique THEN 'yes' ELSE 'no' END AS is_unique,
        CASE WHEN x.indisvalid THEN 'yes' ELSE 'no' END AS is_valid,
-       pg_relation_size(i.oid) AS byte_count,
+       CASE WHEN i.oid IN (SELECT oid FROM taken)
+            THEN greatest(i.relpages, 0)::bigint * current_setting('block_size')::bigint
+            ELSE pg_relation_size(i.oid) END AS byte_count,
        -- the text after the table's name, cut at its exact known prefix: names may hold anything
        CASE WHEN starts_with(d.text, p.head || p.qualified) THEN substr(d.text, length(p.head || p.qualified) + 1)
             WHEN starts_with(d.text, p.head || p.bare) THEN substr(d.text, length(p.head || p.bare) + 1)
        END AS definition,
-       (SELECT string_agg(pg_get_indexdef(i.oid, k.number, true), ', ' ORDER BY k.number)
-          FROM generate_series(1, x.indnkeyatts) AS k(number)) AS column_list,
+       CASE WHEN x.indrelid NOT IN (SELECT oid FROM taken)
+            THEN (SELECT string_agg(pg_get_indexdef(i.oid, k.number, true), ', ' ORDER BY k.number)
+                    FROM generate_series(1, x.indnkeyatts) AS k(number)) END AS column_list,
        m.amname::text AS method,
        t.spcname::text AS tablespace,
        CASE c.relkind WHEN 'r' THEN 'table' WHEN 'm' THEN 'materialized view' ELSE 'TOAST table' END AS table_kind,
@@ -31,7 +41,8 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_catalog.pg_am m ON m.oid = i.relam
   LEFT JOIN pg_catalog.pg_tablespace t ON t.oid = i.reltablespace
- CROSS JOIN LATERAL (SELECT pg_get_indexdef(i.oid) AS text) d
+ CROSS JOIN LATERAL (SELECT CASE WHEN x.indrelid NOT IN (SELECT oid FROM taken)
+                                   THEN pg_get_indexdef(i.oid) END AS text) d
  CROSS JOIN LATERAL (SELECT 'CREATE ' || CASE WHEN x.indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX '
                             || quote_ident(i.relname) || ' ON ' || CASE i.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END
                             AS head,

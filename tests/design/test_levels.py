@@ -191,6 +191,7 @@ def test_levels_spelled_are_read_back(levels: list[int | str]) -> None:
 
 def test_sizes_are_spelled_as_rman_takes_them() -> None:
     assert parse_levels(BY_NAME["section_size"], "512m,32G,1024") == ("512M", "32G", "1024")
+    assert parse_levels(BY_NAME["work_mem"], "64MB,1gb,64kB") == ("64M", "1G", "64K")  # as PostgreSQL spells it
     for bad in ("0", "32T", "-1G", "1.5G", "G", "32 G"):
         with pytest.raises(ToolkitError) as caught:
             parse_levels(BY_NAME["section_size"], bad)

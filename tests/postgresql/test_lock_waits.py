@@ -75,6 +75,39 @@ def test_a_busy_index_is_come_back_to(postgresql_server: Server, schema: str, tm
     assert sorted(items) == [("big_ix", "ok"), ("small_ix", "ok")]
 
 
+_PARTITIONED = (
+    "CREATE TABLE {0}.parted (id int) PARTITION BY RANGE (id)",
+    "CREATE TABLE {0}.part PARTITION OF {0}.parted FOR VALUES FROM (1) TO (9)",
+    "CREATE INDEX parted_ix ON {0}.parted ((id + 1))",
+)
+
+
+@pytest.mark.parametrize("operation", ["stats-gather", "index-rebuild"])
+@pytest.mark.parametrize("locked", ["big", "part", "big_ix"])
+def test_what_others_hold_alone_does_not_keep_the_rest_of_a_schema_from_its_work(
+    postgresql_server: Server, schema: str, tmp_path: Path, operation: OperationName, locked: str
+) -> None:
+    with postgresql_server.connect() as holder:
+        for text in _PARTITIONED:
+            holder.execute(text.format(schema))
+        holder.autocommit = False
+        holder.execute(
+            f"REINDEX INDEX {schema}.{locked}"
+            if locked.endswith("_ix")
+            else f"LOCK TABLE {schema}.{locked} IN ACCESS EXCLUSIVE MODE"
+        )
+
+        def observe(text: str) -> None:
+            if text.startswith(("REINDEX", "ANALYZE")) and "small" in text:
+                holder.commit()
+
+        items = job(
+            postgresql_server, tmp_path / "store.sqlite", operation, {"schema": schema, "lock_wait": "1s"}, observe
+        )
+    assert len(items) == 3
+    assert {outcome for _, outcome in items} == {"ok"}
+
+
 @pytest.mark.parametrize(
     ("operation", "options"),
     [
@@ -136,7 +169,7 @@ def test_an_index_that_stays_busy_fails_after_the_tries(
 
 
 @pytest.mark.parametrize(
-    "options", [{"table": "{}.big", "columns": "id"}, {"schema": "{}"}], ids=["build", "rebuild"]
+    "options", [{"table": "{}.big", "columns": "id"}, {"table": "{}.big"}], ids=["build", "rebuild"]
 )
 def test_what_is_read_before_the_work_waits_for_a_lock_as_asked(
     options: dict[str, str], postgresql_server: Server, schema: str, tmp_path: Path

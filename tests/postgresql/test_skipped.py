@@ -106,6 +106,7 @@ def test_the_statistics_of_a_view_are_refused(
     )
     assert answer.status != 0
     assert "a view has no statistics" in answer.out + answer.err
+    assert "gather those of the tables it reads" in answer.out + answer.err
 
 
 def test_doctor_names_the_right_that_is_missing(

@@ -28,7 +28,7 @@ _RANGE = re.compile(
     r"(?:x(?P<factor>[0-9]{1,6}(?:\.[0-9]{1,6})?))?",
     re.ASCII,
 )
-_SIZE = re.compile(r"[1-9][0-9]{0,8}[KMG]?", re.ASCII)
+_SIZE = re.compile(r"([1-9][0-9]{0,8}[KMG]?)(?:(?<=[KMG])B)?", re.ASCII)
 _EXAMPLES = {
     OptionKind.FLAG: "give true or false",
     OptionKind.NAMES: "give comma-separated names",
@@ -190,11 +190,12 @@ def _check_bounds(option: Option, value: float) -> None:
 
 
 def _size(option: Option, value: object) -> Level:
-    """Spell a size as RMAN does: a whole number, and K, M or G."""
+    """Spell a size as RMAN does: a whole number, and K, M or G; PostgreSQL's `64MB` is taken, too."""
     text = str(value).strip().upper() if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    if _SIZE.fullmatch(text) is None:
+    found = _SIZE.fullmatch(text)
+    if found is None:
         raise _bad_value(option, value)
-    return text
+    return found[1]
 
 
 def _choice(option: Option, value: object) -> Level:

@@ -37,7 +37,7 @@ class _StatsGather(InSession):
         if work.object.kind is ObjectKind.STATISTICS and work.object.name.schema is None:
             return support.refused("PostgreSQL has no statement for the statistics of a schema; give its tables")
         if facts.value("target", "kind") == "view":
-            return support.refused("a view has no statistics; gather those of its tables")
+            return support.refused("a view has no statistics", "gather those of the tables it reads")
         return None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
