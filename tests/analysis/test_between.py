@@ -286,9 +286,14 @@ def test_a_dropped_index_is_named_between_two_intervals_too() -> None:
     assert not any(one.kind.startswith("indexes") for one in compare_intervals(before, unknown).doubts)
 
 
-def test_what_a_commit_waits_for_is_one_cause_with_the_setting_that_changed() -> None:
+@pytest.mark.parametrize("logged", [{}, {"off": 2_430_000.0, "on": 2_590_000.0}], ids=["no redo", "redo"])
+def test_what_a_commit_waits_for_is_one_cause_with_the_setting_that_changed(logged: dict[str, float]) -> None:
+    """A log that was hardly more or less cannot explain that nobody waits for it any more."""
+
     def interval(number: int, level: str, **seen: float) -> Interval:
-        totals = ({"active_seconds": 0.0, "commits": 0.0}, {"active_seconds": 60.0, "commits": 6000.0})
+        end = {"active_seconds": 60.0, "commits": 7600.0 if level == "off" else 6000.0}
+        end |= {"wal_bytes": logged[level], "rollbacks": 0.0} if logged else {}
+        totals = (dict.fromkeys(end, 0.0), end)
         plain = [tuple((name, "", total, None) for name, total in each.items()) for each in totals]
         a, b = (snapshot(number + at, number + at, plain=plain[at]) for at in (0, 1))
         settings = StateSection(_SETTINGS, (("synchronous_commit", level),))

@@ -84,6 +84,10 @@ COMMIT = re.compile(r"(IO:W[Aa][Ll](Write|Sync)|LWLock:WALWrite|IPC:SyncRep)$")
 `LWLock:WALInsert` and `LWLock:WALBufMapping` are not: those who write rows wait for them.
 Source: PostgreSQL, Monitoring Database Activity, Wait Events; `WALSync` is `WalSync` since 17.
 """
+COMMIT_SETTINGS = (
+    "fsync", "synchronous_commit", "synchronous_standby_names", "wal_sync_method", "commit_delay",
+)  # fmt: skip
+"""Settings on which it depends what a COMMIT waits for."""
 _TEMP = re.compile(r"(direct path (read|write) temp|IO:BufFile|local write wait).*", re.IGNORECASE)
 _CACHED = re.compile(
     r"(db file (sequential|scattered|parallel) read|read by other session|IO:DataFileRead|free buffer waits"
@@ -288,6 +292,9 @@ def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     redo = ground.rates("redo_size_bytes")
     grown = (redo.ratio or 0.0) / ground.factor
     events = _of(parts, LOGGING)
+    a, b = (side.parameters for side in ground.sides)
+    if any(a.get(name) != b.get(name) for name in COMMIT_SETTINGS):
+        events = {name: one for name, one in events.items() if not COMMIT.match(name)}
     if grown < _RISEN or not events:
         return _NONE
     # a log that became slower by far more than redo grew is slow by itself

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
-from toolkit.analysis.awr.families import BUSY
+from toolkit.analysis.awr.families import BUSY, COMMIT_SETTINGS
 from toolkit.analysis.awr.findings import RATE_NAMES, SAME, both, by_ratio
 from toolkit.model.interval import LOAD
 from toolkit.units import byte_size, number, percent, seconds
@@ -305,16 +305,12 @@ def _redo(cause: Cause) -> str:
     return _joined(words, _shift(size, "bytes per second", byte_size), _with(cause))
 
 
-_OF_COMMIT = ("fsync", "synchronous_commit", "synchronous_standby_names", "wal_sync_method", "commit_delay")
-"""Settings on which it depends what a COMMIT waits for."""
-
-
 def _commit(cause: Cause, diff: IntervalDiff) -> str:
     head = f"sessions wait {'more' if cause.impact > 0 else 'less'} for the write-ahead log, as COMMIT does"
     changed = [
         f"`{name}` {_setting(before)} -> {_setting(after)}"
         for name, (before, after) in diff.parameters.items()
-        if name in _OF_COMMIT
+        if name in COMMIT_SETTINGS
     ]
     return _joined(head, _with(cause), *changed)
 
