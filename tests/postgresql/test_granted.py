@@ -73,6 +73,7 @@ def test_a_plan_without_a_gather_is_serial_whatever_was_sampled() -> None:
         ((3,), counted(9, 9), 3, 4, "workers seen in pg_stat_activity"),  # somebody else's query counted too
         ((3, 3), counted(6, 4), 2, 3, "workers seen in pg_stat_activity"),  # which Gather lost is not known
         ((3,), {}, 3, 4, "workers seen in pg_stat_activity"),
+        ((1,), {}, 1, 2, "workers seen in pg_stat_activity"),
         ((3,), {}, 1, 2, "workers seen in pg_stat_activity"),
         ((3,), {}, 9, 4, "workers seen in pg_stat_activity"),
         ((3,), {}, 0, None, "plan"),
@@ -85,6 +86,7 @@ def test_the_degree_of_a_query_follows_the_best_evidence(
     granted = DIALECT.work.granted(ctas(4), kept, {"parallel_workers": peak}, ())
     assert (granted.degree, granted.source) == (degree, source)
     assert granted.sentence
+    assert "1 workers" not in granted.sentence
 
 
 def test_no_evidence_at_all_gives_no_degree() -> None:

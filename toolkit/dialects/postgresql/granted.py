@@ -153,7 +153,7 @@ def of_query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
 def _planned_sentence(planned: int, launched: int) -> str:
     if launched < planned:
         return f"{launched} of {planned} planned workers were launched; max_parallel_workers was used up"
-    return f"the planner requested {planned} workers"
+    return f"the planner requested {_workers(planned)}"
 
 
 def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Granted:
@@ -168,11 +168,11 @@ def _sampled(planned: int | None, peaks: Mapping[str, float], asked: str) -> Gra
     if seen == 0:
         if planned is None:
             return Granted(None, "none", "there is neither a plan nor a sample of its workers")
-        return Granted(None, PLAN_IS_SERIAL, f"{asked} {planned} workers, but no sample saw them active")
+        return Granted(None, PLAN_IS_SERIAL, f"{asked} {_workers(planned)}, but no sample saw them active")
     workers = seen if planned is None else min(seen, planned)
     if planned is not None and workers < planned:
         return Granted(workers + 1, _SAMPLED, f"{workers} of {planned} requested workers were ever seen active")
-    return Granted(workers + 1, _SAMPLED, f"{asked} {workers} workers")
+    return Granted(workers + 1, _SAMPLED, f"{asked} {_workers(workers)}")
 
 
 def of_build(work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
