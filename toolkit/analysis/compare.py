@@ -20,6 +20,7 @@ from toolkit.analysis.judged import Judged, judged_of
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.analysis.noise import LOAD_APART_PCT, BetweenRuns, between_runs, load_of
 from toolkit.errors import ToolkitError
+from toolkit.model.environment import Environment, EnvironmentValue, differences
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, Scalar, spell_level
 from toolkit.model.words import Verdict
@@ -73,6 +74,23 @@ def _options(run: RunRecord) -> Mapping[str, Scalar]:
 
 def _surroundings(run: RunRecord) -> Mapping[str, Scalar]:
     return run.environment
+
+
+_IN_ENVIRONMENTS = ("setting.", "host_")
+"""What the names of values begin with that an environment kept with a run has, too, and in full."""
+
+
+def with_environments(comparison: Comparison, before: Environment, after: Environment) -> Comparison:
+    """Name all that differs between the environments kept with two runs; what somebody set comes first."""
+    own = [one for one in comparison.differences if not one.name.startswith(_IN_ENVIRONMENTS)]
+    found = [Difference(one.name, *map(_spelled_with_unit, one.sides)) for one in differences((before, after))]
+    return replace(comparison, differences=(*own, *found))
+
+
+def _spelled_with_unit(value: EnvironmentValue | None) -> Scalar:
+    if value is None or value.value is None or not value.unit:
+        return None if value is None else value.value
+    return f"{value.value} {value.unit}"
 
 
 # -- load of others ---------------------------------------------------------------------------------------------

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from toolkit.analysis.cells import cells
 from toolkit.analysis.choice import WORTH_PCT
-from toolkit.analysis.compare import Comparison, compare
+from toolkit.analysis.compare import Comparison, compare, with_environments
 from toolkit.analysis.judged import judged_of
 from toolkit.analysis.noise import LOAD
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
+from toolkit.app.environments import environment_of_run
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import judged_by
@@ -190,7 +191,7 @@ def compare_named(
             code="TK-0107",
             hint=f"{before}name two runs, or two configurations such as RUN/degree=4; see `dbatk runs list`",
         )
-    return compare(
+    found = compare(
         first.run,
         second.run,
         cell_a=first.cell,
@@ -198,6 +199,8 @@ def compare_named(
         force=force,
         history=() if first.run.head.run == second.run.head.run else _history(store, first.run, metrics),
     )
+    then, now = (environment_of_run(store, one.run.head.run) for one in (first, second))
+    return found if then is None or now is None else with_environments(found, then, now)
 
 
 def _history(store: Store, run: RunRecord, metrics: Collection[str] = ()) -> list[RunRecord]:

@@ -20,6 +20,7 @@ from toolkit.cli.bundles import add_bundles
 from toolkit.cli.colours import choose_color
 from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
+from toolkit.cli.environment import add_environment
 from toolkit.cli.files import add_files
 from toolkit.cli.help import SETTINGS
 from toolkit.cli.noise import add_noise
@@ -89,6 +90,7 @@ def build_app() -> typer.Typer:
     add_noise(app)
     app.add_typer(target, name="target")
     add_doctor(app)
+    add_environment(app)
     awr = new_group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)

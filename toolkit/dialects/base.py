@@ -156,9 +156,11 @@ class Judging(Protocol):
     doctor_files: tuple[str, ...]
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
 
+    def environment_files(self, release: Release) -> tuple[str, ...]:
+        """Name the SQL files of what `model.environment` calls values; the first has the settings."""
+
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         """Judge what `doctor` read (`server` and `doctor_files`): parallelism, settings, space, grants."""
-        ...
 
     def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
         """Name the SQL files doctor reads of the objects of a work; each optional.
@@ -166,15 +168,12 @@ class Judging(Protocol):
         Binds: :schema, :name of what is worked on; :source_schema, :source_name of what is read; with `calls`
         :words, the words before a parenthesis in the text of the work, each between bars.
         """
-        ...
 
     def degree_limit(self, facts: Facts, work: Work | None = None) -> DegreeLimit:
         """Say which degree can be had now, for a work or for any statement; doctor, plan and run ask the same."""
-        ...
 
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         """List the privileges that are missing, for one operation or for all."""
-        ...
 
 
 class Watched(Protocol):

@@ -45,6 +45,9 @@ class Quiet:
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         return None
 
+    def environment_files(self, release: Release) -> tuple[str, ...]:
+        return ()
+
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return ()
 

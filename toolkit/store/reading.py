@@ -84,6 +84,21 @@ class RunReader(StorePart):
         with self._database.read() as connection:
             return [head_of(row) for row in connection.execute(query.order_by(schema.run.c.began_at))]
 
+    def previous_run(self, run: str) -> str | None:
+        """Return the newest run that began on the same target before this one, or None.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        table = schema.run
+        with self._database.read() as connection:
+            head = _read_head(connection, run)
+            query = select(table.c.run).where(
+                table.c.target == head.experiment.target, table.c.target_name == head.target_name,
+                table.c.began_at < head.began_at, table.c.run != run,
+            )  # fmt: skip
+            return connection.execute(query.order_by(table.c.began_at.desc()).limit(1)).scalar()
+
     def export_run(self, run: str) -> bytes:
         """Return a run as one JSON document (UTF-8) with its rows, table by table; leases stay behind.
 

@@ -52,7 +52,8 @@ VIEWS = {
     "V$SQLSTATS": "SQL_ID PLAN_HASH_VALUE:n SQL_TEXT EXECUTIONS:n ELAPSED_TIME:n CPU_TIME:n USER_IO_WAIT_TIME:n "
     "BUFFER_GETS:n DISK_READS:n PARSE_CALLS:n ROWS_PROCESSED:n",
     "V$SEGMENT_STATISTICS": "OWNER OBJECT_NAME SUBOBJECT_NAME OBJECT_TYPE STATISTIC_NAME VALUE:n",
-    "V$SYSTEM_PARAMETER": "NAME VALUE ISDEFAULT",
+    "V$SYSTEM_PARAMETER": "NAME TYPE:n VALUE DEFAULT_VALUE ISDEFAULT ISMODIFIED",
+    "DBA_REGISTRY_SQLPATCH": "PATCH_ID:n ACTION STATUS ACTION_TIME:d",
     **STATSPACK,
 }
 _TEXT = r"'(?:[^']|'')*'"
@@ -281,7 +282,13 @@ _ROWS: dict[str, Callable[[State], Rows]] = {
         for made in state.tables()
     ],
     "V$SYSTEM_PARAMETER": lambda state: [
-        {"NAME": name, "VALUE": value, "ISDEFAULT": "FALSE"} for name, value in state.scenario.parameters.items()
+        {"NAME": name, "VALUE": value, "ISDEFAULT": "FALSE", "ISMODIFIED": "FALSE"}
+        for name, value in state.scenario.parameters.items()
+    ],
+    "DBA_REGISTRY_SQLPATCH": lambda _: [
+        {"PATCH_ID": 37260974, "ACTION": action, "STATUS": "SUCCESS",
+         "ACTION_TIME": datetime.datetime(2026, month, 1)}
+        for month, action in enumerate(("APPLY", "ROLLBACK", "APPLY"), 1)
     ],
     "STATS$SNAPSHOT": _statspack_snapshots,
     "STATS$SYSSTAT": lambda state: _counted(state.statspack.snaps, "NAME"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.app.approvals import Approvals, TargetPolicy, exposed, on_live
+from toolkit.app.environments import keep_environment
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
 from toolkit.app.runs.repair import database_of
@@ -333,6 +334,7 @@ def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
     shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy, host=context.target)
     licensing.keep(store, run, bill)
     store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
+    keep_environment(context, host=local)
     store.save_facts(run, facts_to_text(context.facts))
     _announce(context)
 

@@ -107,6 +107,10 @@ class DuckdbDialect(Quiet):
         del message
         return ERRORS.get(code)
 
+    def environment_files(self, release: Release) -> tuple[str, ...]:
+        del release
+        return ("environment",)
+
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         settings = {str(row["name"]): row["value"] for row in facts.rows("settings")}
         threads = settings.get("threads")

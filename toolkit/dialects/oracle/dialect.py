@@ -79,6 +79,12 @@ class OracleDialect:
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         return rman.error(name, status, lines)
 
+    def environment_files(self, release: Release) -> tuple[str, ...]:
+        # V$SYSTEM_PARAMETER.DEFAULT_VALUE and DBA_REGISTRY_SQLPATCH came with 12.1 (Database Reference)
+        if release.number < (12,):
+            return ("environment_11", "environment_size")
+        return ("environment", "environment_patches", "environment_size")
+
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return doctor.checks(facts)
 

@@ -55,6 +55,10 @@ class PostgresqlDialect(Quiet):
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
         return advice.explain(code, message)
 
+    def environment_files(self, release: Release) -> tuple[str, ...]:
+        del release
+        return ("environment",)
+
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
 

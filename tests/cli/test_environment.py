@@ -1,0 +1,99 @@
+"""`environment`: what is set on a target, what differs between several, and what changed since the last run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.oracle.standin import running_standin, scenarios
+from tests.servers.postgresql import Server
+
+SMALL = "duckdb:///small.duckdb"
+
+
+def test_one_target_is_shown_and_written_and_read_again(dbatk: Dbatk, url: str) -> None:
+    shown = dbatk("environment", "-t", SMALL)
+    assert (shown.status, "cpu.model" in shown.out) == (0, True)
+    assert "sysctl." not in shown.out
+    assert "--all" in shown.err
+    assert "sysctl.vm.swappiness" in dbatk("environment", "show", "-t", SMALL, "--all").out
+    document = dbatk("environment", "-t", SMALL, "--json").out
+    assert {"setting.threads", "server.version"} <= {value["name"] for value in json.loads(document)["values"]}
+    Path("then.json").write_text(document)
+    same = dbatk("environment", "diff", "then.json", SMALL)
+    assert (same.status, "nothing differs between then.json and" in same.out) == (0, True)
+    Path("then.json").write_text(
+        document.replace('"setting.threads",\n      "value": "', '"setting.threads",\n      "value": "9')
+    )
+    other = dbatk("environment", "diff", "then.json", SMALL, "--json")
+    assert [one["name"] for one in json.loads(other.out)["differences"]] == ["setting.threads"]
+
+
+def test_masked_it_holds_no_name_of_a_machine_or_folder(dbatk: Dbatk, url: str) -> None:
+    document = json.loads(dbatk("environment", "-t", SMALL, "--mask", "--salt", "x", "--json").out)
+    texts = {value["name"]: str(value["value"]) for value in document["values"]}
+    assert not any("/" in text for name, text in texts.items() if not name.startswith("mount."))
+    assert not any(name.startswith("mount./") for name in texts)
+    assert texts["host.kernel_command_line"].startswith("text_")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ((SMALL,), 2, "two sides or more"),
+        ((SMALL, SMALL), 2, "each named once"),
+        ((SMALL, "nosuch"), 2, "no run is named `nosuch`"),
+        ((SMALL, "q.sql"), 2, "is not an environment"),
+        ((SMALL, "duckdb:///nosuch.duckdb"), 1, "nosuch.duckdb"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(
+    dbatk: Dbatk, url: str, words: tuple[str, ...], status: int, said: str
+) -> None:
+    Path("q.sql").write_text("SELECT 1")
+    answer = dbatk("environment", "diff", *words)
+    assert (answer.status, said in answer.err) == (status, True), answer.err
+
+
+@pytest.mark.postgresql
+def test_a_setting_changed_between_two_runs_is_said_and_compared(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str
+) -> None:
+    build = ("stats", "gather", "-t", postgresql_url, "--table", f"{postgresql_schema}.t", "--not-production")
+    with postgresql_server.connect() as session:
+        session.execute(f'CREATE TABLE "{postgresql_schema}".t AS SELECT 1 AS i')
+        assert dbatk(*build, "--label", "night").status == 0
+        assert "changed since" not in dbatk(*build, "--label", "night").err
+        session.execute("ALTER ROLE CURRENT_USER SET random_page_cost = 1.5")
+        try:
+            after = dbatk(*build, "--label", "night")
+            shown = json.loads(dbatk("environment", "-t", postgresql_url, "--json").out)["values"]
+        finally:
+            session.execute("ALTER ROLE CURRENT_USER RESET random_page_cost")
+    assert "changed since the last run on this target: setting.random_page_cost 4 -> 1.5" in " ".join(
+        after.err.split()
+    )
+    cost = next(value for value in shown if value["name"] == "setting.random_page_cost")
+    assert (cost["value"], cost["default"], cost["origin"]) == ("1.5", "4", "user")
+    compared = json.loads(dbatk("compare", "night~1", "night", "--json").out)
+    assert {"name": "setting.random_page_cost", "a": "4", "b": "1.5"} in compared["differences"]
+    fleet = dbatk("environment", "diff", "night~2", "night~1", "night")
+    assert any(line.split() == ["setting.random_page_cost", "4", "4", "1.5"] for line in fleet.out.splitlines())
+
+
+@pytest.mark.parametrize("name", ["ee-19c", "11g"])
+def test_parameters_of_oracle_say_where_they_were_set(
+    dbatk: Dbatk, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = replace(scenarios.EVERY[name](), parameters={"parallel_max_servers": "64"})
+    with running_standin(scenario) as standin:
+        monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+        answer = dbatk("environment", "-t", standin.url, "--json")
+        sent = " ".join(standin.statements)
+    found = {value["name"]: value["origin"] for value in json.loads(answer.out)["values"]}
+    assert found["setting.parallel_max_servers"] == "parameter file"
+    assert ("p.default_value" in sent, "patch.37260974" in found) == (name != "11g", name != "11g")

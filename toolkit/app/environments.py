@@ -1,0 +1,218 @@
+"""The environment of a target, of a run or of a file: read, kept with a run, and held against others."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from toolkit.app.snapshots.providers import host_is_ours
+from toolkit.app.targets import ResolvedTarget
+from toolkit.config.profiles import load_profiles
+from toolkit.dialects.base import Dialect
+from toolkit.dialects.registry import dialect_of
+from toolkit.documents import holds_secret, open_file
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions, read_facts, refused
+from toolkit.executors.host_environment import read_host_environment
+from toolkit.model.environment import (
+    Environment,
+    EnvironmentValue,
+    differences,
+    environment_document,
+    environment_of_document,
+)
+from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.model.records import Artifact
+from toolkit.model.words import Role
+from toolkit.runner import RunContext
+from toolkit.store import Store
+
+ARTIFACT = "environment.json.z"
+"""The environment of a run, as compressed JSON: a few kilobytes."""
+HIDDEN = "(hidden: it holds a password)"
+_MOST_NAMED = 6
+_LARGEST_FILE = 8 << 20
+
+
+def read_environment(
+    connection: Connection, dialect: Dialect, files: Iterable[str], known: Facts, *, host: bool
+) -> Environment:
+    """Read settings, release and size of a database, and this host where the database runs on it.
+
+    Args:
+        connection: a session that reads.
+        dialect: of the engine.
+        files: which of the engine's `environment_files` are read.
+        known: facts read before, of which nothing is kept.
+        host: whether the database runs on this host.
+    """
+    asked = tuple(Query(file, file, optional=True) for file in files)
+    facts = read_facts(connection, dialect, asked, replace(known, answers={}, refused={}))
+    rows = (row for file in files for row in facts.rows(file))
+    values = [
+        EnvironmentValue(
+            str(row["name"]),
+            row["value"],
+            str(row["unit"] or ""),
+            row["default_value"],
+            None if row["origin"] is None else str(row["origin"]),
+        )
+        for row in rows
+    ]
+    warnings = [f"`{file}` could not be read: {why}" for file, why in facts.refused.items()]
+    if host:
+        values += read_host_environment()
+    else:
+        warnings.append("the database runs on another host: the host's settings were not read")
+    shown = (replace(each, value=HIDDEN) if holds_secret(str(each.value)) else each for each in values)
+    return Environment(tuple(sorted(shown, key=lambda value: value.name)), tuple(warnings))
+
+
+def environment_at(resolved: ResolvedTarget) -> Environment:
+    """Read the environment of a target in a session that only reads.
+
+    Raises:
+        ToolkitError: TK-0201 when it cannot be reached, TK-0203 when the catalogue refuses.
+    """
+    target = resolved.target
+    dialect = dialect_of(target.engine)
+    sessions = Sessions(target, "dbatk environment", read_only=True)
+    try:
+        control = sessions.get(Role.CONTROL)
+        known = read_facts(control, dialect, (Query("server", "server"),))
+        files = dialect.environment_files(known.release)
+        return read_environment(control, dialect, files, known, host=host_is_ours(target))
+    except DatabaseError as error:
+        raise refused(dialect, error) from None
+    finally:
+        sessions.close()
+
+
+# -- with a run ---------------------------------------------------------------------------------------------------
+def keep_environment(context: RunContext, *, host: bool) -> None:
+    """Keep the environment with a run, and warn of what has changed since the last run on this target.
+
+    Of a database only its settings are read, in one round trip; patches and sizes are for `dbatk environment`.
+    """
+    dialect, facts = context.planning.dialect, context.facts
+    files = dialect.environment_files(facts.release)[:1]
+    now = read_environment(context.sessions.get(Role.CONTROL), dialect, files, facts, host=host)
+    content = zlib.compress(json.dumps(environment_document(now)).encode())
+    context.store.keep_artifact(context.run, Artifact(ARTIFACT, "application/zlib", content))
+    changed = changes_since(context.store, context.run, now)
+    if changed is not None:
+        context.warn(changed)
+
+
+def environment_of_run(store: Store, run: str) -> Environment | None:
+    """Return the environment kept with a run; None for one of an earlier version of dbatk.
+
+    Raises:
+        ToolkitError: TK-0106 where it is damaged.
+    """
+    kept = store.load_artifact(run, ARTIFACT)
+    if kept is None:
+        return None
+    try:
+        document = json.loads(zlib.decompress(kept.content))
+    except (ValueError, zlib.error):
+        document = None
+    return environment_of_document(document, f"the environment of run {run}")
+
+
+def changes_since(store: Store, run: str, now: Environment) -> str | None:
+    """Say what has changed on a target since the last run there; None where nothing has, or no run is known."""
+    before = store.previous_run(run)
+    then = None if before is None else environment_of_run(store, before)
+    found = () if then is None else differences((then, now))
+    if not found:
+        return None
+    named = [f"{one.name} {_shown(one.sides[0])} -> {_shown(one.sides[1])}" for one in found[:_MOST_NAMED]]
+    more = f" and {len(found) - len(named)} more" if len(found) > len(named) else ""
+    return (
+        f"changed since the last run on this target: {', '.join(named)}{more} "
+        f"(`dbatk environment diff {before} {run}`)"
+    )
+
+
+def _shown(value: EnvironmentValue | None) -> str:
+    return "none" if value is None else f"{value.value}{value.unit and ' ' + value.unit}"
+
+
+# -- sides --------------------------------------------------------------------------------------------------------
+def environment_named(text: str, store: Store, reach: Callable[[str], ResolvedTarget]) -> Environment:
+    """Return the environment of a target (URL or profile), of a file, or of a run.
+
+    Raises:
+        ToolkitError: TK-0109 where it is none of them, TK-0106 for a file that is something else.
+    """
+    if "://" in text or text in load_profiles():
+        resolved = reach(text)
+        try:
+            return environment_at(resolved)
+        finally:
+            resolved.target.close()
+    if Path(text).is_file():
+        return _of_file(Path(text))
+    run = store.resolve(text)
+    found = environment_of_run(store, run)
+    if found is None:
+        raise ToolkitError(
+            f"no environment was kept with run `{run}`",
+            code="TK-0109",
+            hint="it was made by an earlier version; `dbatk runs show RUN` shows what it recorded",
+        )
+    return found
+
+
+def _of_file(path: Path) -> Environment:
+    with open_file(path) as file:
+        content = file.read(_LARGEST_FILE)
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    return environment_of_document(document, str(path))
+
+
+def masked(environment: Environment, pseudonym: Callable[[str, str], str]) -> Environment:
+    """Return an environment without the names of machines, databases and folders.
+
+    Args:
+        environment: what is to be shared.
+        pseudonym: gives a name and its kind a pseudonym; the same name always the same.
+    """
+    return replace(environment, values=tuple(_masked(environment, pseudonym)))
+
+
+_NAMING = (
+    "listen", "host", "addr", "_dir", "_file", "_name", "_path", "_dest", "conninfo", "location", "domain",
+    "server", "client", "directory", "files", "cluster", "preload", "interconnects", "dispatchers",
+    "archive_config", "command",
+)  # fmt: skip
+"""What the name of a setting contains whose text is a name, an address or a place."""
+
+
+def _masked(environment: Environment, pseudonym: Callable[[str, str], str]) -> Iterator[EnvironmentValue]:
+    for value in environment.values:
+        group, _, name = value.name.partition(".")
+        text = str(value.value or "")
+        named = (
+            group == "setting" and any(word in name for word in _NAMING) and not text.isdigit() and len(text) > 3
+        )
+        if group == "mount":
+            yield replace(value, name=f"mount.{pseudonym(name, 'place')}", value=_without_device(text, pseudonym))
+        elif name == "kernel_command_line" or named or "/" in text:
+            yield replace(value, value=pseudonym(text, "text"), default=None)
+        else:
+            yield value
+
+
+def _without_device(text: str, pseudonym: Callable[[str, str], str]) -> str:
+    kind, _, rest = text.partition(" on ")
+    device, _, options = rest.partition(" (")
+    return f"{kind} on {pseudonym(device, 'device')} ({options}"
