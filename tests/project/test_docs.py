@@ -70,7 +70,7 @@ def test_every_option_of_an_operation_is_documented_where_it_works() -> None:
         assert flags == {one.flag for one in options_of(operation)}
 
 
-_SHORT = {("plan", "schedule"): "add", ("plan",): "show", ("audit",): "list"}
+_SHORT = {("plan", "schedule"): "add", ("plan",): "show", ("audit",): "list", ("environment",): "show"}
 """Groups that take what is no command of theirs for the argument of one."""
 
 

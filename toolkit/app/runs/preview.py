@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from toolkit.app.approvals import Approvals, TargetPolicy, exposed, on_live
+from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.environments import keep_environment
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
@@ -22,7 +22,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
-from toolkit.model.protocols import DatabaseError, Event, Events
+from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import Effect, EngineName, Keep, Mode
@@ -369,15 +369,6 @@ def _announce(context: RunContext) -> None:
 # -- between two attempts -----------------------------------------------------------------------------------------
 _TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
 _TIDAL = ("doctor_", "space_", "stats_")
-
-
-def warn_of_exposure(
-    target: Target, store: Store, policy: TargetPolicy | None, approvals: Approvals, events: Events
-) -> None:
-    """Say what is at stake on the way to a target and to the results store."""
-    stakes = exposed(target, policy or TargetPolicy(), approvals)
-    for sentence in (*stakes, *filter(None, [store.exposure])):
-        events.emit(Event("warning", sentence))
 
 
 def warn_of_drift(context: RunContext) -> None:
