@@ -16,7 +16,7 @@ from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 
-from toolkit.app.approvals import TargetPolicy
+from toolkit.app.approvals import Approvals, TargetPolicy, exposed
 from toolkit.app.runs import licensing
 from toolkit.config.identities import keep_identity, known_identities
 from toolkit.config.profiles import Profile, ruling_profiles
@@ -27,7 +27,7 @@ from toolkit.executors import Sessions, Timeouts, read_facts, refused
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
 from toolkit.model.facts import Query
-from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.model.protocols import Connection, DatabaseError, Event, Events
 from toolkit.model.words import Role
 from toolkit.targets.base import Target
 
@@ -229,3 +229,11 @@ def _is_loopback(text: str) -> bool:
     with suppress(ValueError):
         return ip_address(text).is_loopback
     return False
+
+
+def warn_of_exposure(
+    target: Target, store: str | None, policy: TargetPolicy, approvals: Approvals, events: Events
+) -> None:
+    """Say what is at stake on the way to a target and to the results store."""
+    for sentence in (*exposed(target, policy, approvals), *filter(None, [store])):
+        events.emit(Event("warning", sentence))

@@ -11,16 +11,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 from toolkit import __version__
-from toolkit.app.approvals import (
-    Approvals,
-    TargetPolicy,
-    check_approved,
-    check_experiment,
-    check_production,
-    exposed,
-)
+from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
 from toolkit.app.auditing import run_noted
-from toolkit.app.ruling import ruled, ruled_now
+from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.keeping import keep_best
@@ -247,9 +240,7 @@ def _launch(
     licensing.allow(target, unseen=approvals.unseen_ok)
     stop, events = stop or Stop(), TaggedEvents(events, {"run": run})
     if under is None:
-        stakes = exposed(target, policy or TargetPolicy(), approvals)
-        for sentence in (*stakes, *filter(None, [store.exposure])):
-            events.emit(Event("warning", sentence))
+        warn_of_exposure(target, store.exposure, policy or TargetPolicy(), approvals, events)
     sessions = Sessions(target, run, timeouts=stop.timeouts)
     policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
     return _Launch(run, target, sessions, store, approvals, policy, events, stop, under)
