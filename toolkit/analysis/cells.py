@@ -94,8 +94,9 @@ def analyse(run: RunRecord) -> RunAnalysis:
 
 def scale_factor(found: Iterable[Cell], operation: OperationName) -> str | None:
     """Return the factor that says how many work at once, if the cells have it: speed-up is against its lowest."""
-    factor = degree_factor(operation)
-    return factor if factor and any(factor in cell for cell in found) else None
+    cells_found = tuple(found)
+    factor = degree_factor(operation, cells_found[0] if cells_found else ())
+    return factor if factor and any(factor in cell for cell in cells_found) else None
 
 
 def scale_level(cell: Cell, scale: str | None) -> float | None:

@@ -1,6 +1,7 @@
 """What the configurations of a run are judged by: its value of a trial, which way is better, and how that reads.
 
-An operation declares it (`judged_by`); numbers and sentences of analysis and reports all take it from here.
+An operation declares it (`judged_by`), or the user chooses another one (`--judge`). Numbers and sentences of
+analysis and reports all take it from here.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolkit.analysis.fit import ConfidenceInterval, Observation
-from toolkit.model.operations import JudgedBy, judged_by
+from toolkit.design.judging import chosen
+from toolkit.model.operations import JudgedBy
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Verdict
@@ -158,5 +160,5 @@ class Judged:
 
 
 def judged_of(run: RunRecord) -> Judged:
-    """Return what a run is judged by."""
-    return Judged(judged_by(run.head.experiment.operation))
+    """Return what a run is judged by: what its user chose, or its operation declares."""
+    return Judged(chosen(run.head.experiment, run.trials))

@@ -155,12 +155,13 @@ def check_experiment(experiment: Experiment, policy: TargetPolicy, approvals: Ap
         raise ToolkitError(
             f"`{experiment.operation}` runs programs on this host", code="TK-0309", hint="--allow-commands"
         )
+    names = [factor.name for factor in experiment.factors]
     for factor in experiment.factors:
         if factor.command is not None and factor.command.runs_commands and not approvals.allow_commands:
             raise ToolkitError(
                 f"factor `{factor.name}` runs commands on this host", code="TK-0309", hint="--allow-commands"
             )
-        if factor.name == degree_factor(experiment.operation) and policy.max_degree is not None:
+        if factor.name == degree_factor(experiment.operation, names) and policy.max_degree is not None:
             high = max((level for level in factor.levels if isinstance(level, int)), default=0)
             if high > policy.max_degree:
                 raise ToolkitError(

@@ -12,11 +12,12 @@ from pathlib import Path
 from toolkit.app.files import write_file
 from toolkit.app.results import find_run, listed_runs
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import JudgedBy
 from toolkit.model.records import RunHead
 from toolkit.report.site import SiteEntry, histories_of, history_page, index_page, site_page
 from toolkit.store import Store
 
-_FORMAT = "dbatk-site-1"
+_FORMAT = "dbatk-site-2"
 _LIST = "site.json"
 _RUN = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}")
 _ENTRIES = frozenset(SiteEntry.__dataclass_fields__)
@@ -145,4 +146,6 @@ def _read_list(folder: Path, origin: str) -> dict[str, _Page]:
 def _page(run: str, one: dict[str, object]) -> _Page:
     values = {name: one[name] for name in _ENTRIES}
     medians = tuple((str(name), float(value)) for name, value in values.pop("medians"))  # type: ignore[attr-defined]
-    return _Page(str(one["made_from"]), SiteEntry(**{**values, "run": run}, medians=medians))  # type: ignore[arg-type]
+    judged = JudgedBy(**values.pop("judged_by"))  # type: ignore[arg-type]
+    entry = SiteEntry(**{**values, "run": run}, medians=medians, judged_by=judged)  # type: ignore[arg-type]
+    return _Page(str(one["made_from"]), entry)

@@ -225,6 +225,8 @@ def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
         time_limit_seconds=_duration(arguments, "time_limit"),
         quiet_wait_seconds=_duration(arguments, "quiet_wait"),
         guards=_guards(arguments),
+        judge=arguments.text("judge"),
+        volume=arguments.text("volume"),
     )
 
 

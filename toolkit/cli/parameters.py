@@ -252,6 +252,12 @@ DESIGN = about(
         metavar="N",
     ),
     option("measure", "measure also a single configuration (3 repeats)", kind=bool),
+    option(
+        "judge",
+        "what configurations are compared by: elapsed, throughput, or a metric, as tps:higher if higher is better",
+        metavar="METRIC",
+    ),
+    option("volume", "what each trial works on, for throughput: 10GiB, '1000 rows', @FILE, rows, bytes"),
     option("warmup", "warm-up sweeps, not counted (default 1)", kind=int, metavar="N"),
     option(
         "snapshot",

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.design.contradictions import check_contradictions, check_one_session
+from toolkit.design.judging import read_judge, read_volume
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -57,6 +58,8 @@ class General:
     time_limit_seconds: float | None = None
     quiet_wait_seconds: float | None = None
     guards: tuple[str, ...] = ()
+    judge: str | None = None
+    volume: str | None = None
 
 
 def build_experiment(
@@ -87,6 +90,7 @@ def build_experiment(
     if mode is Mode.JOB:
         check_one_session(operation, levels)
     measured = mode is Mode.MEASUREMENT
+    volume = read_volume(general.volume) if general.volume else ""
     return Experiment(
         target=general.target,
         operation=operation,
@@ -105,6 +109,8 @@ def build_experiment(
         time_limit_seconds=general.time_limit_seconds,
         quiet_wait_seconds=general.quiet_wait_seconds,
         guards=general.guards,
+        judge=read_judge(general.judge, operation, options, volume) if general.judge else "",
+        volume=volume,
     )
 
 

@@ -248,6 +248,8 @@ def _general_items(experiment: Experiment) -> list[tuple[str, OptionValue]]:
         ("time_limit", _spell_duration(experiment.time_limit_seconds)),
         ("quiet_wait", _spell_duration(experiment.quiet_wait_seconds)),
         ("guards", experiment.guards or None),
+        ("judge", experiment.judge or None),
+        ("volume", experiment.volume or None),
     ]
     return [(key, value) for key, value in items if value is not None]
 

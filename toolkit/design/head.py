@@ -243,6 +243,8 @@ _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "budget": lambda general, value: replace(general, budget_seconds=read_duration("budget", value)),
     "time_limit": lambda general, value: replace(general, time_limit_seconds=read_duration("time_limit", value)),
     "quiet_wait": lambda general, value: replace(general, quiet_wait_seconds=read_duration("quiet_wait", value)),
+    "judge": lambda general, value: replace(general, judge=read_text("judge", value)),
+    "volume": lambda general, value: replace(general, volume=read_text("volume", value)),
     "guards": lambda general, value: replace(general, guards=_guards("guards", value)),
 }
 """Keys of a head beside the operation's own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
+from toolkit.design.output_metrics import metric_specs, metrics_in, phases_in, read_phase
 from toolkit.design.placeholders import fill
 from toolkit.design.programs import exit_statuses, variables
 from toolkit.dialects.answers import Granted, TrialFindings
@@ -77,11 +78,14 @@ class RunPrograms(Implementation):
         return Granted(None, "not known of a program")
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        del work, deltas, seconds
-        rows = kept.get("program", ())
-        metrics = tuple(_figures(rows))
-        cpu = sum(metric.value for metric in metrics if metric.unit == "s")
-        return TrialFindings(metrics, cpu_seconds=cpu or None)
+        del deltas, seconds
+        figures = tuple(_figures(kept.get("program", ())))
+        cpu = sum(metric.value for metric in figures if metric.unit == "s")
+        log, phases = kept.get("log", ()), tuple(map(read_phase, _lines(work, "phase")))
+        found = (*metrics_in(log, metric_specs(work.options)), *phases_in(log, phases))
+        metrics = tuple(one for one in found if isinstance(one, Metric))
+        lacking = tuple(one for one in found if isinstance(one, str))
+        return TrialFindings((*figures, *metrics), lacking, cpu_seconds=cpu or None)
 
 
 def _figures(rows: Iterable[Row]) -> Iterator[Metric]:
@@ -144,6 +148,7 @@ def _how(work: Work, *, ends_all: bool = False) -> Program:
         environment=pairs,
         secret=names,
         allowed=exit_statuses(str(work.option("allow_exit") or 0)) if ends_all else (0,),
+        refused=_lines(work, "fail_if_output") if ends_all else (),
         ends_all=ends_all,
     )
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from toolkit.design.output_metrics import refused_line
 from toolkit.errors import ToolkitError
 from toolkit.executors import keeper
 from toolkit.executors.output import Output
@@ -293,6 +294,9 @@ def _error(
         last = next((line.text.strip() for line in reversed(lines) if line.text.strip()), "")
         said = f": {last[:200]}" if last else ""
         return DatabaseError(f"`{called}` {_how(status)}{said}", code=f"exit-{status}", lines=lines)
+    line = refused_line((line.text for line in lines), program.refused)
+    if line is not None:
+        return DatabaseError(f"`{called}` wrote: {line.strip()[:200]}", code="output", lines=lines)
     if left:
         also = "" if told.get("ended_all", True) else "; not all could be ended"
         return DatabaseError(

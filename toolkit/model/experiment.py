@@ -39,6 +39,10 @@ class Experiment:
     """Limits that are watched meanwhile, as typed: `max_lag=30s` (see `toolkit.design.guards`)."""
     only: tuple[Cell, ...] = ()
     """The configurations that are run, where those are not all combinations of levels."""
+    judge: str = ""
+    """What configurations are compared by, where the user chose it: `tps:higher`, `throughput`."""
+    volume: str = ""
+    """What each trial works on, of which throughput is the rate: `1048576 bytes`, `rows` for its own."""
 
 
 @dataclass(frozen=True, slots=True)

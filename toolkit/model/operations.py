@@ -7,7 +7,7 @@ planned. The packages are found by looking, so that a new one touches no list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -174,9 +174,20 @@ def every_option() -> dict[str, Option]:
     return found
 
 
-def degree_factor(name: OperationName) -> str:
-    """Name the factor by which an operation works in parallel; speed-up and efficiency are judged by it."""
+PARALLEL = ("threads", "jobs", "workers", "processes", "clients", "users", "connections", "degree", "concurrency")
+"""How factors of any name are called that say how many work at once."""
+
+
+def degree_factor(name: OperationName, factors: Collection[str] = ()) -> str:
+    """Name the factor by which an operation works in parallel; speed-up and efficiency are judged by it.
+
+    Args:
+        name: of the operation.
+        factors: of the experiment; where any name will do, what it is called tells.
+    """
     found = _OPERATIONS.get(name)
+    if found is not None and found.free_factors:
+        return next((one for one in PARALLEL if one in factors), "")
     return "degree" if found is None else found.degree
 
 

@@ -128,6 +128,7 @@ class Program:
         environment: variables that it gets, which may be shown.
         secret: names of variables of dbatk's own environment that it gets, whose values are shown nowhere.
         allowed: exit statuses that are no failure.
+        refused: patterns of lines of its output that are a failure.
         ends_all: whether whatever it leaves running is ended, and its failure.
     """
 
@@ -136,6 +137,7 @@ class Program:
     environment: tuple[tuple[str, str], ...] = ()
     secret: tuple[str, ...] = ()
     allowed: tuple[int, ...] = (0,)
+    refused: tuple[str, ...] = ()
     ends_all: bool = False
 
 

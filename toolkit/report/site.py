@@ -13,7 +13,7 @@ from markupsafe import Markup
 from toolkit import resources
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.judged import Judged
-from toolkit.model.operations import judged_by
+from toolkit.model.operations import JudgedBy
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode, OperationName, RunState, status
@@ -49,7 +49,8 @@ class SiteEntry:
     work: str
     """What is the same in all runs of one job: operation, options, factors, target."""
     medians: tuple[tuple[str, float], ...]
-    """Of the first configurations, in the unit of what the operation is judged by."""
+    """Of the first configurations, in the unit of what the run is judged by."""
+    judged_by: JudgedBy
 
     @property
     def when(self) -> str:
@@ -100,6 +101,7 @@ def site_page(run: RunRecord) -> tuple[str, SiteEntry]:
         headline=headline,
         work=_work(head),
         medians=tuple((name, value) for name, value in medians if value is not None),
+        judged_by=found.judged.by,
     )
     return page_of_views([view], [], [run], home="../index.html"), entry
 
@@ -107,7 +109,8 @@ def site_page(run: RunRecord) -> tuple[str, SiteEntry]:
 def _work(head: RunHead) -> str:
     experiment = head.experiment
     factors = [(one.name, *map(spell_level, one.levels)) for one in experiment.factors]
-    same = (experiment.operation, experiment.target, sorted(experiment.options.items()), factors, head.mode.value)
+    same = (experiment.operation, experiment.target, sorted(experiment.options.items()), factors, head.mode.value,
+            experiment.judge, experiment.volume)  # fmt: skip
     return hashlib.sha256(repr(same).encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
@@ -159,7 +162,7 @@ def history_page(histories: Sequence[JobHistory]) -> str:
 
 def _history(found: Sequence[SiteEntry]) -> JobHistory:
     shown, newest = found[:MOST_RUNS_OF_A_JOB], found[0]
-    judged = Judged(judged_by(newest.operation))
+    judged = Judged(newest.judged_by)
     names = tuple(dict.fromkeys(name for entry in shown for name, _ in entry.medians))[:_MOST_LINES]
     values = [dict(entry.medians) for entry in shown]
     rows = tuple(

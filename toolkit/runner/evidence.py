@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
+from toolkit.design.judging import THROUGHPUT, volume_of, volume_unit
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import PRINTED
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import PlannedTrial
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.records import Artifact, ItemRecord
+from toolkit.model.records import Artifact, ItemRecord, Metric
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, Outcome, StepKind
@@ -160,6 +161,18 @@ def _word(value: Scalar) -> str:
     return "" if value is None else str(value)
 
 
+def rates(
+    experiment: Experiment, timed: TimedResult | None, rows: float | None, size: float | None
+) -> tuple[Metric, ...]:
+    """Return the throughput of a trial, where its volume was stated or is what configurations are compared by."""
+    wanted = experiment.volume or experiment.judge == THROUGHPUT
+    volume = volume_of(experiment, rows, size) if wanted else None
+    if volume is None or timed is None or timed.elapsed_seconds <= 0:
+        return ()
+    unit = f"{volume_unit(experiment)}/s"
+    return (Metric(THROUGHPUT, volume / timed.elapsed_seconds, unit, "volume over time"),)
+
+
 # -- figures and plans --------------------------------------------------------------------------------------------
 def ask_for_plan(context: RunContext, planned: PlannedTrial, stages: Stages) -> None:
     """Ask once for each cell how its one statement was run; a warm-up has no numbers beside it."""
@@ -204,7 +217,7 @@ def tell(
     """Warn of doubts, put size and CPU seconds where the record is made from, and return the findings."""
     found = context.dialect.work.tell(work, kept, peaks, seconds)
     for sentence in found.sentences:
-        context.warn(f"{planned.cell}: {sentence}")
+        context.warn(f"{planned.cell}: {sentence}" if planned.cell else sentence)
     if found.bytes is not None:
         kept.setdefault("bytes", ({"byte_count": found.bytes},))
     if found.cpu_seconds is not None:

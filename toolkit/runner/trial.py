@@ -122,6 +122,7 @@ def run_trial(
     judged = judge_trial(context, state.timed, state.error, pieces, state.kept, state.peaks, state.notices)
     if judged.has_time:
         keep_plan(context, planned, state.kept)
+        state.metrics += evidence.rates(context.experiment, state.timed, judged.rows, judged.bytes)
     return EndedTrial(_record(state, judged), state.lost, _errors_in_full(state))
 
 

@@ -32,6 +32,13 @@ DECLARATION = OperationDeclaration(
                "variable of the programs: NAME=value, or NAME for a value that is stored and shown nowhere "
                "(several)", topic=Topic.WHERE),
         Option("stdin", OptionKind.PATH, "file that the programs read (default: nothing)", topic=Topic.WHERE),
+        Option("metric", OptionKind.TEXTS,
+               r"number in the output: 'rows=(\d+) rows', 'tps[1/s,higher]=$.summary.tps' (several)",
+               topic=Topic.MEASUREMENT),
+        Option("phase", OptionKind.TEXTS,
+               "time between two lines of the output, by their patterns: 'load=begin load..load done' (several)",
+               topic=Topic.MEASUREMENT),
+        Option("fail_if_output", OptionKind.TEXTS, "pattern of a line that makes the trial failed (several)"),
         Option("allow_exit", OptionKind.TEXT, "exit statuses besides 0 that are no failure: 1,3"),
     ),
     examples=(

@@ -5,11 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from toolkit.design.output_metrics import compiled, metric_specs, read_phase
 from toolkit.design.placeholders import check_placeholders, placeholders
 from toolkit.design.programs import check_no_secret_in, exit_statuses, variables
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import Levels, Options
 
+KEPT = frozenset({
+    "elapsed_seconds", "throughput", "user_seconds", "system_seconds", "peak_memory_bytes", "read_bytes",
+    "write_bytes", "output_bytes",
+})  # fmt: skip
+"""What dbatk itself measures of programs."""
 ONCE = ("setup", "cleanup")
 """What runs once, whatever the configuration."""
 EACH = ("with_", "prepare", "conclude")
@@ -33,6 +39,7 @@ def check(options: Options, levels: Levels) -> None:
     for each in commands:
         check_no_secret_in(each)
     variables(lines_of(options, "env"))
+    _check_output(options)
     exit_statuses(str(options.get("allow_exit", "0")))
     for name in ONCE:
         for line in lines_of(options, name):
@@ -54,6 +61,18 @@ def check(options: Options, levels: Levels) -> None:
                 hint=f"put `{{{name}}}` among the arguments",
             )
     _check_concurrency(options, levels)
+
+
+def _check_output(options: Options) -> None:
+    names = [one.name for one in metric_specs(options)]
+    names += [f"{read_phase(text)[0]}_seconds" for text in lines_of(options, "phase")]
+    for pattern in lines_of(options, "fail_if_output"):
+        compiled("--fail-if-output", pattern)
+    for name in names:
+        if names.count(name) > 1 or name in KEPT:
+            raise ToolkitError(
+                f"the metric `{name}` would be there twice", code="TK-0107", hint="give one of them another name"
+            )
 
 
 def _check_concurrency(options: Options, levels: Levels) -> None:

@@ -17,7 +17,7 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName, spell_level
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, support_of
-from toolkit.operations.command.checks import lines_of
+from toolkit.operations.command.checks import EACH, ONCE, lines_of
 
 _LONGEST_LABEL = 120
 
@@ -71,8 +71,10 @@ def _filled(options: Mapping[str, OptionValue], cell: Cell) -> dict[str, OptionV
     found = dict(options)
     for name, value in options.items():
         if isinstance(value, tuple):
-            whole = name in ("command", "env")
-            found[name] = tuple(fill(text, values) if whole else line(text) for text in value)
+            if name in ("command", "env"):
+                found[name] = tuple(fill(text, values) for text in value)
+            elif name in (*ONCE, *EACH):
+                found[name] = tuple(map(line, value))
         elif isinstance(value, str):
             found[name] = fill(value, values)
     return found
