@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -269,22 +270,23 @@ def test_a_daemon_that_a_program_leaves_is_ended_and_said(store: Store) -> None:
     assert left("7171.1") == []
 
 
-@pytest.mark.parametrize("limit", [True, False], ids=["time-limit", "stop"])
-def test_the_whole_tree_is_ended_by_the_time_limit_and_by_a_signal(store: Store, limit: bool) -> None:
-    work = asked("sh", "-c", DAEMON.format("7272.1"), time_limit="1s" if limit else None)
-    stop = Stop()
-
-    class Later(Heard):
-        def emit(self, event: object) -> None:
-            super().emit(event)  # type: ignore[arg-type]
-            if not limit and self.events[-1].kind == "trial-begun":
-                stop.request()
-
-    try:
-        start(work, find_target("host://").target, store=store, approvals=ALLOWED, events=Later(), stop=stop)
-    except ToolkitError as error:
-        assert error.code == "TK-0130"
+def test_the_whole_tree_is_ended_by_the_time_limit(store: Store) -> None:
+    (trial,) = ran(store, asked("sh", "-c", DAEMON.format("7272.1"), time_limit="1s")).trials
+    assert trial.reason == "the time limit of 1 s passed"
     assert left("7272.1") == []
+
+
+def test_the_whole_tree_is_ended_by_a_signal(store: Store) -> None:
+    work, stop = asked("sh", "-c", DAEMON.format("7272.2")), Stop()
+
+    def later() -> None:
+        until(lambda: len(left("7272.2")) == 4, "it never began")
+        stop.request()
+
+    threading.Thread(target=later, daemon=True).start()
+    with pytest.raises(ToolkitError, match="was interrupted"):
+        start(work, find_target("host://").target, store=store, approvals=ALLOWED, events=Heard(), stop=stop)
+    assert left("7272.2") == []
 
 
 KILLED = ("setsid", "sh", "-c", "trap '' TERM HUP INT; sleep 7373.1; sleep 7373.1")

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.engines.arena import Heard
 from tests.project.tree import ROOT
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import script
-from toolkit.design.file import load_experiment
+from toolkit.app.targets import find_target
+from toolkit.design.file import dump_experiment, load_experiment, parse_experiment
+from toolkit.model.engines import engines
 from toolkit.model.words import Mode
+from toolkit.store import open_store
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 ENGINES = {
+    "five-builds": ("host", "6.1"),
     "gtest-ctas": ("duckdb", "2.0"),
+    "pbzip2-threads": ("host", "6.1"),
     "pg-index": ("postgresql", "17"),
     "oracle-ctas-degree-compression": ("oracle", "19-ee"),
     "oracle-stats": ("oracle", "19-ee"),
@@ -47,8 +57,35 @@ def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
     cells = 1
     for factor in experiment.factors:
         cells *= len(factor.levels)
-    assert len(re.findall(r"^-- ==== ", printed, re.MULTILINE)) == cells
-    assert "-- timed" in printed
+    sign = re.escape(engines()[engine].client.comment)
+    assert len(re.findall(rf"^{sign} ==== ", printed, re.MULTILINE)) == cells
+    assert re.search(rf"^{sign} (timed|session 1 of \d+, start together)", printed, re.MULTILINE)
+
+
+PROGRAMS = {"five-builds": ("make", "cc"), "pbzip2-threads": ("pbzip2",)}
+"""Examples that run programs of this host alone, and what they need there."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_example_of_programs_runs_here(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = [program for program in PROGRAMS[name] if shutil.which(program) is None]
+    if lacking:
+        pytest.skip(f"{', '.join(lacking)} is not installed on this host")
+    monkeypatch.chdir(ROOT)
+    whole = load_experiment(ROOT / f"examples/{name}.toml")
+    text = dump_experiment(whole).replace("/tmp/dbatk-", f"{tmp_path}/").replace("seq 1 2000000", "seq 1 200000")
+    experiment = replace(parse_experiment(text), repeat=1, warmup=0)
+    fewer = tuple(replace(one, levels=(*one.levels[:1], *one.levels[-1:])) for one in experiment.factors)
+    with open_store(tmp_path / "store.sqlite") as store:
+        run = start(
+            replace(experiment, factors=fewer), find_target("host://").target, store=store,
+            approvals=Approvals(allow_commands=True), events=Heard(),
+        )  # fmt: skip
+        record = store.load_run(run)
+        assert record.all_ok, [trial.reason for trial in record.trials]
+        assert all(item.elapsed_seconds for trial in record.trials for item in trial.items)
+        assert store.journal(run).open_entries() == ()
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(("store", "undo"))] == []
 
 
 def test_a_script_shows_how_a_factor_is_set_and_put_back() -> None:

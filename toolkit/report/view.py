@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +15,9 @@ from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.recommendation import recommend, rows_below_headline
 from toolkit.model.bill import bill_among
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.operations import every_option
+from toolkit.model.options import OptionKind
 from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode, status
@@ -183,13 +186,20 @@ def _factor(run: RunRecord) -> Iterator[str]:
         yield f"{factor.name} {shown}{f' {unit}' if unit else ''}"
 
 
+def _said(name: str, value: OptionValue) -> str:
+    """Spell an option as it was given; of a program its line is enough."""
+    if isinstance(value, tuple) and name in every_option() and every_option()[name].kind is OptionKind.ARGUMENTS:
+        return shlex.join(value)
+    return f"{name.rstrip('_')} {_option(value)}"
+
+
 def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
     head, experiment = run.head, run.head.experiment
     yield "run", f"{head.run}{f' ({head.label})' if head.label else ''}"
     if experiment.name:
         yield "experiment", experiment.name
     yield "target", " / ".join(dict.fromkeys(filter(None, (experiment.target, head.target_name))))
-    what = ", ".join(f"{name} {_option(value)}" for name, value in experiment.options.items())
+    what = ", ".join(_said(name, value) for name, value in experiment.options.items())
     yield "what", f"{experiment.operation}{f': {what}' if what else ''}"
     factors = factors_of(run)
     if factors:

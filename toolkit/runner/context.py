@@ -310,7 +310,7 @@ class RunContext:
 
     def may_still_end(self) -> bool:
         """Tell whether a statement that was cancelled and does not end may end."""
-        return may_still_end(self.target)
+        return self.sessions.programs.at_work or may_still_end(self.target)
 
     def warn(self, *sentences: str, in_result: bool = False) -> None:
         """Show warnings and keep them with the run, each once; also where the store cannot be written any more.

@@ -54,5 +54,6 @@ DECLARATION = OperationDeclaration(
     runs_programs=True,
     free_factors=True,
     default_target="host://",
+    cookbook="how-many-threads.md",
     order=7,
 )  # fmt: skip

@@ -1,0 +1,128 @@
+"""Programs beside hyperfine: the same commands measured by both, and what a trial costs dbatk itself.
+
+    PYTHONPATH=. python benchmarks/beside_hyperfine.py
+
+Three commands that take 100 ms and more (one that only waits, one that only computes, one that begins many
+processes) are measured by `dbatk command` and by `hyperfine -N` in turns, so that the drift of the host hits both.
+The limits: the shortest of the times within 1 % (other load on the host only lengthens them), and at most 2 ms of
+CPU time of dbatk, and of the process that keeps it, for each program. Medians, CPU times and the wall time around
+a program are shown, too. The exit status says whether the limits hold; `hyperfine` must be installed.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from toolkit.executors.programs import Programs
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.steps import Program, Step, Timed, TimedItem
+from toolkit.model.words import StepKind
+from toolkit.targets.base import ProgramAccess
+
+COMMANDS = {
+    "sleep": ("sleep", "0.2"),
+    "compute": (sys.executable, "-I", "-S", "-c", "sum(range(6_000_000))"),
+    "processes": ("sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done"),
+}
+ROUNDS, RUNS = 12, 4
+MOST_PCT, MOST_COST_MS = 1.0, 2.0
+TRIVIAL = 100
+
+
+def step(argv: tuple[str, ...]) -> Step:
+    return Step("host/program", "", kind=StepKind.COMMAND, argv=argv, program=Program(ends_all=True))
+
+
+def judge(name: str, status: int, lines: object) -> DatabaseError | None:
+    del name, status, lines
+    return None
+
+
+@dataclass
+class Seen:
+    """Wall and CPU seconds of the runs by one of the two."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+
+def by_dbatk(programs: Programs, argv: tuple[str, ...], seen: Seen) -> None:
+    for _ in range(RUNS):
+        row = programs.run(step(argv), ProgramAccess(), judge).rows[0]
+        seen.wall.append(float(str(row["elapsed_seconds"])))
+        seen.cpu.append(float(str(row["cpu_seconds"])))
+
+
+def by_hyperfine(argv: tuple[str, ...], folder: Path, seen: Seen) -> None:
+    """Let it run some, without a shell between."""
+    place = folder / "hyperfine.json"
+    subprocess.run(
+        ["hyperfine", "-N", "--warmup", "0", "--runs", str(RUNS), "--export-json", str(place), shlex.join(argv)],
+        check=True,
+        capture_output=True,
+    )
+    found = json.loads(place.read_text())["results"][0]
+    seen.wall += found["times"]
+    seen.cpu.append(found["user"] + found["system"])
+
+
+def cost(programs: Programs) -> tuple[float, float, float]:
+    """Return, for a program that does nothing: CPU ms of its keeper, CPU ms of this process, wall ms around it."""
+    keepers = [psutil.Process(pid) for pid in (child.pid for child in psutil.Process().children())]
+    kept = sum(sum(one.cpu_times()[:2]) for one in keepers)
+    own, around = time.process_time(), list[float]()
+    for _ in range(TRIVIAL):
+        begun = time.perf_counter()
+        row = programs.run(step(("true",)), ProgramAccess(), judge).rows[0]
+        around.append(time.perf_counter() - begun - float(str(row["elapsed_seconds"])))
+    kept = sum(sum(one.cpu_times()[:2]) for one in keepers) - kept
+    return kept / TRIVIAL * 1e3, (time.process_time() - own) / TRIVIAL * 1e3, statistics.median(around) * 1e3
+
+
+def main() -> int:
+    if shutil.which("hyperfine") is None:
+        print("hyperfine is not installed")
+        return 2
+    programs = Programs("20261121-200000-beef")
+    programs.make_ready(Timed((TimedItem("x", (step(("true",)),)),)))
+    well = True
+    with tempfile.TemporaryDirectory() as folder:
+        for name, argv in COMMANDS.items():
+            ours, theirs = Seen(), Seen()
+            for turn in range(ROUNDS):
+                for first in (turn % 2 == 0, turn % 2 == 1):
+                    if first:
+                        by_dbatk(programs, argv, ours)
+                    else:
+                        by_hyperfine(argv, Path(folder), theirs)
+            apart = {
+                "median": statistics.median(ours.wall) / statistics.median(theirs.wall),
+                "minimum": min(ours.wall) / min(theirs.wall),
+                "CPU": statistics.mean(ours.cpu) / statistics.mean(theirs.cpu),
+            }
+            # on a host with other load only the least disturbed of many runs tell
+            well = well and abs(apart["minimum"] - 1) * 100 <= MOST_PCT
+            shown = ", ".join(f"{name} {(ratio - 1) * 100:+.2f} %" for name, ratio in apart.items())
+            least = f"dbatk {min(ours.wall) * 1e3:8.2f} ms, hyperfine {min(theirs.wall) * 1e3:8.2f} ms"
+            print(f"{name:10} {least}: {shown}")
+    keeper, own, around = cost(programs)
+    print(f"a program: {keeper:.2f} ms CPU of its keeper, {own:.2f} ms of dbatk, {around:.2f} ms wall around it")
+    programs.close()
+    well = well and keeper <= MOST_COST_MS and own <= MOST_COST_MS
+    print("within the limits" if well else "NOT within the limits")
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
