@@ -173,7 +173,7 @@ def _tidy(text: str) -> str:
     """Drop the header and blank lines; a statement never ends in its terminator."""
     body = _HEADER.sub("", text, count=1)
     # only LF ends a line: the other separators that Unicode knows may stand in a name or a literal
-    lines = (line.rstrip(" \t\r") for line in body.split("\n") if line.strip())
+    lines = [kept for line in body.split("\n") if (kept := line.rstrip(" \t\r"))]
     return "\n".join(lines).replace(_LINE_END, "\n")
 
 

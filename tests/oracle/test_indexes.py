@@ -13,7 +13,7 @@ from tests.oracle.make import EVERY_RELEASE, assumed, steps, texts, work
 from tests.oracle.test_judge import judge
 from toolkit.dialects.duckdb.dialect import DIALECT as DUCKDB
 from toolkit.dialects.indexes import IndexKey, IndexPart
-from toolkit.dialects.oracle import index_facts
+from toolkit.dialects.oracle import catalog
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.index_facts import row_of
 from toolkit.dialects.oracle.work.index_build import bounds
@@ -363,5 +363,5 @@ def test_an_index_of_a_big_schema_is_found_without_looking_at_all_others_again()
     for number in range(0, 3000, 100):
         assert DIALECT.work.support(rebuild(f"IX{number}"), facts).ok
         assert row_of(facts, QualifiedName(f"IX{number}", "APP")) is rows[number]
-    looked = index_facts._indexed.cache_info()
+    looked = catalog._by_name.cache_info()
     assert looked.hits > 30

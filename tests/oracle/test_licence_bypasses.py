@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenario import ViewRow
 from tests.oracle.test_licence_runs import Site
+from toolkit.app.runs.licensing import check_query
 from toolkit.dialects.oracle.licences import look
+from toolkit.errors import ToolkitError
 
 HIDDEN = (
     "SELECT t.c.getClob() FROM app.uris t",
@@ -109,6 +113,67 @@ def test_a_plain_trigger_passes_and_a_measurement_fires_none(measured: bool, tmp
     assert "licence not checked" not in said
 
 
+def keyed(
+    rule: str = "CASCADE", body: str = "TRIGGER tr BEGIN INSERT INTO l SELECT 1 FROM dba_hist_sysstat; END;"
+) -> Scenario:
+    """Return a database where rows of LINES go with those of GTEST, and their trigger belongs to a pack."""
+    made = triggered(body)
+    row = {**made.beside["ALL_TRIGGERS"][0], "TABLE_NAME": "LINES", "TRIGGERING_EVENT": "DELETE"}
+    child = {"OWNER": "DBATK", "OBJECT_NAME": "LINES", "OBJECT_TYPE": "TABLE", "SUBOBJECT_NAME": None}
+    keys = [
+        {"OWNER": "DBATK", "CONSTRAINT_NAME": "PK", "CONSTRAINT_TYPE": "P", "TABLE_NAME": "GTEST",
+         "STATUS": "ENABLED"},
+        {"OWNER": "DBATK", "CONSTRAINT_NAME": "FK", "CONSTRAINT_TYPE": "R", "TABLE_NAME": "LINES",
+         "R_OWNER": "DBATK", "R_CONSTRAINT_NAME": "PK", "DELETE_RULE": rule, "STATUS": "ENABLED"},
+    ]  # fmt: skip
+    objects = [*made.beside["ALL_OBJECTS"], child]
+    return replace(
+        made, beside={**made.beside, "ALL_TRIGGERS": [row], "ALL_OBJECTS": objects, "ALL_CONSTRAINTS": keys}
+    )
+
+
+def refused(scenario: Scenario, text: str) -> str:
+    """Return why a text is refused in a database; empty when it is not."""
+    with running_standin(scenario) as standin, closing(connect(standin)) as session:
+        try:
+            check_query(text, target(standin), session)
+        except ToolkitError as error:
+            return error.message
+    return ""
+
+
+@pytest.mark.parametrize("rule", ["CASCADE", "SET NULL", "NO ACTION"])
+def test_rows_that_go_with_deleted_ones_fire_triggers_too(rule: str) -> None:
+    told = refused(keyed(rule), "DELETE FROM gtest WHERE id < 0")
+    assert ("DBATK.GTEST > rows of DBATK.LINES > trigger DBATK.TR" in told) is (rule != "NO ACTION"), told
+    assert ("DBA_HIST_SYSSTAT" in told) is (rule != "NO ACTION")
+
+
+def test_a_key_matters_to_who_deletes_only_and_a_circle_of_keys_ends() -> None:
+    assert not refused(keyed(), "INSERT INTO gtest SELECT * FROM gtest")
+    made = keyed()
+    pk, fk = made.beside["ALL_CONSTRAINTS"]
+    back = {**fk, "CONSTRAINT_NAME": "FK2", "TABLE_NAME": "GTEST", "R_CONSTRAINT_NAME": "PK2"}
+    keys = [pk, fk, back, {**pk, "CONSTRAINT_NAME": "PK2", "TABLE_NAME": "LINES"}]
+    told = refused(replace(made, beside={**made.beside, "ALL_CONSTRAINTS": keys}), "DELETE FROM gtest")
+    assert "trigger DBATK.TR" in told
+
+
+def test_what_a_trigger_writes_fires_triggers_too() -> None:
+    """The trigger of GTEST fills LINES, whose trigger belongs to a pack; so does one that deletes, by a key."""
+    made = keyed("NO ACTION")
+    first = {**made.beside["ALL_TRIGGERS"][0], "TRIGGER_NAME": "T1", "TABLE_NAME": "GTEST"}
+    source = {
+        **made.beside["ALL_SOURCE"][0],
+        "NAME": "T1",
+        "TEXT": "TRIGGER t1 BEGIN INSERT INTO lines VALUES (1); END;",
+    }
+    beside = {**made.beside, "ALL_TRIGGERS": [*made.beside["ALL_TRIGGERS"], first],
+              "ALL_SOURCE": [*made.beside["ALL_SOURCE"], source]}  # fmt: skip
+    told = refused(replace(made, beside=beside), "INSERT INTO gtest SELECT * FROM gtest")
+    assert "DBATK.LINES > trigger DBATK.TR" in told and "DBA_HIST_SYSSTAT" in told, told
+
+
 CTAS = ("ctas", "-t", "dwh", "--source", "GTEST", "--table", "COPY", "--snapshot", "none")
 
 
@@ -182,6 +247,14 @@ def test_triggers_that_this_user_is_not_shown_are_on_the_bill(tmp_path: Path) ->
 )  # fmt: skip
 def test_what_is_written_is_told_from_what_is_read(text: str, written: tuple[str, ...]) -> None:
     assert look(text).written == (written,)
+
+
+@pytest.mark.parametrize(("text", "deletes"), [
+    ("DELETE FROM t", True), ("MERGE INTO t USING u ON (1 = 1) WHEN MATCHED THEN DELETE WHERE 1 = 1", True),
+    ("BEGIN EXECUTE IMMEDIATE 'DELETE FROM t'; END;", True), ("INSERT INTO t SELECT 'DELETE' FROM u", False),
+])  # fmt: skip
+def test_a_text_that_may_delete_rows_is_told_from_one_that_does_not(text: str, deletes: bool) -> None:
+    assert look(text).deletes is deletes
 
 
 def test_a_query_writes_nothing() -> None:

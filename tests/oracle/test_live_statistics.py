@@ -319,6 +319,7 @@ def test_a_killed_client_is_put_right_by_clean(tmp_path: Path) -> None:
         assert answer.status == 0, answer.said
         assert context.unchanged()
         shown = context.run("runs", "show", "last")
+    assert "restored statistics `DBATK` by deleting the pending statistics" in str(answer.document["done"])
     assert "proven: none of 2" in answer.said
     assert shown.environment["published_statistics"].startswith("proven")
 

@@ -111,9 +111,12 @@ def spec_of(experiment: Experiment) -> Spec:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlanningContext:
-    """An experiment, the dialect it is spelled in, and what was read from the catalogue."""
+    """An experiment, the dialect it is spelled in, and what was read from the catalogue.
+
+    Each is worked out once, so one equals none but itself.
+    """
 
     experiment: Experiment
     dialect: Dialect

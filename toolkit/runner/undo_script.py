@@ -26,6 +26,8 @@ from toolkit.rendering import step_of
 from toolkit.runner.ownership import IN_CATALOGUE, creates, named, ref_of, restored_by
 
 _FOLDER_MODE = 0o700
+_Part = tuple[list[str], list[Step]]
+"""Comment lines, and the statements they speak of."""
 
 
 @dataclass(slots=True)
@@ -46,6 +48,8 @@ class UndoScript:
     target: str
     on_first: Callable[[Path], None] = lambda _: None
     _announced: bool = field(default=False, init=False)
+    _spelled: dict[int, tuple[JournalEntry, _Part | None]] = field(default_factory=dict, init=False)
+    """What was written of each entry last: most are still as they were then."""
 
     def write(self, entries: Sequence[JournalEntry], *, strictly: bool) -> None:
         """Bring the file in step with the open entries, newest first; nothing left removes it.
@@ -80,7 +84,7 @@ class UndoScript:
 
     def _text(self, entries: Sequence[JournalEntry]) -> str | None:
         """Return the script, or None when no entry has anything to undo."""
-        parts = [lines for entry in _in_order(entries) if (lines := self._entry(entry))]
+        parts = [part for entry in _in_order(entries) if (part := self._part(entry))]
         if not parts:
             return None
         return print_steps(self.dialect.engine, self._head(), [self._sessions(), *parts])
@@ -94,13 +98,19 @@ class UndoScript:
             "somebody else set meanwhile: an error shows both values",
         ]
 
-    def _sessions(self) -> tuple[list[str], list[Step]]:
+    def _part(self, entry: JournalEntry) -> _Part | None:
+        spelled = self._spelled.get(entry.entry)
+        if spelled is None or spelled[0] != entry:
+            spelled = self._spelled[entry.entry] = entry, self._entry(entry)
+        return spelled[1]
+
+    def _sessions(self) -> _Part:
         call = self.dialect.sessions_of(self.run)
         step = step_of(self.dialect, call)
         text = step.text.replace(":run", self.dialect.literal(self.run))
         return ["sessions of the run"], [Step(step.name, text)]
 
-    def _entry(self, entry: JournalEntry) -> tuple[list[str], list[Step]] | None:
+    def _entry(self, entry: JournalEntry) -> _Part | None:
         """Return the heading and the steps of an entry, or None when there is nothing to undo."""
         ref = ref_of(entry)
         if entry.effect == Effect.DROPS:

@@ -393,6 +393,11 @@ def _mended(lacking: Row, dialect: Dialect) -> str:
 
 
 def _by(entry: JournalEntry) -> str:
-    """Name the statements that put a change back; of a block its first line, which may be a comment that tells."""
-    firsts = [text.strip().splitlines()[0].removeprefix("-- ") for text in entry.undo if text.strip()]
-    return f" by {'; '.join(firsts)}" if firsts else ""
+    """Name the statements that put a change back: each by the comment that tells it, or its first line."""
+    told = [_told(text.strip().splitlines()) for text in entry.undo if text.strip()]
+    return f" by {'; '.join(told)}" if told else ""
+
+
+def _told(lines: list[str]) -> str:
+    stripped = [line.strip() for line in lines]
+    return next((line for line in stripped if line.startswith("-- ")), stripped[0]).removeprefix("-- ")

@@ -191,7 +191,13 @@ def plain(value: object) -> Scalar:
 def plain_rows(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> tuple[Row, ...]:
     """Return rows as mappings from lower-case column names to plain scalars."""
     names = [column.lower() for column in columns]
-    return tuple(dict(zip(names, map(plain, row), strict=True)) for row in rows)
+    return tuple(
+        dict(zip(names, [each if type(each) in _PLAIN else plain(each) for each in row], strict=True))
+        for row in rows
+    )
+
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 # -- binds --------------------------------------------------------------------------------------------------------

@@ -113,14 +113,18 @@ _FORMS: tuple[tuple[str, str], ...] = (
 _COMPILED = tuple((kind, re.compile(form, re.IGNORECASE | re.DOTALL)) for kind, form in _FORMS)
 
 
+_COMMENT_LINE = re.compile(r"(?m)^[ \t]*--[^\n]*\n")
+
+
 def recognise(text: str, schema: str) -> Command:
     """Return the command a statement is.
 
     Raises:
         BackendError: ORA-00900 for anything that no form fits.
     """
+    bare = _COMMENT_LINE.sub("", text.strip())
     for kind, form in _COMPILED:
-        match = form.fullmatch(text.strip())
+        match = form.fullmatch(bare)
         if match:
             parts = match.groupdict()
             name = qualified(parts["name"], schema) if parts.get("name") else ("", "")

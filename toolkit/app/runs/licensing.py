@@ -161,7 +161,9 @@ def _led_to(
 ) -> tuple[tuple[Row, ...], str | None]:
     """Return what names lead to, or why the catalogue does not tell."""
     try:
-        return resolution.follow(found.names, _Names(control), found.written, fires_ddl=fires_ddl), None
+        names = _Names(control)
+        rows = resolution.follow(found.names, names, found.written, deletes=found.deletes, fires_ddl=fires_ddl)
+        return rows, None
     except DatabaseError as error:
         if error.lost:
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 
@@ -56,8 +57,9 @@ Tally = Mapping[Place, Taken]
 NONE_DONE: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=4)
 def taken_by_run(
-    planning: PlanningContext, trials: Sequence[PlannedTrial], done: frozenset[str] = NONE_DONE
+    planning: PlanningContext, trials: tuple[PlannedTrial, ...], done: frozenset[str] = NONE_DONE
 ) -> Tally:
     """Estimate what a run takes of each place at its fullest.
 
@@ -285,7 +287,7 @@ def check_space(
         ToolkitError: TK-0305 with both sizes of each place, or as a place refuses anything (TK-0204, TK-0305).
     """
     short = []
-    for each in compared(taken_by_run(planning, trials, done), planning, target):
+    for each in compared(taken_by_run(planning, tuple(trials), done), planning, target):
         if each.room.refusal is not None:
             raise each.room.refusal
         if each.short:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -31,12 +33,8 @@ def same_schema(facts: Facts, schema: str | None) -> bool:
 def rows_about(facts: Facts, name: QualifiedName) -> tuple[Row, ...]:
     """Return all catalogue rows that describe a table or an index of that name."""
     schema = name.schema or facts.value("server", "current_schema")
-    return tuple(
-        row
-        for rows in facts.answers.values()
-        for row in rows
-        if _named(row) == name.name and schema in (None, row.get("schema_name"))
-    )
+    found = _by_name(SameFacts(facts)).get(name.name, ())
+    return found if schema is None else tuple(row for row in found if row.get("schema_name") == schema)
 
 
 def fact_about(facts: Facts, name: QualifiedName, column: str) -> Scalar:
@@ -58,5 +56,11 @@ def indexes_of(facts: Facts, table: QualifiedName) -> tuple[Row, ...]:
     return tuple(found.values())
 
 
-def _named(row: Row) -> Scalar:
-    return row.get("index_name") if row.get("index_name") is not None else row.get("table_name")
+@lru_cache(maxsize=8)
+def _by_name(same: SameFacts) -> Mapping[Scalar, tuple[Row, ...]]:
+    found: dict[Scalar, list[Row]] = {}
+    for rows in same.facts.answers.values():
+        for row in rows:
+            index = row.get("index_name")
+            found.setdefault(row.get("table_name") if index is None else index, []).append(row)
+    return {name: tuple(rows) for name, rows in found.items()}

@@ -8,8 +8,10 @@ Database Administrator's Guide (resource plan directives: PARALLEL_DEGREE_LIMIT_
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from toolkit.dialects.answers import DegreeLimit
+from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import serial_by_service
@@ -29,7 +31,12 @@ def degree_limit(facts: Facts, sets: int = 2, group: str | None = None) -> Degre
         sets: sets of servers the statement takes: 1 for a plain copy, 2 with a sort, a join or an index build.
         group: the consumer group that the working session switches to; None for that of this session.
     """
-    limits = (*_of_software(facts), *_of_servers(facts, sets), *_of_plan(facts, group))
+    return _limit(SameFacts(facts), sets, group)
+
+
+@lru_cache(maxsize=64)
+def _limit(same: SameFacts, sets: int, group: str | None) -> DegreeLimit:
+    limits = (*_of_software(same.facts), *_of_servers(same.facts, sets), *_of_plan(same.facts, group))
     found = sorted(limits, key=lambda one: one[0])
     return DegreeLimit(max(1, found[0][0]) if found else None, tuple(found))
 

@@ -46,9 +46,7 @@ def original(work: Work) -> QualifiedName:
 
 def row_of(facts: Facts, index: QualifiedName) -> Row:
     """Return the catalogue row of an index, or an empty one."""
-    schema = index.schema or facts.value("server", "current_schema")
-    found = _indexed(SameFacts(facts)).get(index.name, ())
-    return next((row for row in found if schema in (None, row.get("schema_name"))), {})
+    return next((row for row in rows_about(facts, index) if row.get("index_name") is not None), {})
 
 
 def details(facts: Facts, file: str, index: QualifiedName) -> tuple[Row, ...]:
@@ -56,16 +54,6 @@ def details(facts: Facts, file: str, index: QualifiedName) -> tuple[Row, ...]:
     schema = index.schema or facts.value("server", "current_schema")
     rows = _detailed(SameFacts(facts), file).get(index.name, ())
     return tuple(row for row in rows if schema in (None, row.get("of_schema")))
-
-
-@functools.lru_cache(maxsize=8)
-def _indexed(same: SameFacts) -> Mapping[Scalar, tuple[Row, ...]]:
-    found: dict[Scalar, tuple[Row, ...]] = {}
-    for rows in same.facts.answers.values():
-        for row in rows:
-            if row.get("index_name") is not None:
-                found[row["index_name"]] = (*found.get(row["index_name"], ()), row)
-    return found
 
 
 @functools.lru_cache(maxsize=32)

@@ -80,6 +80,7 @@ class LicenceFindings:
         names: names of objects, as parts (`("APP", "T")`), to be resolved where there is a connection.
         changes_packs: whether it would change `control_management_pack_access`.
         written: which of the names an INSERT, UPDATE, DELETE or MERGE writes: its triggers are fired.
+        deletes: whether it may delete rows, which reaches other tables by their foreign keys.
     """
 
     uses: tuple[Use, ...] = ()
@@ -88,6 +89,7 @@ class LicenceFindings:
     names: tuple[tuple[str, ...], ...] = ()
     changes_packs: bool = False
     written: tuple[tuple[str, ...], ...] = ()
+    deletes: bool = False
 
     def needs(self) -> frozenset[str]:
         """Return the licences used, with those that they need beside them."""
@@ -102,6 +104,7 @@ class LicenceFindings:
             _once((*self.names, *other.names)),
             self.changes_packs or other.changes_packs,
             _once((*self.written, *other.written)),
+            self.deletes or other.deletes,
         )
 
 
@@ -188,6 +191,7 @@ class _Work:
     unseen: list[str] = field(default_factory=list)
     changes_packs: bool = False
     written: dict[tuple[str, ...], None] = field(default_factory=dict)
+    deletes: bool = False
 
     def take(self, text: str, *, deep: bool) -> list[str]:
         """Look at one text; return the texts that it may run."""
@@ -217,7 +221,7 @@ class _Work:
         words = dict.fromkeys(part for path in self.names if path not in self.own for part in path) | self.words
         found = LicenceFindings(
             _once(self.uses), _once(self.notes), _once(self.unseen), tuple(self.names),
-            changes_packs=self.changes_packs, written=tuple(self.written),
+            changes_packs=self.changes_packs, written=tuple(self.written), deletes=self.deletes,
         )  # fmt: skip
         meant = [uses_of(word, constants) for word in words]
         return found + LicenceFindings(
@@ -274,6 +278,7 @@ class _Work:
                 dotted = path and _is(found, at - 1, ".")
                 before, path = path, [*path, token.text] if dotted else [token.text]
                 if path == [token.word] and token.word in _RESERVED:
+                    self.deletes = self.deletes or token.word == "DELETE"
                     continue
                 if len(path) == _LONGEST_PATH or not _is(found, at + 1, "."):
                     self.names[tuple(path)] = None

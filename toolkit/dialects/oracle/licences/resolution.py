@@ -26,6 +26,8 @@ _PROGRAMS = frozenset(["FUNCTION", "PROCEDURE", "PACKAGE", "TYPE"])
 _DATA = frozenset(["TABLE", "VIEW", "MATERIALIZED VIEW"])
 _ON_DDL, _ON_DDL_UNSEEN = "DDL TRIGGER", "DDL TRIGGERS NOT SHOWN"
 """Kinds of `name_leads_to.sql` that stand for no name that was asked for."""
+_UNSEEN, _CHILD = "NOT SHOWN", "CHILD"
+"""Kinds of `name_triggers.sql` that are no trigger."""
 _Name = tuple[str | None, str]
 
 
@@ -47,6 +49,7 @@ def follow(
     catalogue: NameLookup,
     written: Iterable[tuple[str, ...]] = (),
     *,
+    deletes: bool = False,
     fires_ddl: bool = False,
 ) -> tuple[Row, ...]:
     """Return what was found behind names, as rows for `findings` and `own_names`.
@@ -55,10 +58,12 @@ def follow(
         names: as parts, as `look` finds them.
         catalogue: what is asked.
         written: the names of what is written: its triggers are followed, too.
+        deletes: whether rows may be deleted: the tables that this changes by their foreign keys are followed, too.
         fires_ddl: whether DDL is sent, which fires triggers of the database and of the session's schema.
     """
     paths = tuple(dict.fromkeys(names))
-    search = _Search(catalogue, {candidate for path in written for candidate in _candidates(path)}, fires_ddl)
+    written_names = {candidate for path in written for candidate in _candidates(path)}
+    search = _Search(catalogue, written_names, deletes, fires_ddl)
     search.run((candidate, "") for path in paths for candidate in _candidates(path))
     rows = [*search.rows]
     rows += [_row("own", json.dumps(path)) for path in paths if any(one in search.own for one in _meant(path))]
@@ -110,11 +115,15 @@ class _Search:
 
     catalogue: NameLookup
     written: set[_Name] = field(default_factory=set)
+    deletes: bool = False
+    """Whether rows of what is written may be deleted."""
     fires_ddl: bool = False
     """Whether triggers on DDL are still to be followed: each answer shows all of them."""
     rows: list[Row] = field(default_factory=list)
     own: set[_Name] = field(default_factory=set)
     _seen: set[_Name] = field(default_factory=set)
+    _fired: set[tuple[_Name, bool]] = field(default_factory=set)
+    """Tables whose triggers were read, each with whether rows were deleted then."""
     _waiting: list[tuple[_Name, str]] = field(default_factory=list)
     _reads: int = 0
 
@@ -227,19 +236,29 @@ class _Search:
         text = _joined(rows)
         found = look(f"CREATE {text}")
         self._add_hidden(found, way, found.uses)
+        self._writes(found, owner, way)
         if "SQL_MACRO" in text.upper():
             self.rows.append(_row("unseen", f"`{way}` is a SQL macro: the text that it returns cannot be seen"))
 
     def _read_triggers(self, owner: str, name: str, way: str) -> None:
         """Follow what a change fires: what is not shown is on the bill, what cannot be read is unseen."""
-        self._reads += 1
-        for row in self.catalogue.triggers_of(owner, name):
-            if not row["is_shown"]:
-                self.rows.append(
-                    _row("note", f"triggers of `{way}`, if there are any, are not shown to this user")
-                )
+        waiting = [((owner, name), way)]
+        while waiting:
+            (owner, name), way = waiting.pop()
+            if ((owner, name), self.deletes) in self._fired or self._reads >= _MOST_READS:
                 continue
-            self._read_trigger((str(row["owner"]), str(row["name"])), way)
+            self._fired.add(((owner, name), self.deletes))
+            self._reads += 1
+            for row in self.catalogue.triggers_of(owner, name):
+                found = str(row["owner"]), str(row["name"])
+                if row["kind"] == _UNSEEN:
+                    self.rows.append(
+                        _row("note", f"triggers of `{way}`, if there are any, are not shown to this user")
+                    )
+                elif row["kind"] != _CHILD:
+                    self._read_trigger(found, way)
+                elif self.deletes:
+                    waiting.append((found, f"{way} > rows of {'.'.join(found)}"))
 
     def _take_ddl_triggers(self, rows: Iterable[Row]) -> None:
         """Follow what DDL fires, but for the triggers that Oracle's own schemas bring."""
@@ -262,6 +281,18 @@ class _Search:
         found = look(f"CREATE {text}")
         self._add_hidden(found, fired, found.uses)
         self._add(trigger, f"{way} > trigger")
+        self._writes(found, trigger[0], fired)
+
+    def _writes(self, found: LicenceFindings, owner: str, way: str) -> None:
+        """Follow what a program writes, too: it fires triggers of its own."""
+        self.deletes = self.deletes or found.deletes
+        for path in found.written:
+            target = (path[0], path[1]) if len(path) > 1 else (owner, path[0])
+            self.written.add(target)
+            if target in self._seen:
+                self._read_triggers(*target, way)
+            else:
+                self._add(target, way)
 
     def _source(self, owner: str, name: str) -> tuple[Row, ...]:
         return tuple(row for row in self.catalogue.text_of(owner, name, view=False) if row["kind"] == "TRIGGER")
