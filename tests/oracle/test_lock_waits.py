@@ -13,6 +13,7 @@ from tests.oracle.standin import running_standin
 from tests.oracle.standin.faults import AFTER, Act, Fault, Struck
 from tests.oracle.standin.state import State
 from tests.oracle.test_undo import experiment
+from tests.servers import forks
 from toolkit.app.runs.preview import script
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
@@ -134,3 +135,17 @@ def test_a_script_says_what_a_live_rebuild_means_for_others() -> None:
         shown, _ = script(experiment(standin, "index-rebuild"), resolved)
         resolved.close()
     assert "nobody can change rows of `DBATK.GTEST`" in shown
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_the_screen_names_what_is_left_whatever_else_it_has_to_say(quiet: tuple[str, ...], tmp_path: Path) -> None:
+    with running_standin() as standin:
+        wreck.prepare(standin)
+        standin.engine.faults.append(Fault(lock(math.inf), words="PARALLEL 2"))
+        command = ("toolkit", *REBUILD, "-t", standin.url, "--not-production", "--lock-tries", "1", *quiet)
+        done = forks.run(*command, env=wreck.environment(standin, tmp_path))
+    assert done.returncode == ExitCode.INCOMPLETE
+    said = " ".join(done.stdout.split())
+    assert "! index `DBATK.GTEST_IX` (degree is `4`, was `2`; logging is `NO`, was `YES`)" in said, said
+    assert 'run: ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 2; ALTER INDEX "DBATK"."GTEST_IX" LOGGING;' in said
+    assert "not everything is undone: `dbatk clean" in done.stderr

@@ -31,6 +31,7 @@ def test_a_measurement_shows_its_cells_what_to_use_and_what_speaks_against_it() 
 def test_more_doubts_than_one_reads_are_counted() -> None:
     run = replace(measured(), warnings=tuple(f"warning {number}" for number in range(9)))
     assert summary_text(run).splitlines()[-1] == "! and 9 more, see the report"
+    assert "! warning 8" in summary_text(run, whole=True).splitlines()
 
 
 def test_a_cell_that_is_unsupported_stands_in_the_table_with_its_reason_below() -> None:

@@ -103,6 +103,7 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
     from toolkit.app.runs.repair import undo_script_left
 
     record = find_run(store, run, samples=arguments.flag("json"))
+    well, undo = ended_well(record), undo_script_left(store, run)
     if arguments.flag("json"):
         from toolkit.analysis.documents import run_document
         from toolkit.report.render import json_text
@@ -111,13 +112,13 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
     else:
         from toolkit.report.summary import summary_text
 
-        out(summary_text(record))
-    well, undo = ended_well(record), undo_script_left(store, run)
-    if not arguments.flag("quiet") and not speaks_json(arguments):
+        out(summary_text(record, whole=not well or undo is not None))
+    if not speaks_json(arguments):
         for sentence in () if well or len(record.latest_trials) == 1 else failures(record):  # one is shown above
             say(sentence)
         if undo is not None:
             say(f"warning: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}")
+    if not arguments.flag("quiet") and not speaks_json(arguments):
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
     return ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
 

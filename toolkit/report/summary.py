@@ -19,16 +19,22 @@ _MOST_DOUBTS = 4
 _MOST_ITEMS = 10
 
 
-def summary_text(run_or_runs: RunRecord | Sequence[RunRecord]) -> str:
-    """Return a short account of runs: a table of cells each, and the advice made from the numbers."""
+def summary_text(run_or_runs: RunRecord | Sequence[RunRecord], *, whole: bool = False) -> str:
+    """Return a short account of runs: a table of cells each, and the advice made from the numbers.
+
+    Args:
+        run_or_runs: one run, or several.
+        whole: leave no warning to the report: one of them may name what a run changed and could not undo.
+    """
     runs = [run_or_runs] if isinstance(run_or_runs, RunRecord) else run_or_runs
-    return "\n\n".join("\n".join(_run(run)) for run in runs) + "\n"
+    most = None if whole else _MOST_DOUBTS
+    return "\n\n".join("\n".join(_run(run, most)) for run in runs) + "\n"
 
 
-def _run(run: RunRecord) -> list[str]:
+def _run(run: RunRecord, most: int | None) -> list[str]:
     kind = "job" if run.head.mode is Mode.JOB else "run"
     title = wrapped(clean(f"{run.head.experiment.operation} {_object(run)} ({kind} {run.head.run})"))
-    return [*title, *(_job(run) if run.head.mode is Mode.JOB else _measurement(run))]
+    return [*title, *(_job(run, most) if run.head.mode is Mode.JOB else _measurement(run, most))]
 
 
 def _object(run: RunRecord) -> str:
@@ -38,7 +44,7 @@ def _object(run: RunRecord) -> str:
     return " ".join(found) if isinstance(found, tuple) else str(found)
 
 
-def _measurement(run: RunRecord) -> list[str]:
+def _measurement(run: RunRecord, most: int | None) -> list[str]:
     found = analyse(run)
     advice = advise(found)
     cells = text_table(short_cells_table(found, advice.best, advice.recommended)) if found.cells else []
@@ -46,22 +52,23 @@ def _measurement(run: RunRecord) -> list[str]:
         *cells,
         *wrapped(clean(advice.headline)),
         *bullets(map(clean, advice.sentences)),
-        *_doubts((*advice.doubts, *run.warnings)),
+        *_doubts((*advice.doubts, *run.warnings), most),
     ]
 
 
-def _doubts(doubts: Sequence[str]) -> list[str]:
-    more = len(doubts) - _MOST_DOUBTS
-    lines = bullets(map(clean, doubts[:_MOST_DOUBTS]), "! ")
+def _doubts(doubts: Sequence[str], most: int | None) -> list[str]:
+    more = 0 if most is None else len(doubts) - most
+    lines = bullets(map(clean, doubts[:most]), "! ")
     return [*lines, f"! and {more} more, see the report"] if more > 0 else lines
 
 
-def _job(run: RunRecord) -> list[str]:
+def _job(run: RunRecord, most: int | None) -> list[str]:
     if not run.trials:
-        return ["nothing was executed", *_doubts(run.warnings)]
+        return ["nothing was executed", *_doubts(run.warnings, most)]
     word = degree_factor(run.head.experiment.operation)
     judged = judged_of(run)
-    return [*(line for trial in run.trials for line in _execution(trial, word, judged)), *_doubts(run.warnings)]
+    done = (line for trial in run.trials for line in _execution(trial, word, judged))
+    return [*done, *_doubts(run.warnings, most)]
 
 
 def job_headline(run: RunRecord) -> str:

@@ -188,16 +188,16 @@ def plain(value: object) -> Scalar:
     return str(value)
 
 
+_PLAIN = (str, int, float, type(None))
+
+
 def plain_rows(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> tuple[Row, ...]:
     """Return rows as mappings from lower-case column names to plain scalars."""
     names = [column.lower() for column in columns]
     return tuple(
-        dict(zip(names, [each if type(each) in _PLAIN else plain(each) for each in row], strict=True))
+        dict(zip(names, [each if isinstance(each, _PLAIN) else plain(each) for each in row], strict=True))
         for row in rows
     )
-
-
-_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 # -- binds --------------------------------------------------------------------------------------------------------
