@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +20,7 @@ import pytest
 
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.faults import AFTER, Fault
 from tests.oracle.standin.rman import Home, is_alive, oracle_home
 from tests.oracle.standin.scenario import ViewRow
 from tests.tiers import thinned
@@ -527,6 +529,37 @@ def test_trials_that_could_cost_a_real_backup_are_refused(
     status, message, hint = refusal(dbatk, *arguments)
     assert status == 5 and words in message and "without `--write`" in hint
     assert len(calls(site)) == begun and (site.folder / "theirs.bkp").exists()
+
+
+@pytest.mark.parametrize("becomes", ["TO REDUNDANCY 1", "full", "revoked"])
+def test_no_further_trial_is_written_once_it_could_cost_a_real_backup(
+    becomes: str, site: Site, dbatk: Dbatk
+) -> None:
+    """Somebody changes the policy, fills the recovery area or revokes a grant after the first trial."""
+    site.home.tell(**_FAST, area="/u01/area", area_used=0)
+    site.home.foreign_piece(site.folder / "theirs.bkp", "NIGHTLY")
+    site.home.configure(RETENTION_POLICY="TO REDUNDANCY 3")
+
+    def strike(*_: object) -> None:
+        if becomes == "full":
+            site.home.tell(**_FAST, area="/u01/area", area_used=2**40)
+        elif becomes == "revoked":
+            engine = site.standin.engine
+            engine.scenario = engine.state.scenario = replace(
+                engine.scenario, denied=frozenset({"V$RMAN_CONFIGURATION"})
+            )
+        else:
+            site.home.configure(RETENTION_POLICY=becomes)
+
+    site.standin.engine.faults.append(Fault(strike, words="v$rman_backup_job_details", when=AFTER))
+    status, run = sweep(dbatk, "--write", "--destination", str(site.context), "--channels", "1", "--repeat", "3")
+    said = " ".join(run["warnings"])
+    assert status == 3 and run["state"] == "interrupted", run
+    assert len([trial for trial in run["trials"] if trial["outcome"] == "ok"]) == 1
+    assert "no further trial is begun" in said and "then `dbatk runs resume`" in said, said
+    assert site.left() == [] and (site.folder / "theirs.bkp").exists()
+    status, run = dbatk("runs", "resume", "last", "--not-production")
+    assert status == 5 and "retention policy" in run["error"]["message"], run
 
 
 @pytest.mark.parametrize(

@@ -355,7 +355,7 @@ def test_no_trial_begins_that_the_budget_does_not_hold(
 
 def test_a_run_stops_before_the_trial_that_would_find_no_room(rig: Rig) -> None:
     context = rig.context()
-    context.short_of_room = lambda trial: "no room" if trial.number > 1 else None
+    context.barred = lambda trial: "no room" if trial.number > 1 else None
     state, _ = rig.run(planned(ONE, ONE), context=context)
     assert (state, len(rig.ran)) == (RunState.INTERRUPTED, 1)
     assert warnings_of(context) == ["no room"]

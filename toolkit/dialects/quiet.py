@@ -51,6 +51,9 @@ class Quiet:
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return ()
 
+    def perishable(self, work: Work) -> tuple[str, ...]:
+        return ()
+
     def watching(self, facts: Facts) -> Watching:
         return Watching()
 

@@ -268,8 +268,8 @@ class RunContext:
     """The facts of the run's very beginning, where it was resumed."""
     plans_kept: set[Cell] = field(default_factory=set)
     workers: Workers = field(default_factory=Workers)
-    short_of_room: Callable[[PlannedTrial], str | None] = lambda _: None
-    """Says, before a trial, what it would find no room for; asked of the server or the disk each time."""
+    barred: Callable[[PlannedTrial], str | None] = lambda _: None
+    """Says, before a trial, what it would find no room for or what it would harm; asked anew each time."""
     before_trial: Callable[[], None] = lambda: None
     """Waits until the guards of the run let a trial begin; asks the run to stop where they do not."""
     when_done: Callable[[], None] = lambda: None

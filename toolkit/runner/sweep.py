@@ -190,11 +190,11 @@ class Sweep:
         return False
 
     def _fits(self, planned: PlannedTrial) -> bool:
-        """Stop between trials before a disk or the place of archived logs is full."""
-        short = self._context.short_of_room(planned)
-        if short is not None:
-            self._context.warn(short)
-        return short is None
+        """Stop between trials before one that fills a disk or the place of archived logs, or does other harm."""
+        why = self._context.barred(planned)
+        if why is not None:
+            self._context.warn(why)
+        return why is None
 
     # -- one trial ----------------------------------------------------------------------------------------------
     def _trial(self, planned: PlannedTrial) -> EndedTrial:

@@ -17,7 +17,7 @@ from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.keeping import keep_best
-from toolkit.app.runs.planning import check_plan, check_within, read_planning
+from toolkit.app.runs.planning import check_plan, check_within, judging_anew, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
     database_of,
@@ -216,6 +216,8 @@ class _Launch:
         providers = providers_of(
             planning, self.target, self.sessions, self.run, events=self.events, snapshot_source=snapshot_source
         )
+        room = watching_room(planning, self.target, self.sessions, made)
+        anew = judging_anew(planning, self.sessions)
         context = RunContext(
             self.run,
             planning,
@@ -227,7 +229,7 @@ class _Launch:
             self.stop,
             self.events,
             attempt,
-            short_of_room=watching_room(planning, self.target, self.sessions, made),
+            barred=lambda trial: room(trial) or anew(trial),
         )
         context.when_done = partial(remove_old, context)
         return context

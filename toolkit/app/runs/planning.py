@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from toolkit.app.approvals import TargetPolicy
@@ -10,7 +10,7 @@ from toolkit.app.runs import licensing
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, read_facts, read_probes
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Support
@@ -48,6 +48,25 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
         return planning
     answers = {**facts.answers, **read_probes(probes, sessions.programs_folders)}
     return replace(planning, facts=replace(facts, answers=answers))
+
+
+def judging_anew(planning: PlanningContext, sessions: Sessions) -> Callable[[PlannedTrial], str | None]:
+    """Return who says before a trial that it may not be had any more, by what is read again then."""
+
+    def barred(trial: PlannedTrial) -> str | None:
+        works = [piece.work for piece in planning.pieces(trial.cell)]
+        files = dict.fromkeys(file for work in works for file in planning.dialect.perishable(work))
+        if not files or not planning.support_for(trial.cell).ok:
+            return None
+        asked = tuple(Query(file, file, optional=True) for file in files)
+        kept = {key: rows for key, rows in planning.facts.answers.items() if key not in files}
+        refused = {key: why for key, why in planning.facts.refused.items() if key not in files}
+        known = replace(planning.facts, answers=kept, refused=refused)
+        facts = read_facts(sessions.get(Role.CONTROL), planning.dialect, asked, known)
+        found = replace(planning, facts=facts).support_for(trial.cell)
+        return None if found.ok else f"no further trial is begun: {found.sentence}; then `dbatk runs resume`"
+
+    return barred
 
 
 def read_planning(

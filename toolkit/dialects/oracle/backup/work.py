@@ -29,6 +29,11 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (*folders, Call(known.CONFIGURATION, file=True, keep_as=BEFORE))
 
 
+def perishable(work: Work) -> tuple[str, ...]:
+    """Return what tells whether a written trial could cost a real backup: policy, recovery area, backups."""
+    return (known.CONFIGURATION, known.AREA, known.FULL) if order_of(work).act is BackupAction.WRITE else ()
+
+
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the one script that is on the clock; on RDS the procedure that stands for it."""
     order = order_of(work)
