@@ -210,13 +210,6 @@ class Catalogue(Protocol):
         """Say how much room there is in a place that a work or a step takes bytes of."""
         ...
 
-    def perishable(self, work: Work) -> tuple[str, ...]:
-        """Return the catalogue files without binds, each its own key, by whose answers a trial is judged anew.
-
-        They tell of what others may change while a run lasts, so that its next trial would do harm.
-        """
-        ...
-
     logs_file: str | None
     """The catalogue file without binds that tells of the room of what `logged` answers; read between trials."""
 

@@ -72,6 +72,10 @@ class Implementation(ABC):
         """Name catalogue files without binds, each optional, that an option needs; `asked`: values of each."""
         return ()
 
+    def perishable(self, work: Work) -> tuple[str, ...]:
+        """Name catalogue files without binds by which a trial is judged anew: others may change what they tell."""
+        return ()
+
     @abstractmethod
     def support(self, work: Work, facts: Facts) -> Support:
         """Say whether this work can be done so, with the sentence a DBA would want."""

@@ -51,9 +51,6 @@ class Quiet:
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return ()
 
-    def perishable(self, work: Work) -> tuple[str, ...]:
-        return ()
-
     def watching(self, facts: Facts) -> Watching:
         return Watching()
 

@@ -394,10 +394,6 @@ def _mended(lacking: Row, dialect: Dialect) -> str:
 
 def _by(entry: JournalEntry) -> str:
     """Name the statements that put a change back: each by the comment that tells it, or its first line."""
-    told = [_told(text.strip().splitlines()) for text in entry.undo if text.strip()]
+    lines = [[line.strip() for line in text.strip().splitlines()] for text in entry.undo if text.strip()]
+    told = [next((line for line in each if line.startswith("-- ")), each[0]).removeprefix("-- ") for each in lines]
     return f" by {'; '.join(told)}" if told else ""
-
-
-def _told(lines: list[str]) -> str:
-    stripped = [line.strip() for line in lines]
-    return next((line for line in stripped if line.startswith("-- ")), stripped[0]).removeprefix("-- ")

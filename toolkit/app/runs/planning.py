@@ -55,7 +55,8 @@ def judging_anew(planning: PlanningContext, sessions: Sessions) -> Callable[[Pla
 
     def barred(trial: PlannedTrial) -> str | None:
         works = [piece.work for piece in planning.pieces(trial.cell)]
-        files = dict.fromkeys(file for work in works for file in planning.dialect.perishable(work))
+        how = planning.dialect.work.of(planning.experiment.operation)
+        files = dict.fromkeys(file for work in works for file in how.perishable(work))
         if not files or not planning.support_for(trial.cell).ok:
             return None
         asked = tuple(Query(file, file, optional=True) for file in files)

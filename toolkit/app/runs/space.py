@@ -57,15 +57,13 @@ Tally = Mapping[Place, Taken]
 NONE_DONE: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=4)
 def taken_by_run(
-    planning: PlanningContext, trials: tuple[PlannedTrial, ...], done: frozenset[str] = NONE_DONE
+    planning: PlanningContext, trials: Sequence[PlannedTrial], done: frozenset[str] = NONE_DONE
 ) -> Tally:
     """Estimate what a run takes of each place at its fullest.
 
-    Copies made once stay beside every trial, what a trial makes until it ends (with `--keep all` until the end of
-    the run), sorted keys and second segments as long as their step; the job of `--keep best` comes after all that.
-    Logs that the server keeps add up over everything.
+    Copies made once stay beside every trial, what a trial makes until it ends (`--keep all`: until the run ends),
+    sorted keys and second segments as long as their step; then comes the job of `--keep best`. Logs add up.
 
     Args:
         planning: the run.
@@ -89,6 +87,9 @@ def taken_by_run(
     added = [_logs_of(setup, planning), *(logs[one.cell] for one in trials if one.cell in logs)]
     best = [_together([_logs_of(each.setup, planning), _logged(each, planning)]) for each in kept]
     return _together([at_once, *added, _most(best)])
+
+
+_taken = lru_cache(maxsize=4)(taken_by_run)  # asked for three times before a run
 
 
 def items_done(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset[str]:
@@ -268,7 +269,7 @@ def space_notes(planning: PlanningContext, target: Target | None) -> tuple[tuple
     if planning.facts.assumed:
         return ()
     who = _who(planning.experiment)
-    found = compared(taken_by_run(planning, planning.trials), planning, target)
+    found = compared(_taken(planning, planning.trials, NONE_DONE), planning, target)
     return tuple(
         (each.sentence(who), each.doubtful) if each.room.refusal is None else (each.room.refusal.message, False)
         for each in found
@@ -287,7 +288,7 @@ def check_space(
         ToolkitError: TK-0305 with both sizes of each place, or as a place refuses anything (TK-0204, TK-0305).
     """
     short = []
-    for each in compared(taken_by_run(planning, tuple(trials), done), planning, target):
+    for each in compared(_taken(planning, tuple(trials), done), planning, target):
         if each.room.refusal is not None:
             raise each.room.refusal
         if each.short:
@@ -340,10 +341,8 @@ def short_of_disk(stages: Stages, planning: PlanningContext, target: Target) -> 
     """Say that what a trial takes of a folder of this host, and a fifth more, is not free now."""
     tally = {place: taken for place, taken in taken_by_trial(stages).items() if place.kind is PlaceKind.FOLDER}
     for each in compared(tally, planning, target):
-        free = each.room.free_bytes
-        if free is not None and free < SPARE * each.taken.bytes:
-            left = f"only {byte_size(free)} are left on the disk of {each.where}"
-            return f"{left}; free space, then `dbatk runs resume`"
+        if (free := each.room.free_bytes) is not None and free < SPARE * each.taken.bytes:
+            return f"only {byte_size(free)} are left on the disk of {each.where}; free space, then `dbatk runs resume`"
     return None
 
 
@@ -382,8 +381,8 @@ class _Logs:
         room = self._planning.dialect.room(place, self._facts)
         if room.free_bytes is None or room.free_bytes >= _least(taken, room):
             return None
-        need = _Compared((place,), taken, room).need
-        left = f"only {byte_size(room.free_bytes)} are left in {place}, and the next trial needs {need}"
+        need = f"and the next trial needs {_Compared((place,), taken, room).need}"
+        left = f"only {byte_size(room.free_bytes)} are left in {place}, {need}"
         return f"{left}; {room.hint.partition(',')[0]}, then `dbatk runs resume`"
 
 

@@ -29,7 +29,6 @@ from toolkit.dialects.oracle import (
     space,
 )
 from toolkit.dialects.oracle.backup import client as rman
-from toolkit.dialects.oracle.backup import work as rman_work
 from toolkit.dialects.oracle.work import WORK, loads
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
@@ -116,9 +115,6 @@ class OracleDialect:
     def room(self, place: Place, facts: Facts) -> Room:
         logs = archiving.room(facts) if archiving.FILE in (*facts.answers, *facts.refused) else None
         return logs if logs is not None and place == archiving.place(facts) else space.room(place, facts)
-
-    def perishable(self, work: Work) -> tuple[str, ...]:
-        return rman_work.perishable(work) if work.operation == "backup" else ()
 
     def copy_table(
         self,

@@ -146,6 +146,9 @@ class _Backup(OracleBackups):
     def support(self, work: Work, facts: Facts) -> Support:
         return rman.judge(work, facts) or support.SUPPORTED
 
+    def perishable(self, work: Work) -> tuple[str, ...]:
+        return rman.perishable(work)
+
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return rman.after(work)
 
