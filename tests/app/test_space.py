@@ -48,7 +48,7 @@ class Rooms:
         return self.known.get(place, Room(unknown="nobody looked"))
 
 
-@dataclass
+@dataclass(eq=False)
 class Planned:
     """What was planned: for each cell its stages."""
 

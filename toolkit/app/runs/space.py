@@ -68,7 +68,7 @@ def taken_by_run(
     Args:
         planning: the run.
         trials: those to be run.
-        done: labels of the items that need not be done again.
+        done: labels of items that need not be done again.
     """
     stages = _stages(planning, done)
     if not stages:
@@ -89,7 +89,7 @@ def taken_by_run(
     return _together([at_once, *added, _most(best)])
 
 
-_taken = lru_cache(maxsize=4)(taken_by_run)  # asked for three times before a run
+_taken = lru_cache(maxsize=4)(taken_by_run)
 
 
 def items_done(experiment: Experiment, trials: Iterable[TrialRecord]) -> frozenset[str]:
@@ -220,8 +220,7 @@ class _Compared:
         doubled = f"; {self.room.doubled_by}" if self.room.doubled_by else ""
         free, growth = self.room.free_bytes, self.room.growth_bytes
         if free is None:
-            hint = f"; {self.room.hint}" if self.room.hint else ""
-            again = "" if nothing else "it is unknown "
+            hint, again = f"; {self.room.hint}" if self.room.hint else "", "" if nothing else "it is unknown "
             return f"{need}, and {again}what is free there: {self.room.unknown}{doubled}{hint}"
         if nothing and self.room.folder:
             return need
@@ -342,7 +341,8 @@ def short_of_disk(stages: Stages, planning: PlanningContext, target: Target) -> 
     tally = {place: taken for place, taken in taken_by_trial(stages).items() if place.kind is PlaceKind.FOLDER}
     for each in compared(tally, planning, target):
         if (free := each.room.free_bytes) is not None and free < SPARE * each.taken.bytes:
-            return f"only {byte_size(free)} are left on the disk of {each.where}; free space, then `dbatk runs resume`"
+            left = f"only {byte_size(free)} are left on the disk of {each.where}"
+            return f"{left}; free space, then `dbatk runs resume`"
     return None
 
 
@@ -381,9 +381,9 @@ class _Logs:
         room = self._planning.dialect.room(place, self._facts)
         if room.free_bytes is None or room.free_bytes >= _least(taken, room):
             return None
-        need = f"and the next trial needs {_Compared((place,), taken, room).need}"
-        left = f"only {byte_size(room.free_bytes)} are left in {place}, {need}"
-        return f"{left}; {room.hint.partition(',')[0]}, then `dbatk runs resume`"
+        need, hint = _Compared((place,), taken, room).need, room.hint.partition(",")[0]
+        left = f"only {byte_size(room.free_bytes)} are left in {place}, and the next trial needs {need}"
+        return f"{left}; {hint}, then `dbatk runs resume`"
 
 
 def _least(taken: Taken, room: Room) -> float:
