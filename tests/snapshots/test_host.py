@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -67,9 +69,28 @@ def test_the_seconds_of_a_server_are_those_of_its_processes_and_of_those_they_ha
             return [Spent(8), Spent(9)]
 
     monkeypatch.setattr(psutil, "Process", Spent)
+    monkeypatch.setattr(host, "_is_alone", lambda _: False)
     seen = host_state(7, 9)
     assert (seen.server, seen.ours) == (33.0 + 33.0 + 3.0, 3.0 + 33.0 + 3.0)
     assert (host_state(None).server, host_state(7).ours) == (0.0, 0.0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system has no /proc")
+def test_the_other_processes_of_the_host_are_looked_at_only_for_a_process_that_has_children(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def children(self: psutil.Process, **_: bool) -> list[psutil.Process]:
+        asked.append(self.pid)
+        return []
+
+    monkeypatch.setattr(psutil.Process, "children", children)
+    waits = "input()"
+    with subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.PIPE) as child:
+        assert host_state(child.pid, os.getpid()).ours > 0
+        assert asked == [os.getpid()]
+        child.kill()
 
 
 def test_a_server_that_is_gone_has_spent_nothing() -> None:

@@ -56,13 +56,21 @@ def _tree_seconds(root: int | None) -> float:
         return 0.0
     total = 0.0
     with contextlib.suppress(psutil.Error):
-        server = psutil.Process(root)
-        for process in (server, *server.children(recursive=True)):
+        first = psutil.Process(root)
+        for process in (first, *(() if _is_alone(root) else first.children(recursive=True))):
             with contextlib.suppress(psutil.Error):
                 times = process.cpu_times()
                 total += times.user + times.system
                 total += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
     return total
+
+
+def _is_alone(root: int) -> bool:
+    """Tell whether a process surely has none below it; finding those it has looks at all of the host."""
+    try:
+        return not any((task / "children").read_bytes() for task in Path(f"/proc/{root}/task").iterdir())
+    except OSError:  # no such file with this kernel, or a thread has just ended
+        return False
 
 
 def host_state(server: int | None, ours: int | None = None) -> HostState:
