@@ -124,8 +124,12 @@ def test_a_target_that_says_nothing_any_more_is_not_waited_for(
 @pytest.mark.parametrize(
     ("windows", "said"),
     [
-        ('["00:00-24:00 UTC"]', "open now, and still Tue 2026-01-13 00:00 (UTC)"),
-        ('["22:00-06:00 UTC", "06:00-22:00 UTC"]', "open now, and still "),
+        ('["00:00-24:00 UTC"]', "open now, and all week"),
+        ('["22:00-06:00 UTC", "06:00-22:00 UTC"]', "open now, and all week"),
+        (
+            '[{time = "00:00-24:00", zone = "UTC", days = ["fri", "sat", "sun", "mon", "tue"]}]',
+            "open now, at least until Tue 2026-01-13 00:00 (UTC)",
+        ),
         ('["00:00-06:00 UTC"]', "open now, closes Fri 2026-01-09 06:00 (UTC)"),
         ('[{time = "00:00-24:00", zone = "UTC", days = ["fri", "sat"]}]', "open now, closes Sun 2026-01-11 00:00"),
         ('["22:00-06:00 UTC"]', "open now, closes Fri 2026-01-09 06:00 (UTC)"),

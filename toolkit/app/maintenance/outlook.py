@@ -40,6 +40,7 @@ _ANSWER_SECONDS = 120.0
 _CLOCK = timedelta(minutes=1)
 """Clocks of two hosts of one plan may differ so much."""
 _SHOWN = 3
+_WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def _sentences(plan: MaintenancePlan, span: TimeSpan | None, now: datetime) -> l
         zone = ZoneInfo(plan.windows.each[0].zone)
         if plan.windows.now(span.end) is not None:
             # what is looked at ends there, the opening does not
-            return [*sentences, f"open now, and still {_moment(span.end, zone)} ({zone.key})"]
+            always = plan.windows.spans(now, now + _WEEK)[0].end >= now + _WEEK
+            until = "and all week" if always else f"at least until {_moment(span.end, zone)} ({zone.key})"
+            return [*sentences, f"open now, {until}"]
         opens = "open now" if span.holds(now) else f"opens {_moment(span.begin, zone)}"
         sentences.append(f"{opens}, closes {_moment(span.end, zone)} ({zone.key})")
     return sentences
