@@ -98,6 +98,18 @@ def test_what_was_approved_runs_as_often_as_one_likes(dbatk: Dbatk, approved: st
     assert [f"approved as {line['hash']}" in night["details"] for night in nights] == [True, True]
 
 
+@pytest.mark.parametrize(("old", "new"), [('by = "J. Doe"', 'by = "A. Nother"'), ("CHG-1", "CHG-2")])
+def test_an_approval_that_names_another_approver_or_reason_than_the_log_is_refused(
+    dbatk: Dbatk, approved: str, home: Path, old: str, new: str
+) -> None:
+    path = home / "nightly.approval.toml"
+    path.write_text(path.read_text().replace(old, new))
+    refused(
+        dbatk("run", approved, "--approved-only"),
+        "the audit log says that `J. Doe` approved it, because of `CHG-1`",
+    )
+
+
 def test_what_nobody_approved_is_refused(dbatk: Dbatk, plan: str) -> None:
     refused(dbatk("run", plan, "--approved-only"), "`nightly.toml` is not approved", "plan approve nightly.toml")
 

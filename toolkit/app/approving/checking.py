@@ -24,6 +24,8 @@ from toolkit.store.audit_check import verify_since_sealed
 
 _SHOWN = 12
 _AT_ONCE = 16
+_CUT = 400
+"""Characters from which on the log may have cut a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +150,27 @@ def _is_in_force(approval: Approval, subject: Subject, store: Store, *, signed: 
             raise _out_of_force(subject, f"was revoked by {who}" + (f": {event.reason}" if event.reason else ""))
         if newer & {here, place}:
             raise _out_of_force(subject, f"of {approval.at[:19]} was superseded by a newer one")
+        _check_approver(approval, subject, line)
         return True
     if newer & {here}:
         raise _out_of_force(subject, f"of {approval.at[:19]} was superseded by a newer one")
     return False
+
+
+def _check_approver(approval: Approval, subject: Subject, line: AuditLine) -> None:
+    """Refuse an approval that says that somebody else gave it than its line of the log says.
+
+    The hash of an approval is of what was approved: who approved it is not part of it.
+    """
+    logged = line.event.details[0].removeprefix("by "), line.event.reason or ""
+    given = approval.by, approval.reason or ""
+    if not all(a == b or (len(b) >= _CUT and a.startswith(b)) for a, b in zip(given, logged, strict=True)):
+        why = f"because of `{logged[1]}`" if logged[1] else "without a reason"
+        raise ToolkitError(
+            f"`{subject.approval_path}` was altered: the audit log says that `{logged[0]}` approved it, {why}",
+            code="TK-0313",
+            hint=f"review it and approve it again: `dbatk plan approve {subject.file}`",
+        )
 
 
 def _revoked_by(line: AuditLine) -> str:
