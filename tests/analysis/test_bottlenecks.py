@@ -69,6 +69,7 @@ PLANTED: dict[str, tuple[dict[str, object], Kind, str]] = {
          "reason": "1 of 4 threads did the work"},
         Kind.SERIAL, "1 of 4 threads did the work: the rest had nothing to do",
     ),
+    "one thread": ({"metrics": (metric("db_busiest_thread_pct", 91.0, "%"),)}, Kind.SERIAL, "one thread used"),
     "a coordinator that loads": (
         {"metrics": (metric("plan: load or build below PX SEND QC", 0.0, "yes/no"),)}, Kind.SERIAL, "coordinator",
     ),

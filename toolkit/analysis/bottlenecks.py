@@ -20,7 +20,7 @@ from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
 from toolkit.analysis.sort_memory import spill_of
 from toolkit.model.ceilings import Ceiling
 from toolkit.model.operations import declaration
-from toolkit.model.records import PLAN_IS_SERIAL, THREADS_AT_WORK, TrialRecord
+from toolkit.model.records import BUSIEST_THREAD, PLAN_IS_SERIAL, THREADS_AT_WORK, TrialRecord
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Outcome
 from toolkit.units import byte_size, number, percent, quantity, seconds
@@ -30,6 +30,8 @@ _WAITS = 0.15
 _ALONE = 0.4
 """Part of the time in which one of several processes works alone."""
 _BUSY, _OTHERS, _IO_WAIT, _AT_CEILING = 0.85, 0.25, 0.3, 0.85
+_BUSIEST = 0.75
+"""Part of the CPU time of at least two threads that one of them uses before it is named."""
 _LEAST_SPILL, _SPILL_SHARE = 2**20, 0.1
 _SKEWED = 2.0
 _HELD_UP = 0.2
@@ -44,8 +46,8 @@ class BottleneckKind(StrEnum):
     SERIAL = "a serial part"
     SKEW = "skew between servers"
     MEMORY = "too little memory"
-    OTHERS = "other load on the machine"
     IO = "I/O"
+    OTHERS = "other load on the machine"
     CPU = "CPU"
 
 
@@ -231,6 +233,10 @@ def _serial(seen: _Seen) -> Iterator[str]:
     if seen.metric("plan: load or build below PX SEND QC") == 0:
         yield "only the coordinator loads or builds: no such line of the plan is below PX SEND QC"
         return
+    busiest = seen.metric(BUSIEST_THREAD)
+    if busiest is not None and busiest >= 100 * _BUSIEST:
+        yield f"one thread used {percent(busiest)} of the CPU time (which operator it is, is not known)"
+        return
     alone = seen.alone("leaders", "workers")
     if alone >= _ALONE and seen.most_workers >= 1:
         line = _line_above_workers(seen.plan)
@@ -353,7 +359,7 @@ _LOOKS: Mapping[BottleneckKind, Callable[[_Seen], Iterator[str]]] = {
     BottleneckKind.SERIAL: _serial,
     BottleneckKind.SKEW: _skew,
     BottleneckKind.MEMORY: _memory,
-    BottleneckKind.OTHERS: _others,
     BottleneckKind.IO: _io,
+    BottleneckKind.OTHERS: _others,
     BottleneckKind.CPU: _cpu,
 }

@@ -17,6 +17,7 @@ from toolkit.cli.audit import add_audit
 from toolkit.cli.awr import add_awr
 from toolkit.cli.backup import add_backup
 from toolkit.cli.bundles import add_bundles
+from toolkit.cli.ceiling import add_ceiling
 from toolkit.cli.colours import choose_color
 from toolkit.cli.compare import add_compare
 from toolkit.cli.doctor import add_doctor
@@ -91,6 +92,7 @@ def build_app() -> typer.Typer:
     app.add_typer(target, name="target")
     add_doctor(app)
     add_environment(app)
+    add_ceiling(app)
     awr = new_group("Read AWR and Statspack reports.")
     app.add_typer(awr, name="awr")
     add_awr(awr)

@@ -128,6 +128,8 @@ READ_INTO_CACHE = "blocks read into the buffer cache"
 FOUND_IN_CACHE = "blocks found in the buffer cache"
 """Metrics of a trial, of the kinds that an engine tells: how its statements came by what they read."""
 
+BUSIEST_THREAD = "db_busiest_thread_pct"
+"""Metric of an embedded engine: the part of its threads' CPU time that the busiest of them used."""
 PLAN_IS_SERIAL = "plan"
 THREADS_AT_WORK = "threads that used CPU"
 """Sources of a granted degree that say that a statement offered no more parallel work, not that it got none."""

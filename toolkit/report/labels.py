@@ -36,6 +36,7 @@ _LABELS = {
     "write_bytes": "written to storage by the programs",
     "output_bytes": "output",
     "db_cpu_seconds": "database CPU time",
+    "db_busiest_thread_pct": "CPU time of the busiest thread, of all threads",
     "db_memory_bytes": "database memory",
     "db_temp_bytes": "temporary space",
     "db_used_bytes": "space used by the database",

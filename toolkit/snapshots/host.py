@@ -18,7 +18,7 @@ from pathlib import Path
 
 import psutil
 
-from toolkit.model.records import Metric, Sample
+from toolkit.model.records import BUSIEST_THREAD, Metric, Sample
 from toolkit.model.state import BEGUN, ColumnRole, StateColumn, StateSection
 from toolkit.model.values import Scalar
 
@@ -285,6 +285,12 @@ def busy_threads(before: Mapping[int, float], after: Mapping[int, float]) -> tup
     return sum(1 for each in used if each >= _SHARE * max(used)), total
 
 
+def busiest_share(before: Mapping[int, float], after: Mapping[int, float]) -> float | None:
+    """Return which part of the CPU seconds of all threads the busiest one used; None where nothing is known."""
+    used = [seconds - before.get(thread, 0.0) for thread, seconds in after.items()]
+    return None if sum(used) < _LEAST_SECONDS else max(used) / sum(used)
+
+
 class ThreadProvider:
     """`duckstat`: threads that used CPU, and the CPU seconds of this process."""
 
@@ -304,11 +310,14 @@ class ThreadProvider:
         return ()
 
     def end(self) -> tuple[Metric, ...]:
-        busy, seconds = busy_threads(self._before, thread_seconds())
+        after = thread_seconds()
+        busy, seconds = busy_threads(self._before, after)
         if busy is not None:
             self._peaks["busy_threads"] = float(busy)
         self._peaks["cpu_seconds"] = seconds
-        return (Metric("db_cpu_seconds", seconds, "s", self.name),)
+        share = busiest_share(self._before, after)
+        busiest = () if share is None else (Metric(BUSIEST_THREAD, 100 * share, "%", self.name),)
+        return (Metric("db_cpu_seconds", seconds, "s", self.name), *busiest)
 
     def peaks(self) -> Mapping[str, float]:
         return dict(self._peaks)
