@@ -34,7 +34,7 @@ def run_with(**fields: object) -> RunRecord:
 
 
 def causes(run: RunRecord, *ceilings: Ceiling) -> list[Kind]:
-    return [each.kind for each in bottlenecks(analyse(run), OF, ceilings)]
+    return [each.kind for each in bottlenecks(analyse(replace(run, ceilings=ceilings)), OF)]
 
 
 BLOCKED = instants({"waiting_lock": 1}, {"waiting_lock": 1}, {"waiting_not": 4}, {"waiting_not": 4})
@@ -121,9 +121,8 @@ def test_a_rate_near_the_ceiling_of_the_host_is_io() -> None:
     ceiling = Ceiling("read", 127e6, "bytes_per_second", "fio", datetime(2026, 11, 24, tzinfo=UTC))
     near = run_with(metrics=(metric("host_disk_read_bytes", 1.2e9),), **IDLE)
     assert causes(near, ceiling) == [Kind.IO]
-    assert (
-        "114 MiB/s of the 121 MiB/s that reading can do" in bottlenecks(analyse(near), OF, (ceiling,))[0].evidence
-    )
+    (found,) = bottlenecks(analyse(replace(near, ceilings=(ceiling,))), OF)
+    assert "114 MiB/s of the 121 MiB/s that reading can do" in found.evidence
     assert causes(run_with(metrics=(metric("host_disk_read_bytes", 6e8),), **IDLE), ceiling) == []
 
 

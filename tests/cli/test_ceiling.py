@@ -11,7 +11,6 @@ import pytest
 from tests.cli.conftest import Dbatk
 from tests.report.make import cell as cell_of
 from tests.report.make import metric, put, run_of, trial
-from toolkit.app import ceilings
 from toolkit.app.ceilings import fingerprint
 from toolkit.model.ceilings import Ceiling
 from toolkit.store import open_store
@@ -21,7 +20,7 @@ def test_what_was_measured_is_kept_and_names_the_limit_of_a_run(
     dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = Ceiling("read", 127e6, "bytes_per_second", "one HBA", datetime(2026, 1, 1, tzinfo=UTC))
-    monkeypatch.setattr(ceilings, "measure_ceilings", lambda _: (published,))
+    monkeypatch.setattr("toolkit.snapshots.ceilings.measure_ceilings", lambda _: (published,))
     document = json.loads(dbatk("ceiling", "-t", url, "--json").out)
     assert document["ceilings"][0]["value"] == 127e6
     assert document["host"] == fingerprint()

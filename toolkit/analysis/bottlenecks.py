@@ -18,7 +18,6 @@ from toolkit.analysis.cells import RunAnalysis, scale_level
 from toolkit.analysis.doubts import cpu_count
 from toolkit.analysis.lanes import LaneBar, lanes_of, longest_alone
 from toolkit.analysis.sort_memory import spill_of
-from toolkit.model.ceilings import Ceiling
 from toolkit.model.operations import declaration
 from toolkit.model.records import BUSIEST_THREAD, PLAN_IS_SERIAL, THREADS_AT_WORK, TrialRecord
 from toolkit.model.values import Cell, spell_level
@@ -64,12 +63,12 @@ class Bottleneck:
         return f"{self.kind}: {self.evidence}"
 
 
-def bottlenecks(found: RunAnalysis, cell: Cell, ceilings: Sequence[Ceiling] = ()) -> tuple[Bottleneck, ...]:
+def bottlenecks(found: RunAnalysis, cell: Cell) -> tuple[Bottleneck, ...]:
     """Return what held a configuration up, the first cause to remove first; nothing where it cannot be told."""
     trials = [each for each in found.run.trials if each.cell == cell and not each.warmup and _has_time(each)]
     if not trials:
         return ()
-    seen = _Seen(found, cell, trials, ceilings)
+    seen = _Seen(found, cell, trials)
     return tuple(Bottleneck(kind, evidence, cell) for kind, look in _LOOKS.items() for evidence in look(seen))
 
 
@@ -80,10 +79,8 @@ def _has_time(trial: TrialRecord) -> bool:
 class _Seen:
     """The trials of a configuration, and figures of them that several looks need."""
 
-    def __init__(
-        self, found: RunAnalysis, cell: Cell, trials: Sequence[TrialRecord], ceilings: Sequence[Ceiling]
-    ) -> None:
-        self.found, self.cell, self.trials, self.ceilings = found, cell, trials, ceilings
+    def __init__(self, found: RunAnalysis, cell: Cell, trials: Sequence[TrialRecord]) -> None:
+        self.found, self.cell, self.trials = found, cell, trials
         self.cpus = cpu_count(found)
         known = [each.granted_degree for each in trials if each.granted_degree]
         self.asked = scale_level(cell, found.scale) or float(max((t.requested_degree or 1) for t in trials))
@@ -319,7 +316,7 @@ def _others(seen: _Seen) -> Iterator[str]:
 
 
 def _io(seen: _Seen) -> Iterator[str]:
-    for ceiling in seen.ceilings:
+    for ceiling in seen.found.run.ceilings:
         rate = seen.per_second(*ceiling.metrics)
         if rate is not None and rate >= _AT_CEILING * ceiling.value:
             yield (

@@ -34,6 +34,7 @@ FEWEST_LEVELS = 4
 _STEP = 1.02
 _WIDEST = 1000.0
 """Peaks are sought up to so many times the highest level; beyond that lies none."""
+_LEAST_SERIAL = 1e-6
 _LEAST_VARIANCE = 1e-4
 """Of relative times: no machine follows a law more closely than by 1 %."""
 
@@ -189,7 +190,8 @@ def _point(found: RunAnalysis, level: float, cell: Cell, base: Cell) -> Measured
 def _spelled(law: ScalingLaw, scale: str, levels: int) -> str:
     serial = f"{percent(law.serial * 100)} of the work is serial"
     if math.isinf(law.peak):
-        bound = f"at most {number(1 / law.serial)} times as fast" if law.serial > 0 else "faster without bound"
+        bounded = law.serial > _LEAST_SERIAL
+        bound = f"at most {number(1 / law.serial)} times as fast" if bounded else "faster without bound"
         most = f"however many work at once, it becomes {bound}"
         peak = f"; a peak is possible from {scale} {number(law.peak_low)} on"
         return f"by Amdahl's law fitted to {levels} levels, {serial}: {most}{peak}"

@@ -19,7 +19,6 @@ from toolkit.analysis.laws import FittedLaw, fitted_law
 from toolkit.analysis.metrics import costs_of
 from toolkit.analysis.next_experiment import NextExperiment, next_experiment
 from toolkit.errors import ToolkitError
-from toolkit.model.ceilings import Ceiling
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Outcome, RunState
@@ -78,7 +77,6 @@ def recommend(
     worth_pct: float = WORTH_PCT,
     *,
     present: Mapping[str, str] | None = None,
-    ceilings: Sequence[Ceiling] = (),
 ) -> Recommendation:
     """Say what to set after a run.
 
@@ -86,7 +84,6 @@ def recommend(
         run: with its samples, without which waits are not seen.
         worth_pct: by how much a larger level must be better to be worth it.
         present: levels that are set now, as the command line spells them.
-        ceilings: of the host it ran on.
 
     Raises:
         ToolkitError: TK-0102 where no configuration of the run has the present levels.
@@ -98,7 +95,7 @@ def recommend(
     setting, any_of = _setting(advice.recommended)
     now, known = _present(found, granted, chosen or advice.best, present)
     over = _gain(found, chosen, now)
-    limits = tuple(_limits(found, advice.first, ceilings))
+    limits = tuple(_limits(found, advice.first))
     law = None if chosen is None else fitted_law(found, granted, chosen)
     return Recommendation(
         found,
@@ -217,18 +214,18 @@ def _cpu_ratio(found: RunAnalysis, chosen: Cell | None, base: Cell | None) -> fl
 
 
 # -- limits and the end -----------------------------------------------------------------------------------------
-def _limits(found: RunAnalysis, first: Cell | None, ceilings: Sequence[Ceiling]) -> Iterator[Bottleneck]:
+def _limits(found: RunAnalysis, first: Cell | None) -> Iterator[Bottleneck]:
     """Yield what held up the configuration of the headline, then what held up the next higher one."""
     if first is None:
         first = next((each.cell for each in found.cells if Outcome.DOWNGRADED in each.outcomes), None)
     if first is None:
         return
-    own = bottlenecks(found, first, ceilings)
+    own = bottlenecks(found, first)
     yield from own
     known = {each.kind for each in own}
     higher = _next_level(found, first)
     if higher is not None:
-        yield from (each for each in bottlenecks(found, higher, ceilings) if each.kind not in known)
+        yield from (each for each in bottlenecks(found, higher) if each.kind not in known)
 
 
 def _next_level(found: RunAnalysis, cell: Cell) -> Cell | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from toolkit.analysis.recommendation import Recommendation, recommend
-from toolkit.app.ceilings import ceilings_of
 from toolkit.app.files import write_file
 from toolkit.app.results import find_run
 from toolkit.design.build import check_engine
@@ -21,8 +20,7 @@ def advised(store: Store, ref: str, worth_pct: float, present: Mapping[str, str]
     Raises:
         ToolkitError: TK-0109 for no such run, TK-0102 for present levels that were not measured.
     """
-    run = find_run(store, ref, samples=True)
-    return recommend(run, worth_pct, present=present, ceilings=ceilings_of(store, run.environment))
+    return recommend(find_run(store, ref, samples=True), worth_pct, present=present)
 
 
 def write_next(found: Recommendation, path: Path) -> None:

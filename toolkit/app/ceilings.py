@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from toolkit.app.snapshots.providers import host_is_ours
-from toolkit.app.targets import ResolvedTarget
 from toolkit.errors import ToolkitError
 from toolkit.model.ceilings import Ceiling
 from toolkit.model.state import DATABASE, ColumnRole, State, StateColumn, StateSection
 from toolkit.model.values import Scalar
-from toolkit.runner.around import host_environment
-from toolkit.snapshots.ceilings import CeilingRequest, measure_ceilings
 from toolkit.store import Store
+
+if TYPE_CHECKING:
+    from toolkit.app.targets import ResolvedTarget
+    from toolkit.snapshots.ceilings import CeilingRequest
 
 PROVIDER = "ceiling"
 _LABEL = "ceiling"
@@ -39,6 +40,8 @@ class MeasuredCeilings:
 
 def fingerprint() -> dict[str, Scalar]:
     """Return what tells this host from others."""
+    from toolkit.runner.around import host_environment
+
     found = host_environment()
     return {name: found[name] for name in _FINGERPRINT}
 
@@ -49,6 +52,9 @@ def measure(store: Store, resolved: ResolvedTarget, shown: str, wanted: CeilingR
     Raises:
         ToolkitError: TK-0304 when the database runs elsewhere; as `measure_ceilings`.
     """
+    from toolkit.app.snapshots.providers import host_is_ours
+    from toolkit.snapshots.ceilings import measure_ceilings
+
     if not host_is_ours(resolved.target):
         raise ToolkitError(
             "the database runs on another host, so what it can do cannot be measured from here",

@@ -16,6 +16,7 @@ from toolkit.analysis.judged import judged_of
 from toolkit.analysis.noise import LOAD
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.environments import environment_of_run
+from toolkit.app.ceilings import ceilings_of
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import judged_by
@@ -99,7 +100,7 @@ def find_run(store: Store, ref: str, *, samples: bool = False) -> RunRecord:
     """
     record = store.load_run(store.resolve(ref), samples=samples)
     (head,) = _as_they_stand(store, [record.head])
-    return replace(record, head=head)
+    return replace(record, head=head, ceilings=ceilings_of(store, record.environment))
 
 
 def listed_runs(store: Store, limit: int | None) -> list[RunHead]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
+from toolkit.model.ceilings import Ceiling
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Cell, Scalar
 from toolkit.model.words import EngineName, EntryState, Mode, Outcome, RunState
@@ -193,6 +194,8 @@ class RunRecord:
     warnings: tuple[str, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     """Small text artifacts (scripts, facts); large ones are read one by one."""
+    ceilings: tuple[Ceiling, ...] = ()
+    """What the host it ran on can do at most, as far as that was measured."""
 
     @property
     def latest_trials(self) -> tuple[TrialRecord, ...]:

@@ -190,7 +190,7 @@ class ChartSpan:
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """A line through points; `look` is `series`, `ideal` or `level`."""
+    """A line through points; `look` is `series`, `ideal`, `level`, `law` or `ceiling`."""
 
     points: tuple[tuple[float, float], ...]
     series: int = 0
@@ -254,6 +254,8 @@ class Chart:
     frame: Frame = Frame()
     notes: tuple[str, ...] = ()
     table: Table | None = None
+    bare: bool = False
+    """Whether it has no grid: its cells stand for themselves."""
 
 
 def thin(values: Sequence[T], most: int, keep: Sequence[int] = ()) -> list[T]:

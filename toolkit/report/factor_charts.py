@@ -8,7 +8,9 @@ from typing import TypedDict
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis, scale_level
 from toolkit.analysis.judged import Judged
+from toolkit.analysis.laws import FittedLaw
 from toolkit.model.values import Cell, Level, spell_level
+from toolkit.report.bounds import Floor, floors_of, law_lines, law_name
 from toolkit.report.chart import (
     BOTTOM,
     LEFT,
@@ -50,14 +52,14 @@ class _Layout:
     judged: Judged
 
 
-def factor_charts(found: RunAnalysis) -> tuple[Chart, ...]:
-    """Return the charts that a run has data for: none when nothing was varied."""
+def factor_charts(found: RunAnalysis, law: FittedLaw | None = None) -> tuple[Chart, ...]:
+    """Return the charts that a run has data for, with its scaling law: none when nothing was varied."""
     layout = _layout(found)
     if layout is None:
         return ()
-    charts = [_time_chart(layout)]
+    charts = [_time_chart(layout, floors_of(found))]
     if layout.factor == found.scale and any(summary.speedup is not None for summary in found.cells):
-        charts += [_speedup_chart(layout, found), _efficiency_chart(layout)]
+        charts += [_speedup_chart(layout, found, law), _efficiency_chart(layout)]
     return tuple(charts)
 
 
@@ -133,7 +135,7 @@ def _left_out(layout: _Layout) -> tuple[str, ...]:
     return (f"{layout.left_out} more lines are not drawn; the table has them",) if layout.left_out else ()
 
 
-def _time_chart(layout: _Layout) -> Chart:
+def _time_chart(layout: _Layout, floors: Sequence[Floor] = ()) -> Chart:
     shown = [summary for group in layout.series.values() for summary in group]
     highest = max(max(*summary.values, summary.ci_high or 0.0) for summary in shown)
     judged = layout.judged
@@ -157,6 +159,12 @@ def _time_chart(layout: _Layout) -> Chart:
             points.append((x, y((summary.median or 0.0) * unit.per_second)))
             middles.append(ChartMark(*points[-1], _shape(index), index, "mid", _cell_label(summary, judged)))
         lines.append(ChartLine(tuple(points), index))
+    lines += [
+        ChartLine(
+            ((LEFT, y(each.seconds * unit.per_second)), (RIGHT, y(each.seconds * unit.per_second))), 0, "ceiling"
+        )
+        for each in floors
+    ]
     middle = "median and 95 % interval" if bars else "median"
     drawn = thin(raw, MOST_MARKS - len(middles))
     return Chart(
@@ -170,8 +178,13 @@ def _time_chart(layout: _Layout) -> Chart:
         lines=tuple(lines),
         bars=tuple(bars),
         marks=(*drawn, *middles),
-        legend=_legend(layout, Legend("one trial", 0, "dot", "raw"), Legend(middle, 0, "circle")),
-        notes=(*thinned_note(len(drawn), len(raw)), *_left_out(layout)),
+        legend=_legend(
+            layout,
+            Legend("one trial", 0, "dot", "raw"),
+            Legend(middle, 0, "circle"),
+            *(Legend(each.legend, look="ceiling") for each in floors),
+        ),
+        notes=(*thinned_note(len(drawn), len(raw)), *_left_out(layout), *(clean(each.note) for each in floors)),
         table=_time_table(layout, shown),
     )
 
@@ -235,7 +248,7 @@ class _Point:
     high: float | None
 
 
-def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
+def _speedup_chart(layout: _Layout, found: RunAnalysis, law: FittedLaw | None) -> Chart:
     points = {
         label: [
             _Point(summary, summary.speedup, summary.speedup_low, summary.speedup_high)
@@ -255,6 +268,7 @@ def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
     ideal = [(level, level / lowest) for level in sorted(set(levels))]
     # on two log axes the ideal is a straight line, on an axis of names it cannot be drawn
     line = ChartLine(tuple((layout.x(level), y(gain)) for level, gain in ideal), 0, "ideal")
+    curve = law_lines(layout.x, y, law)
     described = "; ".join(
         f"{clean(str(point.summary.cell))} {ratio(point.value)}"
         for group in points.values()
@@ -268,10 +282,14 @@ def _speedup_chart(layout: _Layout, found: RunAnalysis) -> Chart:
         y_label=layout.judged.times_as,
         x=layout.x,
         y=y,
-        legend=_legend(layout, *((Legend("ideal", look="ideal"),) if layout.x.logarithmic else ())),
+        legend=_legend(
+            layout,
+            *((Legend("ideal", look="ideal"),) if layout.x.logarithmic else ()),
+            *((Legend(law_name(law), 5, look="law"),) if curve and law else ()),
+        ),
         table=_gain_table(layout, gain, points, ratio),
         notes=_left_out(layout),
-        **_drawn(layout, points, y, (line,) if layout.x.logarithmic else (), ratio),
+        **_drawn(layout, points, y, (*((line,) if layout.x.logarithmic else ()), *curve), ratio),
     )
 
 

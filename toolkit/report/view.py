@@ -13,6 +13,7 @@ from toolkit.analysis.advice import Advice
 from toolkit.analysis.cells import RunAnalysis
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
+from toolkit.analysis.laws import FittedLaw
 from toolkit.analysis.recommendation import recommend, rows_below_headline
 from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment, OptionValue
@@ -22,6 +23,7 @@ from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, Run
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode, status
 from toolkit.report.backup_charts import backup_charts
+from toolkit.report.cell_charts import heat_chart, phase_chart
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
@@ -93,7 +95,7 @@ def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
         setting=recommendation_rows(rows_below_headline(recommended)) if run.head.mode is Mode.MEASUREMENT else (),
         cells=cells_table(found, advice.best, advice.recommended),
         short_cells=short_cells_table(found, advice.best, advice.recommended),
-        charts=_charts(found, advice),
+        charts=_charts(found, advice, recommended.law),
         resources=_during(found),
         environment=environment_table(run),
         short_environment=short_environment(run),
@@ -122,13 +124,14 @@ def _clean_advice(advice: Advice) -> Advice:
     return replace(advice, headline=clean(advice.headline), sentences=sentences, doubts=doubts)
 
 
-def _charts(found: RunAnalysis, advice: Advice) -> tuple[Chart, ...]:
-    return (*factor_charts(found), *backup_charts(found, advice.first))
+def _charts(found: RunAnalysis, advice: Advice, law: FittedLaw | None) -> tuple[Chart, ...]:
+    both = heat_chart(found, advice.recommended)
+    return (*factor_charts(found, law), *((both,) if both else ()), *backup_charts(found, advice.first))
 
 
 def _during(found: RunAnalysis) -> tuple[Chart, ...]:
-    order = order_chart(found)
-    return (*((order,) if order else ()), *sample_charts(found.run))
+    drawn = (order_chart(found), phase_chart(found))
+    return (*(chart for chart in drawn if chart), *sample_charts(found.run))
 
 
 def _title(run: RunRecord) -> str:

@@ -1,0 +1,186 @@
+"""Charts over all configurations: two factors as a grid of shades, and where the time of a trial goes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from statistics import median
+
+from toolkit.analysis.cells import CellSummary, RunAnalysis
+from toolkit.analysis.choice import shown_worse
+from toolkit.model.values import Cell, Level, spell_level
+from toolkit.report.chart import (
+    MOST_SERIES,
+    Chart,
+    ChartLabel,
+    ChartMark,
+    ChartSpan,
+    Frame,
+    Legend,
+    Scale,
+    Tick,
+    linear,
+    named,
+)
+from toolkit.report.safe import clean
+from toolkit.report.tables import left, right, table
+from toolkit.units import MISSING, ratio, seconds, time_unit
+
+_LEFT, _RIGHT, _TOP, _WIDTH, _UNDER = 112.0, 468.0, 16.0, 480.0, 48.0
+_ROW, _BAR, _GAP = 30.0, 14.0, 2.0
+_SHADES = (1.05, 1.3, 2.0, 4.0)
+"""Times as bad as the best, from which on a shade is darker."""
+_MOST_LEVELS, _MOST_ROWS = 12, 24
+TIMED = "timed"
+
+
+def heat_chart(found: RunAnalysis, recommended: Collection[Cell]) -> Chart | None:
+    """Return the grid of a run with two varied factors; None for any other run."""
+    measured = [summary for summary in found.cells if summary.n]
+    levels = _varied(found)
+    if len(levels) != 2 or len(measured) < 4:
+        return None
+    (across, columns), (down, lines) = levels.items()
+    if max(len(columns), len(lines)) > _MOST_LEVELS:
+        return None
+    best = min(measured, key=lambda one: found.rank(one.cell)).cell
+    bottom = _TOP + _ROW * len(lines)
+    x = named([clean(spell_level(level)) for level in columns], _LEFT, _RIGHT)
+    width = (_RIGHT - _LEFT) / len(columns)
+    spans, words, marks = [], [], []
+    for summary in measured:
+        place = x(columns.index(summary.cell[across]))
+        top = _TOP + _ROW * lines.index(summary.cell[down])
+        value, interval = found.ratio(summary.cell, best)
+        shade = sum(value >= limit for limit in _SHADES)
+        worse = shown_worse(interval)
+        label = _heat_label(found, summary, value, worse=worse)
+        half = width / 2 - _GAP
+        look = f"heat{shade}{'' if worse or summary.cell == best else ' open'}"
+        spans.append(ChartSpan(place - half, place + half, top + _GAP, _ROW - 2 * _GAP, 0, label, look))
+        words.append(ChartLabel(place, top + _ROW / 2 + 4.5, ratio(value)))
+        if summary.cell in recommended:
+            marks.append(ChartMark(round(place - half + 9, 1), top + _ROW / 2, "circle", 2, "mid", "recommended"))
+    framed = any(span.look.endswith("open") for span in spans)
+    ticks = tuple(
+        Tick(_TOP + _ROW * (index + 0.5), clean(spell_level(level))[:14]) for index, level in enumerate(lines)
+    )
+    rows = [
+        [*(spell_level(summary.cell[name]) for name in (across, down)), found.judged.spell(summary.median),
+         ratio(found.ratio(summary.cell, best)[0]), _told(found, summary, best, recommended)]
+        for summary in measured
+    ]  # fmt: skip
+    of_best = f"times the {found.judged.best_median}"
+    return Chart(
+        key="heat",
+        title=f"{clean(across)} and {clean(down)} together",
+        description=f"Each configuration as {of_best}, that of {clean(str(best))}: the darker, the worse. "
+        "Framed ones are not shown to be worse than the best.",
+        x_label=clean(across),
+        y_label=clean(down),
+        x=x,
+        y=Scale(0.0, 1.0, bottom, _TOP, ticks),
+        spans=tuple(spans),
+        words=tuple(words),
+        marks=tuple(marks),
+        legend=(
+            *((Legend("recommended", 2, "circle"),) if marks else ()),
+            *((Legend("framed: not shown to be worse than the best", 5, "square", "hollow"),) if framed else ()),
+        ),
+        frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
+        bare=True,
+        table=table(
+            f"{across} and {down} together",
+            [*left(across, down), *right(found.judged.median, "of the best"), *left("told")],
+            rows,
+        ),
+    )
+
+
+def _varied(found: RunAnalysis) -> dict[str, list[Level]]:
+    """Return the factors with more than one level, each with its levels in order; the scale factor first."""
+    levels: dict[str, list[Level]] = {}
+    for cell in found.by_cell:
+        for name, level in cell.levels:
+            if level not in levels.setdefault(name, []):
+                levels[name].append(level)
+    names = sorted((name for name, seen in levels.items() if len(seen) > 1), key=lambda name: name != found.scale)
+    return {name: levels[name] for name in names}
+
+
+def _heat_label(found: RunAnalysis, summary: CellSummary, value: float, *, worse: bool) -> str:
+    shown = "" if worse else ", not shown to be worse"
+    return f"{clean(str(summary.cell))}: {found.judged.spell(summary.median)}, {ratio(value)} of the best{shown}"
+
+
+def _told(found: RunAnalysis, summary: CellSummary, best: Cell, recommended: Collection[Cell]) -> str:
+    if summary.cell in recommended:
+        return "recommended"
+    if summary.cell == best:
+        return found.judged.best_median
+    return found.judged.bad if shown_worse(found.ratio(summary.cell, best)[1]) else MISSING
+
+
+# -- phases -----------------------------------------------------------------------------------------------------
+def phase_chart(found: RunAnalysis) -> Chart | None:
+    """Return where the time of a trial goes, the timed statement first; None where nothing else took any."""
+    shown = [summary.cell for summary in found.cells if summary.n][:_MOST_ROWS]
+    spent = {cell: _phases(found, cell) for cell in shown}
+    whole = max((sum(each.values()) for each in spent.values()), default=0.0)
+    names = [TIMED, *dict.fromkeys(name for each in spent.values() for name in each if name != TIMED)]
+    if len(names) < 2 or not whole:
+        return None
+    drawn = _drawn_names(names, spent)
+    unit = time_unit((whole,))
+    row = _BAR + 6
+    bottom = _TOP + row * len(shown)
+    x = linear(0.0, whole * unit.per_second, _LEFT, _RIGHT)
+    spans = []
+    for index, cell in enumerate(shown):
+        at = 0.0
+        for series, name in enumerate(drawn):
+            took = spent[cell].get(name, 0.0)
+            if took:
+                begin, end = x(at * unit.per_second), x((at + took) * unit.per_second)
+                label = f"{clean(str(cell))}: {clean(name)} {seconds(took)}"
+                spans.append(ChartSpan(begin, end, _TOP + row * index + 3, _BAR, series, label))
+            at += took
+    ticks = tuple(Tick(_TOP + row * (at + 0.5), clean(_short(cell))) for at, cell in enumerate(shown))
+    rows = [
+        [str(cell), *(seconds(spent[cell][name]) if name in spent[cell] else MISSING for name in names)]
+        for cell in shown
+    ]
+    longest = max(spent, key=lambda cell: sum(spent[cell].values()))
+    parts = ", ".join(f"{clean(name)} {seconds(took)}" for name, took in spent[longest].items())
+    return Chart(
+        key="phases",
+        title="Where the time of a trial goes",
+        description=f"Medians of each configuration; the longest, {clean(str(longest))}: {parts}.",
+        x_label=f"{unit.label} of a trial, medians",
+        y_label="",
+        x=x,
+        y=Scale(0.0, 1.0, bottom, _TOP, ticks),
+        spans=tuple(spans),
+        legend=tuple(Legend(clean(name), series, "square") for series, name in enumerate(drawn)),
+        frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
+        table=table("Phases of a trial, medians", [*left("configuration"), *right(*names)], rows),
+    )
+
+
+def _phases(found: RunAnalysis, cell: Cell) -> dict[str, float]:
+    trials = [each for each in found.run.trials if each.cell == cell and each.counts]
+    names = dict.fromkeys(name for trial in trials for name in trial.phases)
+    medians = {name: median(trial.phases.get(name, 0.0) for trial in trials) for name in names}
+    timed = median(trial.elapsed_seconds or 0.0 for trial in trials)
+    return {TIMED: timed, **{name: spent for name, spent in medians.items() if spent > 0 and name != TIMED}}
+
+
+def _drawn_names(names: Sequence[str], spent: dict[Cell, dict[str, float]]) -> list[str]:
+    """Return the phases that are drawn, the longest ones where there are more than colours."""
+    longest = sorted(names[1:], key=lambda name: -max(each.get(name, 0.0) for each in spent.values()))
+    kept = set(longest[: MOST_SERIES - 1])
+    return [TIMED, *(name for name in names[1:] if name in kept)]
+
+
+def _short(cell: Cell) -> str:
+    text = str(cell)
+    return text if len(text) <= 15 else f"{text[:14]}…"
