@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from statistics import median
 
 from toolkit.analysis.cells import CellSummary, RunAnalysis
@@ -22,7 +22,7 @@ from toolkit.report.chart import (
     named,
 )
 from toolkit.report.safe import clean
-from toolkit.report.tables import left, right, table
+from toolkit.report.tables import Table, left, right, table
 from toolkit.units import MISSING, ratio, seconds, time_unit
 
 _LEFT, _RIGHT, _TOP, _WIDTH, _UNDER = 112.0, 468.0, 16.0, 480.0, 48.0
@@ -37,44 +37,29 @@ def heat_chart(found: RunAnalysis, recommended: Collection[Cell]) -> Chart | Non
     """Return the grid of a run with two varied factors; None for any other run."""
     measured = [summary for summary in found.cells if summary.n]
     levels = _varied(found)
-    if len(levels) != 2 or len(measured) < 4:
+    if len(levels) != 2 or len(measured) < 4 or max(map(len, levels.values())) > _MOST_LEVELS:
         return None
     (across, columns), (down, lines) = levels.items()
-    if max(len(columns), len(lines)) > _MOST_LEVELS:
-        return None
     best = min(measured, key=lambda one: found.rank(one.cell)).cell
     bottom = _TOP + _ROW * len(lines)
     x = named([clean(spell_level(level)) for level in columns], _LEFT, _RIGHT)
-    width = (_RIGHT - _LEFT) / len(columns)
+    half = (_RIGHT - _LEFT) / len(columns) / 2 - _GAP
     spans, words, marks = [], [], []
     for summary in measured:
-        place = x(columns.index(summary.cell[across]))
-        top = _TOP + _ROW * lines.index(summary.cell[down])
-        value, interval = found.ratio(summary.cell, best)
-        shade = sum(value >= limit for limit in _SHADES)
-        worse = shown_worse(interval)
-        label = _heat_label(found, summary, value, worse=worse)
-        half = width / 2 - _GAP
-        look = f"heat{shade}{'' if worse or summary.cell == best else ' open'}"
+        place, top = x(columns.index(summary.cell[across])), _TOP + _ROW * lines.index(summary.cell[down])
+        label, look = _shaded(found, summary, best)
         spans.append(ChartSpan(place - half, place + half, top + _GAP, _ROW - 2 * _GAP, 0, label, look))
-        words.append(ChartLabel(place, top + _ROW / 2 + 4.5, ratio(value)))
+        words.append(ChartLabel(place, top + _ROW / 2 + 4.5, ratio(found.ratio(summary.cell, best)[0])))
         if summary.cell in recommended:
             marks.append(ChartMark(round(place - half + 9, 1), top + _ROW / 2, "circle", 2, "mid", "recommended"))
-    framed = any(span.look.endswith("open") for span in spans)
     ticks = tuple(
         Tick(_TOP + _ROW * (index + 0.5), clean(spell_level(level))[:14]) for index, level in enumerate(lines)
     )
-    rows = [
-        [*(spell_level(summary.cell[name]) for name in (across, down)), found.judged.spell(summary.median),
-         ratio(found.ratio(summary.cell, best)[0]), _told(found, summary, best, recommended)]
-        for summary in measured
-    ]  # fmt: skip
-    of_best = f"times the {found.judged.best_median}"
     return Chart(
         key="heat",
         title=f"{clean(across)} and {clean(down)} together",
-        description=f"Each configuration as {of_best}, that of {clean(str(best))}: the darker, the worse. "
-        "Framed ones are not shown to be worse than the best.",
+        description=f"Each configuration as times the {found.judged.best_median}, that of {clean(str(best))}: the "
+        "darker, the worse. Framed ones are not shown to be worse than the best.",
         x_label=clean(across),
         y_label=clean(down),
         x=x,
@@ -82,18 +67,48 @@ def heat_chart(found: RunAnalysis, recommended: Collection[Cell]) -> Chart | Non
         spans=tuple(spans),
         words=tuple(words),
         marks=tuple(marks),
-        legend=(
-            *((Legend("recommended", 2, "circle"),) if marks else ()),
-            *((Legend("framed: not shown to be worse than the best", 5, "square", "hollow"),) if framed else ()),
-        ),
+        legend=_heat_legend(spans, marks),
         frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
         bare=True,
-        table=table(
-            f"{across} and {down} together",
-            [*left(across, down), *right(found.judged.median, "of the best"), *left("told")],
-            rows,
-        ),
+        table=_heat_table(found, measured, best, recommended, (across, down)),
     )
+
+
+def _shaded(found: RunAnalysis, summary: CellSummary, best: Cell) -> tuple[str, str]:
+    """Return what a piece of the grid says, and how it looks."""
+    value, interval = found.ratio(summary.cell, best)
+    is_open = summary.cell != best and not shown_worse(interval)
+    shown = ", not shown to be worse" if is_open else ""
+    label = f"{clean(str(summary.cell))}: {found.judged.spell(summary.median)}, {ratio(value)} of the best{shown}"
+    return label, f"heat{sum(value >= limit for limit in _SHADES)}{' open' if is_open else ''}"
+
+
+def _heat_legend(spans: Sequence[ChartSpan], marks: Sequence[ChartMark]) -> tuple[Legend, ...]:
+    framed = any(span.look.endswith("open") for span in spans)
+    return (
+        *((Legend("recommended", 2, "circle"),) if marks else ()),
+        *((Legend("framed: not shown to be worse than the best", 5, "square", "hollow"),) if framed else ()),
+    )
+
+
+def _heat_table(
+    found: RunAnalysis,
+    measured: Sequence[CellSummary],
+    best: Cell,
+    recommended: Collection[Cell],
+    factors: tuple[str, str],
+) -> Table:
+    rows = [
+        [
+            *(spell_level(summary.cell[name]) for name in factors),
+            found.judged.spell(summary.median),
+            ratio(found.ratio(summary.cell, best)[0]),
+            _told(found, summary, best, recommended),
+        ]
+        for summary in measured
+    ]
+    columns = [*left(*factors), *right(found.judged.median, "of the best"), *left("told")]
+    return table(f"{' and '.join(factors)} together", columns, rows)
 
 
 def _varied(found: RunAnalysis) -> dict[str, list[Level]]:
@@ -105,11 +120,6 @@ def _varied(found: RunAnalysis) -> dict[str, list[Level]]:
                 levels[name].append(level)
     names = sorted((name for name, seen in levels.items() if len(seen) > 1), key=lambda name: name != found.scale)
     return {name: levels[name] for name in names}
-
-
-def _heat_label(found: RunAnalysis, summary: CellSummary, value: float, *, worse: bool) -> str:
-    shown = "" if worse else ", not shown to be worse"
-    return f"{clean(str(summary.cell))}: {found.judged.spell(summary.median)}, {ratio(value)} of the best{shown}"
 
 
 def _told(found: RunAnalysis, summary: CellSummary, best: Cell, recommended: Collection[Cell]) -> str:
@@ -134,27 +144,22 @@ def phase_chart(found: RunAnalysis) -> Chart | None:
     row = _BAR + 6
     bottom = _TOP + row * len(shown)
     x = linear(0.0, whole * unit.per_second, _LEFT, _RIGHT)
-    spans = []
-    for index, cell in enumerate(shown):
-        at = 0.0
-        for series, name in enumerate(drawn):
-            took = spent[cell].get(name, 0.0)
-            if took:
-                begin, end = x(at * unit.per_second), x((at + took) * unit.per_second)
-                label = f"{clean(str(cell))}: {clean(name)} {seconds(took)}"
-                spans.append(ChartSpan(begin, end, _TOP + row * index + 3, _BAR, series, label))
-            at += took
+    spans = [
+        span
+        for index, cell in enumerate(shown)
+        for span in _stacked(cell, spent[cell], drawn, _TOP + row * index + 3, lambda at: x(at * unit.per_second))
+    ]
     ticks = tuple(Tick(_TOP + row * (at + 0.5), clean(_short(cell))) for at, cell in enumerate(shown))
     rows = [
         [str(cell), *(seconds(spent[cell][name]) if name in spent[cell] else MISSING for name in names)]
         for cell in shown
     ]
     longest = max(spent, key=lambda cell: sum(spent[cell].values()))
-    parts = ", ".join(f"{clean(name)} {seconds(took)}" for name, took in spent[longest].items())
+    parts = [f"{clean(name)} {seconds(took)}" for name, took in spent[longest].items()]
     return Chart(
         key="phases",
         title="Where the time of a trial goes",
-        description=f"Medians of each configuration; the longest, {clean(str(longest))}: {parts}.",
+        description=f"Medians of each configuration; the longest, {clean(str(longest))}: {', '.join(parts)}.",
         x_label=f"{unit.label} of a trial, medians",
         y_label="",
         x=x,
@@ -164,6 +169,18 @@ def phase_chart(found: RunAnalysis) -> Chart | None:
         frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
         table=table("Phases of a trial, medians", [*left("configuration"), *right(*names)], rows),
     )
+
+
+def _stacked(
+    cell: Cell, spent: Mapping[str, float], drawn: Sequence[str], y: float, place: Callable[[float], float]
+) -> Iterator[ChartSpan]:
+    """Yield the phases of a configuration one after the other."""
+    at = 0.0
+    for series, name in enumerate(drawn):
+        if took := spent.get(name, 0.0):
+            label = f"{clean(str(cell))}: {clean(name)} {seconds(took)}"
+            yield ChartSpan(place(at), place(at + took), y, _BAR, series, label)
+            at += took
 
 
 def _phases(found: RunAnalysis, cell: Cell) -> dict[str, float]:
