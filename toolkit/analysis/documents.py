@@ -15,6 +15,7 @@ from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import CellSummary, analyse
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, Pair
+from toolkit.analysis.holding import VerifiedGain
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import BetweenRuns, pct_of
 from toolkit.analysis.recommendation import Gain, Recommendation
@@ -108,6 +109,21 @@ def recommendation_document(one: Recommendation, file: str | None = None) -> Jso
         "next": file,
         "next_because": None if one.following is None else one.following.why,
     }  # fmt: skip
+
+
+def verification_document(one: Recommendation, result: VerifiedGain) -> JsonObject:
+    """Return the document of a gain that was measured again."""
+    return {
+        "format": FORMAT,
+        "run": one.found.run.head.run,
+        "verified_by": result.run,
+        "factors": _levels(result.chosen),
+        "former": _levels(result.then.over),
+        "then": _gain(result.then),
+        "now": _gain(result.now),
+        "verdict": result.verdict.value,
+        "sentence": result.sentence,
+    }
 
 
 def _gain(gain: Gain | None) -> Json:

@@ -43,7 +43,7 @@ def _advise(arguments: Arguments) -> int:
             store,
             arguments.required("run"),
             WORTH_PCT if worth is None else parse_worth(worth),
-            _levels(arguments.text("present")),
+            levels_of(arguments.text("present")),
         )
     file = _write_next(arguments, found)
     if arguments.flag("json"):
@@ -61,7 +61,7 @@ def _advise(arguments: Arguments) -> int:
     return ExitCode.DONE
 
 
-def _levels(text: str | None) -> dict[str, str]:
+def levels_of(text: str | None) -> dict[str, str]:
     """Read levels such as `degree=2,compression=none`.
 
     Raises:

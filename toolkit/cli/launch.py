@@ -29,7 +29,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
     _check_script_options(arguments)
     save_as = arguments.text("save_as")
     if save_as is not None:
-        return _save(experiment, Path(save_as))
+        return save(experiment, Path(save_as))
     if arguments.flag("dry_run"):
         return _print_script(experiment, arguments)
     from toolkit.store import open_store
@@ -141,7 +141,7 @@ def _check_script_options(arguments: Arguments) -> None:
         )
 
 
-def _save(experiment: Experiment, path: Path) -> int:
+def save(experiment: Experiment, path: Path) -> int:
     from toolkit.app.files import write_file
     from toolkit.app.targets import check_for_engine, engine_of
     from toolkit.design.file import dump_experiment

@@ -32,6 +32,7 @@ from toolkit.cli.plan import add_plan
 from toolkit.cli.results import add_results
 from toolkit.cli.snapshots import add_snapshots
 from toolkit.cli.targets import add_targets
+from toolkit.cli.verify import add_verify
 from toolkit.config.actor import set_command
 from toolkit.errors import ExitCode, ToolkitError, unexpected
 
@@ -87,6 +88,7 @@ def build_app() -> typer.Typer:
     app.add_typer(runs, name="runs")
     add_results(app, runs)
     add_advise(app)
+    add_verify(app)
     add_compare(app)
     add_noise(app)
     app.add_typer(target, name="target")

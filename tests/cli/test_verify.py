@@ -1,0 +1,67 @@
+"""`verify`: the recommended setting and the former one, measured again in turn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from tests.report.make import put, sweep
+from toolkit.store import open_store
+
+
+@pytest.fixture
+def stored(home: Path) -> None:
+    runs = (
+        sweep({1: [10.0, 10.02, 9.98], 2: [5.0, 5.01, 4.99], 4: [4.9, 4.91, 4.89]}, label="gain"),
+        sweep({1: [10.0, 10.02, 9.98], 2: [10.0, 10.01, 9.99]}, label="none", run="20261121-052307-ab13"),
+    )
+    with open_store(str(home / "store.sqlite")) as store:
+        for run in runs:
+            put(store, run)
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_experiment_measures_both_in_turn(dbatk: Dbatk, home: Path) -> None:
+    assert dbatk("verify", "gain", "--save-as", "again.toml").status == 0
+    text = (home / "again.toml").read_text(encoding="utf-8")
+    assert "degree = [1, 2]" in text
+    assert "repeat = 5" in text
+    assert dbatk("verify", "gain", "--repeat", "8", "--save-as", "more.toml").status == 0
+    assert "repeat = 8" in (home / "more.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (("verify", "none"), "shows no gain that could be verified"),
+        (("verify", "nothing"), "no run is named"),
+        (("verify", "gain", "--repeat", "1"), "`--repeat` cannot be `1`"),
+        (("verify", "gain", "--present", "degree=2"), "shows no gain that could be verified"),
+        (("verify", "gain", "--present", "degree=9"), "no measured configuration has `degree=9`"),
+    ],
+)
+def test_bad_input_is_refused(dbatk: Dbatk, typed: tuple[str, ...], says: str) -> None:
+    refused = dbatk(*typed, "--save-as", "no.toml")
+    assert (refused.status, refused.out, says in refused.err) == (2, "", True), refused
+
+
+def test_it_runs_and_says_what_became_of_the_gain(dbatk: Dbatk, url: str, home: Path) -> None:
+    """On ten rows nothing is faster: whatever is found, a gain of 2 was not held, and the exit status says so."""
+    run = sweep({1: [10.0, 10.02, 9.98, 10.01, 10.0], 2: [5.0, 5.01, 4.99, 5.0, 5.02]}, label="gain")
+    experiment = replace(
+        run.head.experiment, target=url, options={"source": "small", "table": "copied"}, quiet_wait_seconds=None
+    )
+    with open_store(str(home / "store.sqlite")) as store:
+        put(store, replace(run, head=replace(run.head, experiment=experiment)))
+    told = dbatk("verify", "gain", "--label", "again", "-q", "--json")
+    document = json.loads(told.out)
+    assert document["verdict"] in ("lost", "reversed", "inconclusive", "smaller", "held")
+    assert told.status == (0 if document["verdict"] == "held" else 3)
+    assert (document["then"]["ratio"], document["factors"]) == (pytest.approx(2.0, rel=0.01), {"degree": 2})
+    shown = json.loads(dbatk("runs", "show", "again", "--json").out)
+    assert {tuple(one["factors"].values()) for one in shown["trials"]} == {(1,), (2,)}

@@ -1,0 +1,144 @@
+"""Does a gain last? The recommended configuration and the former one, measured again in turn on another day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from toolkit.analysis.cells import analyse
+from toolkit.analysis.doubts import named, repeats_needed
+from toolkit.analysis.fit import ConfidenceInterval
+from toolkit.analysis.recommendation import Gain, Recommendation
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.records import RunRecord
+from toolkit.model.values import Cell
+from toolkit.model.words import Keep, Mode
+
+_FEWEST, _MOST = 5, 30
+
+
+class Lasting(StrEnum):
+    """What became of a gain."""
+
+    HELD = "held"
+    SMALLER = "smaller"
+    LOST = "lost"
+    REVERSED = "reversed"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedGain:
+    """A gain then and now.
+
+    Attributes:
+        chosen: the recommended configuration.
+        then: its gain over the former one in the run.
+        run: the run that measured both again.
+        now: the gain in it; None where one of the two has no value.
+        verdict: what became of it.
+    """
+
+    chosen: Cell
+    then: Gain
+    run: str
+    now: Gain | None
+    verdict: Lasting
+    sentence: str
+
+
+def gain_to_verify(found: Recommendation) -> tuple[Cell, Gain]:
+    """Return what was recommended, and its gain over what was set before.
+
+    Raises:
+        ToolkitError: TK-0110 where a run recommends nothing, or only what is set already.
+    """
+    chosen = found.advice.recommended[0] if found.advice.recommended else None
+    gain = found.present if found.present_known else found.present or found.smaller
+    if chosen is None or gain is None or gain.interval is None or gain.interval.low <= 1:
+        raise ToolkitError(
+            f"run `{found.found.run.head.run}` shows no gain that could be verified",
+            code="TK-0110",
+            hint="`dbatk advise` shows what it tells; `--present` names what was set before",
+        )
+    return chosen, gain
+
+
+def verification_experiment(found: Recommendation, repeat: int | None = None) -> Experiment:
+    """Return the experiment that measures both in turn, sweep by sweep, so often that half of the gain shows.
+
+    Where they differ in several factors, their other combinations are measured, too.
+
+    Raises:
+        ToolkitError: TK-0110, as `gain_to_verify`.
+    """
+    chosen, gain = gain_to_verify(found)
+    former = found.found.run.head.experiment
+    half = 100 * (gain.ratio - 1) / 2
+    needed = repeats_needed(found.found.fit.noise, 2, max(half, 1.0)) or _MOST
+    factors = tuple(
+        replace(factor, levels=tuple(dict.fromkeys((gain.over[factor.name], chosen[factor.name]))))
+        for factor in former.factors
+        if factor.name in chosen
+    )
+    return replace(
+        former,
+        factors=factors,
+        mode=Mode.MEASUREMENT,
+        keep=Keep.NONE,
+        label=None,
+        warmup=max(1, former.warmup),
+        repeat=repeat or max(_FEWEST, min(needed, _MOST)),
+    )
+
+
+def verified(found: Recommendation, again: RunRecord) -> VerifiedGain:
+    """Say whether a gain held in the run that measured it again.
+
+    Raises:
+        ToolkitError: TK-0110, as `gain_to_verify`.
+    """
+    chosen, then = gain_to_verify(found)
+    now = _gain_in(again, chosen, then.over)
+    verdict = _verdict(then, now)
+    return VerifiedGain(chosen, then, again.head.run, now, verdict, _sentence(found, chosen, then, now, verdict))
+
+
+def _gain_in(again: RunRecord, chosen: Cell, over: Cell) -> Gain | None:
+    found = analyse(again)
+    cells = {frozenset(cell.items()): cell for cell, summary in found.by_cell.items() if summary.n}
+    pair = [cells.get(frozenset(each.items())) for each in (over, chosen)]
+    if pair[0] is None or pair[1] is None:
+        return None
+    return Gain(over, *found.ratio(pair[0], pair[1]))
+
+
+def _verdict(then: Gain, now: Gain | None) -> Lasting:
+    if now is None or now.interval is None or then.interval is None:
+        return Lasting.INCONCLUSIVE
+    if now.interval.high < 1:
+        return Lasting.REVERSED
+    less = now.interval.high < then.interval.low
+    if now.interval.low > 1:
+        return Lasting.SMALLER if less else Lasting.HELD
+    return Lasting.LOST if less else Lasting.INCONCLUSIVE
+
+
+_SAYS = {
+    Lasting.HELD: "the gain held",
+    Lasting.SMALLER: "there still is a gain, but a smaller one",
+    Lasting.LOST: "the gain is lost",
+    Lasting.REVERSED: "the former setting is the better one now",
+    Lasting.INCONCLUSIVE: "whether the gain held is inconclusive",
+}
+
+
+def _sentence(found: Recommendation, chosen: Cell, then: Gain, now: Gain | None, verdict: Lasting) -> str:
+    def spelled(gain: Gain | None) -> str:
+        interval: ConfidenceInterval | None = None if gain is None else gain.interval
+        if gain is None or interval is None:
+            return "without an interval"
+        return found.found.judged.times_better(gain.ratio, interval, named(then.over))
+
+    return f"{_SAYS[verdict]}: {named(chosen)} is {spelled(now)} now, and was {spelled(then)}"
