@@ -15,8 +15,8 @@ from toolkit.analysis.compare import Comparison, compare, with_environments
 from toolkit.analysis.judged import judged_of
 from toolkit.analysis.noise import LOAD
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
-from toolkit.app.environments import environment_of_run
 from toolkit.app.ceilings import ceilings_of
+from toolkit.app.environments import environment_of_run
 from toolkit.app.files import write_file
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import judged_by
