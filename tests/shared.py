@@ -26,7 +26,7 @@ def _share_the_command_line() -> None:
     """Build it once, which is an eighth of what a test of a command costs."""
     build = command_line.build_app
     built = functools.cache(lambda known: build())
-    command_line.build_app = lambda: copy.copy(built(tuple(operations())))
+    command_line.build_app = lambda words=(): copy.copy(built(tuple(operations())))
 
 
 def _share_statements() -> None:

@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 import pytest
+import typer
+
+from toolkit.cli import main as command_line
 
 _LOADED = "import json, sys; {imports}; print(json.dumps(list(sys.modules)))"
 
@@ -31,3 +34,26 @@ def test_the_command_line_is_shown_without_a_database_a_store_or_numbers() -> No
     names = loaded("from toolkit.cli.main import build_app; build_app()")
     heavy = {"sqlalchemy", "numpy", "psycopg", "oracledb", "duckdb", "jinja2", "apprise"}
     assert heavy & set(names) == set()
+
+
+READERS = [("awr", "show"), ("awr", "trend"), ("awr", "fetch"), ("compare",), ("backup", "read")]
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_a_reader_of_files_begins_without_the_modules_of_other_commands(words: tuple[str, ...]) -> None:
+    names = loaded(f"from toolkit.cli.main import build_app; build_app({[*words, 'FILE']!r})")
+    assert [name for name in names if name.startswith(("toolkit.operations", "toolkit.model.plan"))] == []
+
+
+def command(app: typer.Typer, words: tuple[str, ...]) -> object:
+    found = typer.main.get_group(app)
+    for word in words:
+        found = found.commands[word]
+    return [(one.name, one.opts, one.required) for one in found.params], found.help
+
+
+@pytest.mark.parametrize("words", READERS, ids=" ".join)
+def test_a_reader_of_files_is_the_same_alone_and_among_all_commands(words: tuple[str, ...]) -> None:
+    alone = typer.Typer()
+    assert command_line._add_reader(alone, [*words, "FILE"])
+    assert command(alone, words) == command(command_line.build_app(), words)

@@ -6,33 +6,16 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import typer
 
 from toolkit import __version__
-from toolkit.cli.advise import add_advise
-from toolkit.cli.audit import add_audit
-from toolkit.cli.awr import add_awr
-from toolkit.cli.backup import add_backup
-from toolkit.cli.bundles import add_bundles
-from toolkit.cli.ceiling import add_ceiling
 from toolkit.cli.colours import choose_color
-from toolkit.cli.compare import add_compare
-from toolkit.cli.doctor import add_doctor
-from toolkit.cli.environment import add_environment
-from toolkit.cli.files import add_files
 from toolkit.cli.help import SETTINGS
-from toolkit.cli.noise import add_noise
-from toolkit.cli.operations import add_operations
 from toolkit.cli.output import fitted_to_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group, refuse_unknown_color
-from toolkit.cli.plan import add_plan
-from toolkit.cli.results import add_results
-from toolkit.cli.snapshots import add_snapshots
-from toolkit.cli.targets import add_targets
-from toolkit.cli.verify import add_verify
 from toolkit.config.actor import set_command
 from toolkit.errors import ExitCode, ToolkitError, unexpected
 
@@ -72,12 +55,73 @@ def _root(
     refuse_unknown_color(color)
 
 
-def build_app() -> typer.Typer:
-    """Return the whole command line."""
+def build_app(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the whole command line, or of one that begins with a reader of files only that reader."""
     app = typer.Typer(
         no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS
     )
     app.callback()(_root)
+    if not _add_reader(app, words):
+        _add_all(app)
+    return app
+
+
+def _add_reader(app: typer.Typer, words: Sequence[str]) -> bool:
+    """Add the reader of files that the words begin with, and tell whether they do.
+
+    A report is read in less time than the modules of all other commands need to be loaded.
+    """
+    begin = {" ".join(words[:count]) for count in (1, 2)}
+    add = next((add for named, add in _READERS.items() if named in begin), None)
+    if add is not None:
+        add(app)
+    return add is not None
+
+
+def _add_awr(app: typer.Typer) -> None:
+    from toolkit.cli.awr import add_awr
+
+    awr = new_group("Read AWR and Statspack reports.")
+    app.add_typer(awr, name="awr")
+    add_awr(awr)
+
+
+def _add_compare(app: typer.Typer) -> None:
+    from toolkit.cli.compare import add_compare
+
+    add_compare(app)
+
+
+def _add_backup_read(app: typer.Typer) -> None:
+    from toolkit.cli.backup import add_backup
+
+    group = new_group("Read RMAN logs.")
+    app.add_typer(group, name="backup")
+    add_backup(group)
+
+
+_READERS: dict[str, Callable[[typer.Typer], None]] = {
+    "awr": _add_awr, "compare": _add_compare, "backup read": _add_backup_read,
+}  # fmt: skip
+
+
+def _add_all(app: typer.Typer) -> None:
+    from toolkit.cli.advise import add_advise
+    from toolkit.cli.audit import add_audit
+    from toolkit.cli.backup import add_backup
+    from toolkit.cli.bundles import add_bundles
+    from toolkit.cli.ceiling import add_ceiling
+    from toolkit.cli.doctor import add_doctor
+    from toolkit.cli.environment import add_environment
+    from toolkit.cli.files import add_files
+    from toolkit.cli.noise import add_noise
+    from toolkit.cli.operations import add_operations
+    from toolkit.cli.plan import add_plan
+    from toolkit.cli.results import add_results
+    from toolkit.cli.snapshots import add_snapshots
+    from toolkit.cli.targets import add_targets
+    from toolkit.cli.verify import add_verify
+
     runs, target = new_group("Show, resume, delete and export runs."), new_group("Manage named targets.")
     add_files(app)
     add_plan(app)
@@ -89,21 +133,18 @@ def build_app() -> typer.Typer:
     add_results(app, runs)
     add_advise(app)
     add_verify(app)
-    add_compare(app)
+    _add_compare(app)
     add_noise(app)
     app.add_typer(target, name="target")
     add_doctor(app)
     add_environment(app)
     add_ceiling(app)
-    awr = new_group("Read AWR and Statspack reports.")
-    app.add_typer(awr, name="awr")
-    add_awr(awr)
+    _add_awr(app)
     snapshot = new_group("Take snapshots of a database before and after a change.")
     app.add_typer(snapshot, name="snapshot")
     add_snapshots(snapshot)
     add_targets(app, target)
     add_audit(app)
-    return app
 
 
 def _for(arguments: Sequence[str], app: typer.Typer) -> typer.Typer:
@@ -152,7 +193,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _answer(arguments: Sequence[str], *, as_json: bool, debug: bool) -> int:
     try:
-        answer = _for(arguments, build_app())(args=list(arguments), prog_name="dbatk", standalone_mode=False)
+        app = _for(arguments, build_app(arguments))
+        answer = app(args=list(arguments), prog_name="dbatk", standalone_mode=False)
         return answer if isinstance(answer, int) else ExitCode.DONE
     except BrokenPipeError:
         _silence()
