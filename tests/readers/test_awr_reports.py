@@ -43,6 +43,14 @@ def test_abbreviated_waits_and_their_units_are_expanded() -> None:
     assert (last["time_s"], last["avg_wait_ms"], last["pct_db_time"]) == (0.6, 0.2, 0.1)
 
 
+def test_the_share_of_db_time_whose_statements_were_captured_is_read() -> None:
+    said = "-> Captured SQL account for   89.3% of Total DB Time (s):          12,613"
+    assert document(TEXT.replace("SQL ordered by Elapsed Time ", f"{said}\nSQL ordered by Elapsed Time ", 1))[
+        "captured_sql_pct"
+    ] == pytest.approx(89.3)
+    assert document(TEXT)["captured_sql_pct"] is None
+
+
 def test_a_section_nobody_knows_is_kept_as_a_table() -> None:
     for text in (html(), TEXT):
         (table,) = [table for table in document(text)["tables"] if table["columns"] == ("Widget", "Turns")]

@@ -136,11 +136,14 @@ class Listing(Generic[T]):
         whole: Every row there is stands here: one that is not there is zero.
         floors: By measure (`seconds`, `elapsed_s`, `gets`, `value` ...), the last value of the list ordered by it:
             what a row that is not there can have at most. Without an entry nothing is known of absent rows.
+        captured: Of statements, the share of DB time that the source noticed at all. What it did not notice is in
+            no list, however large; None where the source does not say.
     """
 
     rows: Mapping[str, T] = field(default_factory=dict)
     whole: bool = False
     floors: Mapping[str, float] = field(default_factory=dict)
+    captured: float | None = None
 
     def most(self, measure: str) -> float | None:
         """Return how large a measure of an absent row can be at most; None when nothing is known."""
@@ -189,6 +192,12 @@ class Interval:
     indexes: Mapping[str, str] = field(default_factory=dict)
     instances: tuple[Interval, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def uncaptured_seconds(self) -> float:
+        """The DB time of statements that the source did not notice, zero where it does not say."""
+        captured, seconds = self.statements.captured, self.db_time_seconds
+        return 0.0 if captured is None or seconds is None else max(0.0, 1 - captured) * seconds
 
     @property
     def db_time_seconds(self) -> float | None:

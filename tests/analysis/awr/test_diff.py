@@ -163,6 +163,24 @@ def test_a_new_statement_is_told_as_new_to_the_list_only() -> None:
     assert diff.statements[0].elapsed.bounded
 
 
+def test_a_statement_that_may_not_have_been_captured_is_not_told_to_be_below_the_list() -> None:
+    lost = interval(day=1, cpu=5000)
+    lost = replace(lost, statements=replace(lost.statements, captured=0.6))
+    diff = compare_intervals(interval(cpu=5000, statements=(sql("n", 4e4, 1500, 9e6),)), lost)
+    (gone,) = [one for one in diff.causes if one.part == "new"]
+    assert "unless the report after did not capture it (captured: 60 % of DB time)" in cause_sentence(gone, diff)
+    assert "up to" in cause_sentence(gone, diff)
+    assert evidence(gone)[-1].endswith("or one that the report does not list")
+
+
+def test_a_statement_larger_than_all_that_was_not_captured_is_new() -> None:
+    before = interval()
+    before = replace(before, statements=replace(before.statements, captured=0.5))
+    diff = compare_intervals(before, interval(day=1, cpu=5000, statements=(sql("n", 4e4, 4000, 9e6),)))
+    assert diff.causes[0].certainty == 1
+    assert "unless the report before did not capture it" in cause_sentence(diff.causes[0], diff)
+
+
 def test_a_block_of_plsql_does_not_stand_before_the_statement_it_calls() -> None:
     external = Statement("outer", 10, 5000.0, None, 2e7, text="BEGIN shop.run; END;")
     quick = Statement("outer", 10, 500.0, None, 1e6, text="BEGIN shop.run; END;")

@@ -67,15 +67,15 @@ class Cause:
 def causes(before: Interval, after: Interval) -> list[Cause]:
     """Return candidates: those in the direction of the whole change first, each direction by impact."""
     factor = load_factor(before, after)
+    a, b = (_db_time_rate(side) for side in (before, after))
+    least = max(_LEAST_SHARE * max((a or 0.0) * factor, b or 0.0), _NOTHING)
     # a decrease is computed at the load before, and reported at the load after as an increase is
     falls = [
         replace(one, impact=-one.impact * factor, evidence=_turned(one.evidence))
-        for one in _rises(after, before, 1 / factor)
+        for one in _rises(after, before, 1 / factor, least / factor)
     ]
-    a, b = (_db_time_rate(side) for side in (before, after))
-    least = max((a or 0.0) * factor, b or 0.0) * _LEAST_SHARE
-    every = (*_load(before, after, factor), *_rises(before, after, factor), *falls)
-    found = [one for one in _once(every) if abs(one.weight) >= max(least, _NOTHING)]
+    every = (*_load(before, after, factor), *_rises(before, after, factor, least), *falls)
+    found = [one for one in _once(every) if abs(one.weight) >= least]
     whole = whole_change(before, after)
     grew = sum(one.weight for one in found) >= 0 if whole is None else whole >= 0
     last = _rest_is_last(found, abs(whole or 0.0), grew=grew)
@@ -173,14 +173,17 @@ def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     yield Cause("load", "load", grown, "load", families.load(before, after))
 
 
-def _rises(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
-    """Return what took more DB time after than the load explains, with its impact above zero."""
+def _rises(before: Interval, after: Interval, factor: float, least: float) -> Iterator[Cause]:
+    """Return what took more DB time after than the load explains, with its impact above zero.
+
+    What a statement has below `least` stays with the waits and the CPU: it is told nowhere else.
+    """
     statements = [
         Cause("statement", one.key, one.impact, one.part, one.evidence, certainty=one.certainty)
         for one in own_parts(before, after, factor)
     ]
     parts = families.parts_of(before, after, factor)
-    owned = sum(one.weight for one in statements)
+    owned = sum(one.weight for one in statements if one.weight >= least)
     groups = _without_owned(families.groups(IntervalPair(before, after, factor), parts), owned)
     yield from statements
     for one in groups:

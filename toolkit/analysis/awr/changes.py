@@ -195,7 +195,7 @@ def _own(before: Interval, after: Interval, key: str, row: Statement, factor: fl
     shown = tuple(one for one in changes.values() if one.before.total is not None or one.after.total is not None)
     old = before.statements.rows.get(key)
     if old is None or elapsed.before.rate is None:
-        return _new(key, rise, changes, shown)
+        return _new(key, rise, changes, shown, before)
     excess = elapsed.after.rate - factor * elapsed.before.rate
     if excess <= 0:
         return None
@@ -254,10 +254,13 @@ def _ratio(change: Change) -> float | None:
     return change.after.rate / before if change.after.rate is not None and before else None
 
 
-def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change, ...]) -> OwnShare | None:
+def _new(
+    key: str, rise: float, changes: dict[str, Change], shown: tuple[Change, ...], before: Interval
+) -> OwnShare:
     """Judge a statement that the earlier interval does not list.
 
-    It was there perhaps, below the last row: only more executions or gets than that prove that it did more.
+    It was there perhaps, below the last row: only more executions or gets than that prove that it did more. Or it
+    was not captured: of what is as large as all that was not, nothing is proved.
     """
     proved = any(
         change.delta is not None
@@ -265,7 +268,8 @@ def _new(key: str, rise: float, changes: dict[str, Change], shown: tuple[Change,
         and change.delta > 0.2 * change.before.most_rate
         for change in (changes["executions"], changes["gets"])
     )
-    return OwnShare(key, rise, "new", shown, 1.0 if proved else _UNKNOWN)
+    missed = before.uncaptured_seconds / (before.origin.elapsed_seconds or 1.0)
+    return OwnShare(key, rise, "new", shown, 1.0 if proved and rise > missed else _UNKNOWN)
 
 
 def _without_executions(

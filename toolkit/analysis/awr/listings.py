@@ -250,7 +250,8 @@ def statements(report: Record) -> Listing[Statement]:
         shortest = _last(number(row.get(measure)) for row in rows) if measure else None
         if shortest is not None:
             floors[measure] = shortest
-    return Listing(found, floors=floors)
+    percent = number(report.get("captured_sql_pct"))
+    return Listing(found, floors=floors, captured=None if percent is None else min(max(percent / 100, 0.0), 1.0))
 
 
 def _key(row: Record) -> str | None:

@@ -20,6 +20,8 @@ from toolkit.units import byte_size, number, percent, seconds
 _WORTH = 0.05
 """Of the change: what explains less is no cause worth a sentence."""
 _EXCERPT = 60
+_NEARLY_ALL = 0.95
+"""Of the DB time: what is not captured then is too little for a statement worth a sentence."""
 
 
 def worth_telling(causes: Sequence[Cause], diff: IntervalDiff) -> list[Cause]:
@@ -59,8 +61,9 @@ def evidence(cause: Cause) -> list[str]:
         ]  # fmt: skip
         found.append(f"{section}: {one.key} {sides[0]} -> {sides[1]}")
     if cause.certainty < 1:
+        unseen = ", or one that the report does not list" if cause.part == "new" else ""
         found.append(
-            f"ranked with {percent(100 * cause.certainty)} of it: the statement may be a victim of a wait"
+            f"ranked with {percent(100 * cause.certainty)} of it: the statement may be a victim of a wait{unseen}"
         )
     return found
 
@@ -173,6 +176,7 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
         _shift(row.each("elapsed_s"), "time per execution", seconds),
         f"plan {row.plans[0]} -> {row.plans[1]}" if row.plan_changed else "",
         _longer_than_interval(row, diff),
+        _not_captured(diff, grew) if cause.part == "new" else "",
     ]
     return _joined(f"{called} {_does(row, cause.part, grew)}", *facts)
 
@@ -212,6 +216,15 @@ def _longer_than_interval(row: StatementChange, diff: IntervalDiff) -> str:
         if length and longest is not None and longest > length:
             return "an execution takes longer than the interval: it ran in parallel, or began before it"
     return ""
+
+
+def _not_captured(diff: IntervalDiff, grew: bool) -> str:
+    """Say that a statement that is not in a list may be one that the report did not notice."""
+    side, when = (diff.before, "before") if grew else (diff.after, "after")
+    captured = side.statements.captured
+    if captured is None or captured >= _NEARLY_ALL:
+        return ""
+    return f"unless the report {when} did not capture it (captured: {percent(100 * captured)} of DB time)"
 
 
 def _excerpt(text: str | None) -> str:

@@ -108,8 +108,9 @@ class SectionBuilder:
         nothing: dict[str, object] = {
             "load_profile_per_sec": None, "load_profile_per_txn": None, "instance_efficiency_pct": {},
             "buffer_hit_pct": None, "top_events": [], "host_cpu": None, "instance_cpu": None, "time_model": [],
-            "wait_classes": [], "io_profile": {}, "sql_by_elapsed": None, "sql_by_cpu": None, "sql_by_gets": None,
-            "sql_by_reads": None, "segments": {}, "init_parameters": {}, "instances": [],
+            "wait_classes": [], "io_profile": {}, "captured_sql_pct": None, "sql_by_elapsed": None,
+            "sql_by_cpu": None, "sql_by_gets": None, "sql_by_reads": None, "segments": {},
+            "init_parameters": {}, "instances": [],
         }  # fmt: skip
         found = {**nothing, **self.sections}
         if isinstance(kept := self.sections.get("init_parameters"), dict):

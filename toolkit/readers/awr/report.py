@@ -38,6 +38,7 @@ _PROMISED = {
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _INVALID = re.compile(r"Snapshots chosen span an instance shutdown")
 """What spreport.sql writes above its first section, and nothing below it."""
+_CAPTURED = re.compile(r"Captured SQL accounts? for\s+(-?[\d.,]+)\s*%\s+of Total DB Time", re.IGNORECASE)
 _TOP = 20_000
 _TABLESPACES = "tablespace_io"
 
@@ -183,6 +184,8 @@ def _read_text(text: str, name: str) -> Report:
     else:
         facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
     builder.sections["instances"] = known
+    if captured := _CAPTURED.search(text):
+        builder.sections["captured_sql_pct"] = numbers.number(captured[1])
     doubtful = without_the_implausible(facts)
     if not (facts["dbid"] or facts["db_name"]) or not (builder.recognised or known):
         why = "it has no database name, or no report sections"
