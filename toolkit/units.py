@@ -131,18 +131,14 @@ def byte_size(value: float | None) -> str:
 
 
 def percent(value: float | None, *, signed: bool = False) -> str:
-    """Spell a percentage: `4.2 %`, `87 %`, with `signed` also `+4.2 %`; no digit that nothing rests upon."""
+    """Spell a percentage: `4.2 %`, `87 %`, with `signed` also `+4.2 %`, zero without a sign."""
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
         return f"{number(value)} %"
     decimals = 1 if abs(value) < 9.95 else 0
     text = f"{value:{'+' if signed else ''},.{decimals}f}"
-    return f"{_without_minus_zero(text)} %"
-
-
-def _without_minus_zero(text: str) -> str:
-    return text.replace("-", "+", 1) if text in {"-0.0", "-0"} else text
+    return f"{text.lstrip('+-') if text.strip('+-') in {'0.0', '0'} else text} %"
 
 
 def change(ratio: float | None) -> str:

@@ -23,7 +23,7 @@ VALUES = st.one_of(
 KINDS = {
     "load": ("transactions", "executes"), "parsing": ("hard_parses", "hard parse elapsed time"),
     "redo": ("redo_size_bytes",), "temp": ("temp_io_bytes",), "reads": ("latency", "waits", "e"),
-    "cache": ("physical_reads", "Buffer Hit", "Buffer Cache"), "cluster": ("latency",), "cpu": ("DB CPU",),
+    "cache": ("physical_reads", "Buffer Hit", "Buffer Cache"), "cluster": ("latency", "e"), "cpu": ("DB CPU",),
     "event": ("latency", "waits", "e"), "queue": ("host_cpu", "unaccounted"), "commit": ("latency",),
 }  # fmt: skip
 CLAIMS = (
@@ -36,6 +36,17 @@ CLAIMS = (
     (r"reads slower", ("latency",), 1), (r"reads faster", ("latency",), -1),
     (r"satisfies fewer reads", ("physical_reads",), 1), (r"satisfies more reads", ("physical_reads",), -1),
 )  # fmt: skip
+"""Said only of two known values."""
+TIMES = (
+    (r"more CPU is used", ("DB CPU",), 1), (r"less CPU is used", ("DB CPU",), -1),
+    (r"CPU rose by less", ("DB CPU",), 1), (r"CPU fell by less", ("DB CPU",), -1),
+    (r"time in `e` rose by less|`e` rose by less", ("e",), 1),
+    (r"time in `e` fell by less|`e` fell by less", ("e",), -1),
+    (r"more time in `e`|other instances take more", ("e",), 1),
+    (r"less time in `e`|other instances take less", ("e",), -1),
+    (r"more waits for `e`", ("waits",), 1), (r"fewer waits for `e`", ("waits",), -1),
+)  # fmt: skip
+"""Said of two values that read so, or where one is not known."""
 DIFF = compare_intervals(interval(), interval(day=1, cpu=2000))
 
 
@@ -75,7 +86,21 @@ def test_no_sentence_denies_its_own_numbers(data, kind: str, impact: float, part
         if re.search(pattern, sentence):
             known = [changes[name] for name in names if name in changes and None not in changes[name]]
             assert any((after - before) * way > 0 for before, after in known), sentence
+    for pattern, (name,), way in TIMES:
+        if re.search(pattern, sentence) and None not in changes[name]:
+            before, after = changes[name]
+            assert (after - before) * way > 0, sentence
     assert len(evidence(cause)) == len(made)
+
+
+def test_a_statement_that_took_more_time_is_not_told_as_less() -> None:
+    before = interval(load={"transactions": 10.0}, statements=(Statement("k", 280.0, 388.0, None, 1e6),))
+    after = interval(day=1, load={"transactions": 18.0, "user_calls": 90.0, "executes": 180.0},
+                     statements=(Statement("k", 321.0, 463.0, None, 1.15e6),))  # fmt: skip
+    sentence = cause_sentence(Cause("statement", "k", -0.1, "executions"), compare_intervals(before, after))
+    assert sentence.startswith(
+        "statement `k` whose time rose by less than the load: active sessions 0.108 -> 0.129"
+    )
 
 
 COUNTS = st.one_of(st.none(), st.integers(0, 10**9).map(float))
@@ -93,6 +118,13 @@ def test_no_sentence_of_a_statement_denies_its_own_numbers(values, part: str, gr
     diff = compare_intervals(before, after)
     sentence = cause_sentence(Cause("statement", "k", 1.0 if grew else -1.0, part), diff)
     runs, gets = (sides[0].executions, sides[1].executions), (sides[0].gets, sides[1].gets)
+    spent = sides[0].elapsed_s, sides[1].elapsed_s
+    if None not in spent and part != "new":
+        more, less = "takes more time", "takes less time:"
+        if f"{more}:" in sentence or "time rose by less" in sentence:
+            assert spent[1] > spent[0], sentence
+        if less in sentence or "time fell by less" in sentence:
+            assert spent[1] < spent[0], sentence
     if "executed more often" in sentence:
         assert runs[0] is not None and runs[1] is not None and runs[1] > runs[0]
     if "executed less often" in sentence:

@@ -152,6 +152,23 @@ def head(grew: bool, leads: Sequence[Lead], otherwise: tuple[str, str]) -> str:
     return otherwise[0] if grew else otherwise[1]
 
 
+def unlike_load(one: Change | None, name: str, otherwise: tuple[str, str]) -> tuple[str, str]:
+    """Return what holds of a time that is more, or less, than the load explains: it may have moved against that.
+
+    Args:
+        one: The time before and after.
+        name: What it is the time of, as a subject.
+        otherwise: What to say where it is not known, or moved as its cause says.
+    """
+    moved = Lead(one, "", "").moved
+    if one is None or one.before.rate is None or one.after.rate is None:
+        return otherwise
+    same = f"{name} stayed as it was at another load"
+    more = f"{name} fell by less than the load" if moved < 0 else otherwise[0] if moved else same
+    less = f"{name} rose by less than the load" if moved > 0 else otherwise[1] if moved else same
+    return more, less
+
+
 def _load(cause: Cause) -> str:
     grew = cause.impact > 0
     facts = [_shift(one, RATE_NAMES[one.key]) for one in cause.evidence]
@@ -167,8 +184,11 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     grew = cause.impact > 0
     called = f"statement `{cause.key}`{_excerpt(row.text)}"
     timed = row.each("elapsed_s").ratio is not None
+    does = _does(row, cause.part, grew)
     facts = [
-        _shift(row.elapsed, "active sessions") if cause.part == "new" or not timed else "",
+        _shift(row.elapsed, "active sessions")
+        if cause.part == "new" or not timed or does.startswith("whose")
+        else "",
         _executions(row, after=grew),
         _shift(row.each("gets"), "gets per execution"),
         "" if row.each("gets").ratio else _shift(row.each("cpu_s"), "CPU per execution", seconds),
@@ -178,7 +198,7 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
         _longer_than_interval(row, diff),
         _not_captured(diff, grew) if cause.part == "new" else "",
     ]
-    return _joined(f"{called} {_does(row, cause.part, grew)}", *facts)
+    return _joined(f"{called} {does}", *facts)
 
 
 def _does(row: StatementChange, part: str, grew: bool) -> str:
@@ -196,9 +216,9 @@ def _does(row: StatementChange, part: str, grew: bool) -> str:
     leads = [often, slow, whole] if part == "executions" else [*each, slow, whole]
     if part == "slower":
         leads = [slow, whole]
-    said = head(grew, leads, ("accounts for more time", "accounts for less time"))
+    said = head(grew, leads, unlike_load(row.elapsed, "whose time", ("takes more time", "takes less time")))
     if row.plan_changed and part != "executions":
-        return f"runs with another plan and {said}"
+        return f"runs with another plan, {said}"
     if part == "slower" and row.each("elapsed_s").ratio is None:
         return f"{said}, {_not_timed(row)}"
     return f"{said}, its work is not known in both" if part == "slower" else said
@@ -283,9 +303,9 @@ def _event(cause: Cause) -> str:
     time = Lead(_get(cause, cause.key), f"more time in {key}", f"less time in {key}")
     often = Lead(waits, f"more waits for {key}", f"fewer waits for {key}")
     leads = [longer, time, often] if cause.part == "latency" else [time, often, longer]
-    otherwise = (f"time in {key} fell by less than the load", f"time in {key} rose by less than the load")
-    if not _against(cause):
-        otherwise = (f"more time in {key}", f"less time in {key}")
+    otherwise = unlike_load(
+        _get(cause, cause.key), f"time in {key}", (f"more time in {key}", f"less time in {key}")
+    )
     others = [f"`{name}`" for name in cause.events if name != cause.key][:3]
     also = f"also {', '.join(others)}" if others else ""
     name = event_name(cause.key)
@@ -335,7 +355,9 @@ def _setting(value: str | None) -> str:
 def _temp(cause: Cause) -> str:
     size = _get(cause, "temp_io_bytes")
     lead = Lead(size, "work areas spill more to temporary files", "less data spills to temporary files", byte_size)
-    words = head(cause.impact > 0, [lead], ("more time in temporary files", "less time in temporary files"))
+    words = head(
+        cause.impact > 0, [lead], ("temporary files account for more", "temporary files account for less")
+    )
     return _joined(words, _shift(size, "bytes per second", byte_size), _with(cause))
 
 
@@ -345,7 +367,7 @@ def _cache(cause: Cause) -> str:
     words = head(
         cause.impact > 0,
         [lead],
-        ("reads past the buffer cache take more", "reads past the buffer cache take less"),
+        ("reads past the buffer cache account for more", "reads past the buffer cache account for less"),
     )
     return _joined(
         words, _shift(cached, "its size", byte_size), _shift(hit, "hit ratio", percent),
@@ -356,23 +378,20 @@ def _cache(cause: Cause) -> str:
 
 def _cluster(cause: Cause) -> str:
     latency = _get(cause, "latency")
-    words = "waits for blocks of other instances take "
-    said = words + ("more" if cause.impact > 0 else "less")
+    words = "waits for blocks of other instances"
+    largest = _get(cause, cause.events[0])
+    said = head(
+        cause.impact > 0,
+        [],
+        unlike_load(largest, f"{words}: `{cause.events[0]}`", (f"{words} take more", f"{words} take less")),
+    )
     return _joined(said, _shift(latency, f"average of `{cause.events[0]}`", seconds), _with(cause))
-
-
-def _against(cause: Cause) -> bool:
-    """Whether a time fell that is reported as more, or rose that is reported as less: the load changed by more."""
-    ratio = one.ratio if (one := _get(cause, cause.key)) is not None else None
-    return ratio is not None and (ratio < 1) == (cause.impact > 0)
 
 
 def _cpu(cause: Cause) -> str:
     used = _get(cause, cause.key)
-    otherwise = ("CPU fell by less than the load", "CPU rose by less than the load")
-    if not _against(cause):
-        otherwise = ("more CPU is used", "less CPU is used")
-    words = head(cause.impact > 0, [Lead(used, "more CPU is used", "less CPU is used")], otherwise)
+    leads = Lead(used, "more CPU is used", "less CPU is used")
+    words = head(cause.impact > 0, [leads], unlike_load(used, "CPU", (leads.rise, leads.fall)))
     return _joined(words, _shift(used, "sessions on CPU"))
 
 
