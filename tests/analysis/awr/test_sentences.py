@@ -12,7 +12,8 @@ from tests.tiers import examples
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Amount, Change
 from toolkit.analysis.awr.diff import compare_intervals
-from toolkit.analysis.awr.sentences import Lead, cause_sentence, evidence, head
+from toolkit.analysis.awr.sentences import cause_sentence, evidence
+from toolkit.analysis.awr.wording import Lead, head
 from toolkit.model.interval import Statement
 from toolkit.units import byte_size, number, percent, seconds
 

@@ -1,19 +1,19 @@
 """The sentence of each cause: what it is, what shows it, and the DB time it accounts for.
 
-No sentence says more than its numbers: `head` makes the beginning of each from the two values as they are printed.
+No sentence says more than its numbers (`wording`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
 from toolkit.analysis.awr.families import BUSY, COMMIT_SETTINGS
-from toolkit.analysis.awr.findings import RATE_NAMES, SAME, both, by_ratio
+from toolkit.analysis.awr.findings import RATE_NAMES, SAME
+from toolkit.analysis.awr.wording import Lead, head, joined, shift, unlike_load
 from toolkit.model.interval import LOAD
 from toolkit.units import byte_size, number, percent, seconds
 
@@ -95,86 +95,12 @@ def _get(cause: Cause, key: str) -> Change | None:
     return next((one for one in cause.evidence if one.key == key), None)
 
 
-def _shift(one: Change | None, name: str, spell: Callable[[float | None], str] = number) -> str:
-    """Say what a number was and is, with its ratio; nothing where it is not known."""
-    if one is None or (one.before.rate is None and one.after.rate is None):
-        return ""
-    before, after = both(one, spell)
-    if one.before.rate is None:
-        return f"{name} {after}{_bound(one.before.most_rate, 'before', spell)}"
-    if one.after.rate is None:
-        return f"{name} {before} before{_bound(one.after.most_rate, 'now', spell)}"
-    return f"{name} {before} -> {after}" + (
-        f" ({by_ratio(one.ratio)})" if one.ratio and spell is not percent else ""
-    )
-
-
-def _bound(most: float | None, when: str, spell: Callable[[float | None], str]) -> str:
-    if most is None:
-        return ""
-    return f" ({when} below {spell(most)})" if most else f" (none {when})"
-
-
-def _joined(head: str, *facts: str) -> str:
-    facts_text = ", ".join(fact for fact in facts if fact)
-    return f"{head}: {facts_text}" if facts_text else head
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """A number that may head a sentence: the words for its rise and for its fall, and how it is printed."""
-
-    one: Change | None
-    rise: str
-    fall: str
-    spell: Callable[[float | None], str] = number
-
-    @property
-    def moved(self) -> int:
-        """Which way it went, as printed: 1, -1, or 0 where both sides read the same or one is not known."""
-        if self.one is None or self.one.before.rate is None or self.one.after.rate is None:
-            return 0
-        before, after = both(self.one, self.spell)
-        return 0 if before == after else 1 if self.one.after.rate > self.one.before.rate else -1
-
-
-def head(grew: bool, leads: Sequence[Lead], otherwise: tuple[str, str]) -> str:
-    """Return the head of a sentence: of the first number that went as the impact says, by what is printed of it.
-
-    Args:
-        grew: Whether the cause added DB time.
-        leads: What may head it, the most telling first.
-        otherwise: What holds whatever the numbers say, for more and for less DB time.
-    """
-    for lead in leads:
-        if lead.moved == (1 if grew else -1):
-            return lead.rise if grew else lead.fall
-    return otherwise[0] if grew else otherwise[1]
-
-
-def unlike_load(one: Change | None, name: str, otherwise: tuple[str, str]) -> tuple[str, str]:
-    """Return what holds of a time that is more, or less, than the load explains: it may have moved against that.
-
-    Args:
-        one: The time before and after.
-        name: What it is the time of, as a subject.
-        otherwise: What to say where it is not known, or moved as its cause says.
-    """
-    moved = Lead(one, "", "").moved
-    if one is None or one.before.rate is None or one.after.rate is None:
-        return otherwise
-    same = f"{name} stayed as it was at another load"
-    more = f"{name} fell by less than the load" if moved < 0 else otherwise[0] if moved else same
-    less = f"{name} rose by less than the load" if moved > 0 else otherwise[1] if moved else same
-    return more, less
-
-
 def _load(cause: Cause) -> str:
     grew = cause.impact > 0
-    facts = [_shift(one, RATE_NAMES[one.key]) for one in cause.evidence]
+    facts = [shift(one, RATE_NAMES[one.key]) for one in cause.evidence]
     leads = [Lead(one, "more work was requested of the database", "less work was requested of the database")
              for one in cause.evidence]  # fmt: skip
-    return _joined(head(grew, leads, ("the load accounts for more", "the load accounts for less")), *facts)
+    return joined(head(grew, leads, ("the load accounts for more", "the load accounts for less")), *facts)
 
 
 def _statement(cause: Cause, diff: IntervalDiff) -> str:
@@ -186,19 +112,19 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     timed = row.each("elapsed_s").ratio is not None
     does = _does(row, cause.part, grew)
     facts = [
-        _shift(row.elapsed, "active sessions")
+        shift(row.elapsed, "active sessions")
         if cause.part == "new" or not timed or does.startswith("whose")
         else "",
         _executions(row, after=grew),
-        _shift(row.each("gets"), "gets per execution"),
-        "" if row.each("gets").ratio else _shift(row.each("cpu_s"), "CPU per execution", seconds),
+        shift(row.each("gets"), "gets per execution"),
+        "" if row.each("gets").ratio else shift(row.each("cpu_s"), "CPU per execution", seconds),
         _temp_each(row),
-        _shift(row.each("elapsed_s"), "time per execution", seconds),
+        shift(row.each("elapsed_s"), "time per execution", seconds),
         f"plan {row.plans[0]} -> {row.plans[1]}" if row.plan_changed else "",
         _longer_than_interval(row, diff),
         _not_captured(diff, grew) if cause.part == "new" else "",
     ]
-    return _joined(f"{called} {does}", *facts)
+    return joined(f"{called} {does}", *facts)
 
 
 def _does(row: StatementChange, part: str, grew: bool) -> str:
@@ -268,13 +194,13 @@ def _executions(row: StatementChange, *, after: bool) -> str:
     one, when = (executions.after, "after") if after else (executions.before, "before")
     if one.total == 0:
         return f"none of its executions ended in the interval {when}"
-    return _shift(executions, "executions per second")
+    return shift(executions, "executions per second")
 
 
 def _temp_each(row: StatementChange) -> str:
     each = row.each("temp_blocks")
     spilt = (each.before.rate or 0.0) > 0 or (each.after.rate or 0.0) > 0
-    return _shift(each, "temporary blocks per execution") if spilt else ""
+    return shift(each, "temporary blocks per execution") if spilt else ""
 
 
 _CALLED = (
@@ -309,8 +235,8 @@ def _event(cause: Cause) -> str:
     others = [f"`{name}`" for name in cause.events if name != cause.key][:3]
     also = f"also {', '.join(others)}" if others else ""
     name = event_name(cause.key)
-    facts = (_shift(latency, "average wait", seconds), _shift(waits, "waits per second"), also)
-    return _joined(f"{name}: {head(cause.impact > 0, leads, otherwise)}" if name else
+    facts = (shift(latency, "average wait", seconds), shift(waits, "waits per second"), also)
+    return joined(f"{name}: {head(cause.impact > 0, leads, otherwise)}" if name else
                    head(cause.impact > 0, leads, otherwise), *facts)  # fmt: skip
 
 
@@ -328,14 +254,14 @@ def _parsing(cause: Cause) -> str:
         Lead(spent, "more time in hard parses", "less time in hard parses"),
     ]
     words = head(cause.impact > 0, leads, ("hard parses account for more", "hard parses account for less"))
-    return _joined(words, _shift(hard, "a second"), _shift(spent, "active sessions parsing"), _with(cause))
+    return joined(words, shift(hard, "a second"), shift(spent, "active sessions parsing"), _with(cause))
 
 
 def _redo(cause: Cause) -> str:
     size = _get(cause, "redo_size_bytes")
     lead = Lead(size, "more redo is written", "less redo is written", byte_size)
     words = head(cause.impact > 0, [lead], ("redo accounts for more", "redo accounts for less"))
-    return _joined(words, _shift(size, "bytes per second", byte_size), _with(cause))
+    return joined(words, shift(size, "bytes per second", byte_size), _with(cause))
 
 
 def _commit(cause: Cause, diff: IntervalDiff) -> str:
@@ -345,7 +271,7 @@ def _commit(cause: Cause, diff: IntervalDiff) -> str:
         for name, (before, after) in diff.parameters.items()
         if name in COMMIT_SETTINGS
     ]
-    return _joined(head, _with(cause), *changed)
+    return joined(head, _with(cause), *changed)
 
 
 def _setting(value: str | None) -> str:
@@ -358,7 +284,7 @@ def _temp(cause: Cause) -> str:
     words = head(
         cause.impact > 0, [lead], ("temporary files account for more", "temporary files account for less")
     )
-    return _joined(words, _shift(size, "bytes per second", byte_size), _with(cause))
+    return joined(words, shift(size, "bytes per second", byte_size), _with(cause))
 
 
 def _cache(cause: Cause) -> str:
@@ -369,10 +295,10 @@ def _cache(cause: Cause) -> str:
         [lead],
         ("reads past the buffer cache account for more", "reads past the buffer cache account for less"),
     )
-    return _joined(
-        words, _shift(cached, "its size", byte_size), _shift(hit, "hit ratio", percent),
-        _shift(reads, "physical reads per second"),
-        _shift(_get(cause, "logical_reads"), "logical reads per second"),
+    return joined(
+        words, shift(cached, "its size", byte_size), shift(hit, "hit ratio", percent),
+        shift(reads, "physical reads per second"),
+        shift(_get(cause, "logical_reads"), "logical reads per second"),
     )  # fmt: skip
 
 
@@ -385,14 +311,14 @@ def _cluster(cause: Cause) -> str:
         [],
         unlike_load(largest, f"{words}: `{cause.events[0]}`", (f"{words} take more", f"{words} take less")),
     )
-    return _joined(said, _shift(latency, f"average of `{cause.events[0]}`", seconds), _with(cause))
+    return joined(said, shift(latency, f"average of `{cause.events[0]}`", seconds), _with(cause))
 
 
 def _cpu(cause: Cause) -> str:
     used = _get(cause, cause.key)
     leads = Lead(used, "more CPU is used", "less CPU is used")
     words = head(cause.impact > 0, [leads], unlike_load(used, "CPU", (leads.rise, leads.fall)))
-    return _joined(words, _shift(used, "sessions on CPU"))
+    return joined(words, shift(used, "sessions on CPU"))
 
 
 def _queue(cause: Cause) -> str:
@@ -400,16 +326,14 @@ def _queue(cause: Cause) -> str:
     busy, cpus = _get(cause, "host_cpu"), _get(cause, "cpus")
     if cause.key == "host CPU":
         words = "the host has no free CPU" if cause.impact > 0 else "the host has free CPU again"
-        return _joined(
-            words, _shift(busy, "busy", percent), _shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else ""
-        )
+        return joined(words, shift(busy, "busy", percent), shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else "")
     more = "more" if cause.impact > 0 else "less"
     words = f"{more} time that is neither CPU nor a listed wait"
     if busy is None:
         return f"{words}; the host's CPU is not shown, so whether sessions queued for it is unknown"
     then = busy.after.rate if cause.impact > 0 else busy.before.rate
     host = "on a host with hardly any CPU left" if (then or 0.0) >= BUSY else "with CPU left on the host"
-    return _joined(f"{words}, {host}", _shift(busy, "busy", percent))
+    return joined(f"{words}, {host}", shift(busy, "busy", percent))
 
 
 def _with(cause: Cause) -> str:

@@ -1,0 +1,87 @@
+"""The words for a number that changed: none says more than the two values read.
+
+`head` makes the beginning of a sentence, `shift` what it goes on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from toolkit.analysis.awr.changes import Change
+from toolkit.analysis.awr.findings import both, by_ratio
+from toolkit.units import number, percent
+
+
+def shift(one: Change | None, name: str, spell: Callable[[float | None], str] = number) -> str:
+    """Say what a number was and is, with its ratio; nothing where it is not known."""
+    if one is None or (one.before.rate is None and one.after.rate is None):
+        return ""
+    before, after = both(one, spell)
+    if one.before.rate is None:
+        return f"{name} {after}{_bound(one.before.most_rate, 'before', spell)}"
+    if one.after.rate is None:
+        return f"{name} {before} before{_bound(one.after.most_rate, 'now', spell)}"
+    return f"{name} {before} -> {after}" + (
+        f" ({by_ratio(one.ratio)})" if one.ratio and spell is not percent else ""
+    )
+
+
+def _bound(most: float | None, when: str, spell: Callable[[float | None], str]) -> str:
+    if most is None:
+        return ""
+    return f" ({when} below {spell(most)})" if most else f" (none {when})"
+
+
+def joined(head: str, *facts: str) -> str:
+    facts_text = ", ".join(fact for fact in facts if fact)
+    return f"{head}: {facts_text}" if facts_text else head
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A number that may head a sentence: the words for its rise and for its fall, and how it is printed."""
+
+    one: Change | None
+    rise: str
+    fall: str
+    spell: Callable[[float | None], str] = number
+
+    @property
+    def moved(self) -> int:
+        """Which way it went, as printed: 1, -1, or 0 where both sides read the same or one is not known."""
+        if self.one is None or self.one.before.rate is None or self.one.after.rate is None:
+            return 0
+        before, after = both(self.one, self.spell)
+        return 0 if before == after else 1 if self.one.after.rate > self.one.before.rate else -1
+
+
+def head(grew: bool, leads: Sequence[Lead], otherwise: tuple[str, str]) -> str:
+    """Return the head of a sentence: of the first number that went as the impact says, by what is printed of it.
+
+    Args:
+        grew: Whether the cause added DB time.
+        leads: What may head it, the most telling first.
+        otherwise: What holds whatever the numbers say, for more and for less DB time.
+    """
+    for lead in leads:
+        if lead.moved == (1 if grew else -1):
+            return lead.rise if grew else lead.fall
+    return otherwise[0] if grew else otherwise[1]
+
+
+def unlike_load(one: Change | None, name: str, otherwise: tuple[str, str]) -> tuple[str, str]:
+    """Return what holds of a time that is more, or less, than the load explains: it may have moved against that.
+
+    Args:
+        one: The time before and after.
+        name: What it is the time of, as a subject.
+        otherwise: What to say where it is not known, or moved as its cause says.
+    """
+    moved = Lead(one, "", "").moved
+    if one is None or one.before.rate is None or one.after.rate is None:
+        return otherwise
+    same = f"{name} stayed as it was at another load"
+    more = f"{name} fell by less than the load" if moved < 0 else otherwise[0] if moved else same
+    less = f"{name} rose by less than the load" if moved > 0 else otherwise[1] if moved else same
+    return more, less
