@@ -45,6 +45,22 @@ USERS                    /a/users01.dbf
 """
 
 
+def test_a_name_may_begin_as_the_letters_for_no_number_do() -> None:
+    found = rows(FILES.replace("USERS ", "NUSERS"), "Filename")
+    assert found[2] == ["NUSERS", "/a/users01.dbf", "3", "1.5"]
+    spaces = """Space  DB/Inst: ACME/acme1  Snaps: 7-8
+
+Tablespace
+------------------------------
+                 Av
+         Reads  Rds
+-------------- ----
+N_DATA
+             1  0.5
+"""
+    assert rows(spaces, "Tablespace") == [["N_DATA", "1", "0.5"]]
+
+
 def test_a_page_break_between_a_name_and_its_figures_parts_nothing() -> None:
     head, body = FILES.split("USERS                    /a/users01.dbf\n")
     again = FILES[: FILES.index("TOOLS")]
@@ -175,3 +191,42 @@ control_files                 /a/one.ctl
 """
     )
     assert found["init_parameters"] == {"control_files": "/a/one.ctl, /a/two.ctl"}
+
+
+FUNCTIONS = """IOStat by Function/Filetype summary DB/Inst: ACME/acme1  Snaps: 7-8
+
+ Reads:   Reqs   Data    Waits:    Avg
+ Data    per sec per sec Count    Tm(ms)
+ ------- ------- ------- ------- -------
+Buffer Reads
+      4G   578.7 4.52997  521.7K     8.3
+ Buffer Reads (Data File)
+      4G   578.7 4.52997  521.7K     8.3
+Streams AQ
+      1M     0.0 .001109       8     N/A
+ Streams AQ (Data File)
+      1M     0.0 .001109       8     N/A
+TOTAL:
+      4G   581.8 4.57878  524.4K     8.3
+"""
+
+
+def test_a_name_whose_words_stand_under_the_columns_is_a_name() -> None:
+    found = document(FUNCTIONS)
+    (table,) = [one for one in found["tables"] if one["section"].startswith("IOStat by Function/Filetype")]
+    assert [row[0] for row in table["rows"]] == [
+        "Buffer Reads", "Buffer Reads (Data File)", "Streams AQ", "Streams AQ (Data File)", "TOTAL:",
+    ]  # fmt: skip
+    assert table["rows"][3] == ("Streams AQ (Data File)", "1M", "0.0", ".001109", "8", "N/A")
+    assert not [one for one in found["warnings"] if "Streams" in one]
+
+
+def test_a_remark_above_a_list_that_goes_on_for_lines_is_no_row() -> None:
+    remark = """Wait Histogram  DB/Inst: ACME/acme1  Snaps: 7-8
+-> Units for % of Total Waits:
+   ms is milliseconds
+  s is 1024 milliseconds (approximately 1 second)
+"""
+    assert not [one for one in document(remark)["warnings"] if "1024" in one]
+    lost = document(remark + "\nsome lost row 12 13\n")["warnings"]
+    assert [one for one in lost if "some lost row 12 13" in one]

@@ -18,7 +18,8 @@ from toolkit.analysis.awr.details import details_of
         pytest.param(2, 0, 40, 2, id="a time that was cut to zero"),
         pytest.param(2, 60, 200, 2, id="three values that contradict each other"),
         pytest.param(2, 5, None, 2, id="no number of waits"),
-        pytest.param(None, 5, 40, None, id="a release that prints none"),
+        pytest.param(None, 1832, 115, 1832 / 0.115, id="crosses: too wide for its column"),
+        pytest.param(None, 5, 40, None, id="a release that prints none, and a rough time"),
     ],
 )
 def test_an_average_is_worked_out_where_that_is_nearer(

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+_EXACT = 0.05
+
 
 def average_wait(row: Mapping[str, object]) -> float | None:
     """Return the average wait of a row in milliseconds, of what the report printed most exactly.
 
     Args:
-        row: With `avg_wait_ms`, `time_s` and `waits` as printed; where no average is printed, none is returned.
+        row: With `avg_wait_ms`, `time_s` and `waits` as printed. Where no average is printed, or crosses
+            as it is too wide for its column, there is one only if the two others give it within `_EXACT`.
     """
     printed, seconds, waits = (_number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
-    if printed is None or not seconds or not waits:
+    if not seconds or not waits:
         return printed
     exact = 1000 * seconds / waits
+    if printed is None:
+        return exact if uncertainty(seconds) + uncertainty(waits, count=True) <= _EXACT else None
     if not printed:
         return exact
     hidden = uncertainty(printed)

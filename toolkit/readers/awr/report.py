@@ -38,7 +38,9 @@ _PROMISED = {
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _INVALID = re.compile(r"Snapshots chosen span an instance shutdown")
 """What spreport.sql writes above its first section, and nothing below it."""
-_CAPTURED = re.compile(r"Captured SQL accounts? for\s+(-?[\d.,]+)\s*%\s+of Total DB Time", re.IGNORECASE)
+_CAPTURED = re.compile(
+    r"Captured\s+SQL\s+accounts?\s+for\s+(-?[\d.,]+)\s*%\s+of\s+Total\s+DB\s+Time", re.IGNORECASE
+)
 _TOP = 20_000
 _TABLESPACES = "tablespace_io"
 

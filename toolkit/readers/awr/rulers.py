@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 Spans = Sequence[tuple[int, int]]
 _DIGIT = re.compile(r"[\d.,+-]")
+_BEGINS = frozenset("0123456789.,#-+")
 _FIGURE = re.compile(r"[-+]?[\d.,]+(?:[eE][-+]?\d+)?[KMGT%]?|N/A|#+")
 
 
@@ -56,12 +57,13 @@ def stacked_rows(lines: Sequence[str], spans: Spans, names: Spans | None) -> lis
     rows: list[tuple[str, ...]] = []
     named: tuple[str, ...] = ("",) * (len(names) if names else 1)
     first = ""
+    stacked = names is None and _names_and_figures(lines, spans)
     for line in lines:
         if names is not None and not figures(line, spans):
             named = cut(line, names)[1:]
             named = (first, *named[1:]) if not named[0] else named
             first = named[0]
-        elif names is None and _runs_across(line, spans):
+        elif names is None and (_runs_across(line, spans) or (stacked and not figures(line, spans))):
             named = (line.strip(),)
         else:
             cells = cut(line, spans)
@@ -95,12 +97,23 @@ def _wrapped(above: Sequence[str], cells: Sequence[str], spans: Spans) -> tuple[
 def figures(line: str, spans: Spans) -> bool:
     """Whether a line is one of figures: each column holds a number or nothing."""
     cells = cut(line, spans)
-    return not cells[0] and all(not cell or cell[0] in "0123456789.,#-+N" for cell in cells[1:])
+    return not cells[0] and all(not cell or cell[0] in _BEGINS or cell == "N/A" for cell in cells[1:])
 
 
 def is_figure(word: str) -> bool:
     """Whether a word is a number as reports print it, or the crosses that stand for one."""
     return _FIGURE.fullmatch(word) is not None
+
+
+def _names_and_figures(lines: Sequence[str], spans: Spans) -> bool:
+    """Whether every second line is one of figures, and those above them names, some of which run across columns.
+
+    The words of a name may stand under the columns, as if they were values: the lines around it tell.
+    """
+    pairs = list(zip(lines[::2], lines[1::2], strict=False))
+    return any(_runs_across(name, spans) for name in lines[::2]) and all(
+        figures(values, spans) and not figures(name, spans) for name, values in pairs
+    )
 
 
 def _runs_across(line: str, spans: Spans) -> bool:
@@ -173,7 +186,7 @@ def is_metrics(cells: Sequence[str]) -> bool:
     return (
         _IDENTITY.fullmatch(last) is not None
         and any(cell for cell in cells[:-1])
-        and all(not cell or cell[0] in "0123456789.,#-+N" for cell in cells[:-1])
+        and all(not cell or cell[0] in _BEGINS or cell == "N/A" for cell in cells[:-1])
     )
 
 

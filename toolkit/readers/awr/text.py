@@ -72,10 +72,13 @@ class _Reader:
     at: int = 0
     floor: int = 0
     """Lines above this one belong to a table that is read already."""
+    remark: bool = False
+    """The lines above, up to an empty one, are a remark (`-> ...`), which may go on."""
 
     def read(self) -> None:
         while self.at < len(self.lines):
             line = self.lines[self.at]
+            self.remark = bool(line.strip()) and (self.remark or line.startswith("->"))
             if match := _SECTION.match(line):
                 self.section = match[1].rstrip(" -")
                 self.at += 1
@@ -86,7 +89,7 @@ class _Reader:
             elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
             else:
-                if _is_row(line):
+                if _is_row(line) and not self.remark:
                     self.unread.append(line)
                 self.at += 1
 
@@ -268,8 +271,8 @@ def _is_labelled(line: str) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    """Whether a line looks like one of a table: two numbers, and no remark or label."""
-    return not line.startswith("->") and ":" not in line and sum(map(is_figure, line.split())) > 1
+    """Whether a line looks like one of a table: two numbers, and no label."""
+    return ":" not in line and sum(map(is_figure, line.split())) > 1
 
 
 def _is_label_row(line: str) -> bool:
