@@ -168,6 +168,20 @@ def test_names_of_files_too_long_to_stand_side_by_side_stand_below_and_whole() -
     assert text.startswith("acme1 (8) against acme1 (7)\n")
 
 
+@pytest.mark.parametrize(
+    ("differ", "title"),
+    [
+        ({"instance": "acme2"}, "PDB1 (acme2) against PDB1 (acme1)"),
+        ({"host": "box2", "dbid": None}, "PDB1 (box2) against PDB1 (box)"),
+        ({"container": "PDB2", "instance": "acme2"}, "PDB2 against PDB1"),
+    ],
+)
+def test_two_of_one_name_at_one_time_are_told_apart_in_the_title(differ: dict[str, object], title: str) -> None:
+    first = interval(who=origin("a", container="PDB1"))
+    other = interval(who=origin("b", **{"container": "PDB1", **differ}))
+    assert diff_text(compare_intervals(first, other, force=True)).startswith(f"{title}\n")
+
+
 def test_without_db_time_the_page_names_no_cause_and_takes_no_side() -> None:
     bare = replace(interval(), time_model={}, load={}, waits=Listing())
     diff = compare_intervals(bare, replace(bare, origin=origin(day=1)))

@@ -107,11 +107,19 @@ def _title(diff: IntervalDiff) -> str:
     other = b.container or b.instance or b.database or b.name
     if name == other and a.dbid != b.dbid and a.dbid and b.dbid:
         name, other = f"{name} ({a.dbid})", f"{other} ({b.dbid})"
+    if name == other and a.begin == b.begin:
+        of = next(((one, two) for one, two in _tellable(a, b) if one and two and one != two), None)
+        name, other = (f"{name} ({of[0]})", f"{other} ({of[1]})") if of else (name, other)
     if name != other:
         return f"{other} against {name}"
-    if a.begin is None or b.begin is None:
+    if a.begin is None or b.begin is None or a.begin == b.begin:
         return f"{name}: before and after"
     return f"{name}: {b.begin:%Y-%m-%d %H:%M} against {a.begin:%Y-%m-%d %H:%M}"
+
+
+def _tellable(a: Origin, b: Origin) -> Iterator[tuple[str | None, str | None]]:
+    """Yield what two intervals of one name may differ by, as a reader knows them."""
+    yield from ((a.instance, b.instance), (a.database, b.database), (a.host, b.host), (a.name, b.name))
 
 
 def _look(diff: IntervalDiff) -> str:
