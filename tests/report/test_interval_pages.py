@@ -21,7 +21,7 @@ from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
 from toolkit.report.interval.trend import trend_page, trend_sheet, trend_text
-from toolkit.report.interval.view import diff_page, diff_text
+from toolkit.report.interval.view import diff_page, diff_text, interval_view
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -229,6 +229,14 @@ def test_a_comparison_is_whole_on_paper_and_short_before_its_appendix(
     (appendix,) = (place for place, sheet in enumerate(sheets) if "Appendix" in sheet.split("\n"))
     assert 2 <= appendix <= 6
     page.context.close()
+
+
+def test_many_parameters_that_differ_stand_in_the_appendix_and_the_first_before_it() -> None:
+    sides = (interval(parameters={f"p{number}": str(day) for number in range(40)}, day=day) for day in (0, 1))
+    sections = {one.key: one for one in interval_view(compare_intervals(*sides)).sections}
+    first, every = sections["parameters"], sections["all_parameters"]
+    assert (first.title, first.appendix) == ("Parameters that differ, the first 12 of 40", False)
+    assert (len(first.tables[0].table.rows), len(every.tables[0].table.rows), every.appendix) == (12, 40, True)
 
 
 @pytest.mark.browser

@@ -245,11 +245,11 @@ def segment_tables(diff: IntervalDiff) -> list[BarTable]:
     return [_simple(measure, changes, number) for measure, changes in diff.segments.items()]
 
 
-def parameter_table(diff: IntervalDiff) -> BarTable:
-    """Return the parameters that are not the same."""
+def parameter_table(diff: IntervalDiff, most: int | None = None) -> BarTable:
+    """Return the parameters that are not the same, all or as many as wanted."""
     rows = [
         ([name, *(MISSING if value is None else value for value in both)], None)
-        for name, both in diff.parameters.items()
+        for name, both in list(diff.parameters.items())[:most]
     ]
     return barred("Parameters", left("parameter", "before", "after"), rows, 500)
 

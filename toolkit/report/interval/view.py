@@ -22,7 +22,7 @@ from toolkit.terminal import line_width, width
 from toolkit.units import MISSING, number, percent, seconds
 
 _CAUSES = 10
-_STATEMENTS_FIRST = 12
+_STATEMENTS_FIRST, _PARAMETERS_FIRST = 12, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,10 @@ def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
     yield PageSection("statements", few if many else "Statements", (first,))
     yield PageSection("host", "Host CPU", (made.host_table(diff),))
     yield PageSection("advice", "Memory advice", (), charts=advice_charts(diff))
-    yield PageSection("parameters", "Parameters that differ", (made.parameter_table(diff),))
+    most = len(diff.parameters) > _PARAMETERS_FIRST
+    shown = f"Parameters that differ, the first {_PARAMETERS_FIRST} of {len(diff.parameters)}"
+    found = made.parameter_table(diff, _PARAMETERS_FIRST)
+    yield PageSection("parameters", shown if most else "Parameters that differ", (found,))
     background = made.wait_table("Background events", diff.background)
     for key, title, tables in (
         ("latency", "Average wait of events", (made.latency_table(diff.waits),)),
@@ -210,6 +213,7 @@ def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
         ("segments", "Segments", tuple(one for one in made.segment_tables(diff) if one.table.rows)),
         ("statistics", "Statistics that changed most", (made.counter_table(diff),)),
         ("every", "All statements", (made.statement_table(diff.statements),) if many else ()),
+        ("all_parameters", "All parameters that differ", (made.parameter_table(diff),) if most else ()),
     ):
         yield PageSection(key, title, tables, appendix=True)
     for section, title, found in detail_tables(diff):
