@@ -129,6 +129,18 @@ def test_sizes_that_list_printed_give_bytes_and_rates(tmp_path: Path, capsys: py
     assert "backed up: 2 data files in 2 pieces, 1.49 GiB at " in " ".join(screen.split())
 
 
+def test_a_piece_whose_stamps_differ_from_its_time_by_a_second_has_one_time_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The chart said 99.0 s beside 100 s in the table of the same page."""
+    late = [line.replace("finished piece 1 at 2026-03-02 01:01:40", "finished piece 1 at 2026-03-02 01:01:39")
+            for line in LISTED]  # fmt: skip
+    _, document, page = read([*late, *END], tmp_path, capsys)
+    assert document["pieces"][0]["elapsed_seconds"] == 100
+    assert f"file 3, {seconds(100)} from" in page
+    assert f"file 3, {seconds(99)}" not in page
+
+
 def test_the_time_between_two_operations_is_nobodys_idle_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,10 @@ _TELLING = 0.1
 
 
 class LaneBar(NamedTuple):
-    """One piece of work: seconds since the whole began; `good` is False when it did not end well."""
+    """One piece of work: seconds since the whole began; `good` is False when it did not end well.
+
+    `measured` is how long it took where who did it says so: stamps in whole seconds differ from that by one.
+    """
 
     lane: str
     label: str
@@ -26,10 +29,11 @@ class LaneBar(NamedTuple):
     end: float
     bytes: int | None = None
     good: bool = True
+    measured: float | None = None
 
     @property
     def seconds(self) -> float:
-        return self.end - self.begin
+        return self.end - self.begin if self.measured is None else self.measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +108,7 @@ def lanes_of(bars: Iterable[LaneBar], names: Sequence[str] = (), *, exact: bool 
     start = found[0].begin if found else 0.0
     moved = tuple(found)
     if start:
-        moved = tuple(
-            LaneBar(lane, label, begin - start, end - start, size, good)
-            for lane, label, begin, end, size, good in found
-        )
+        moved = tuple(bar._replace(begin=bar.begin - start, end=bar.end - start) for bar in found)
     span = max((bar.end for bar in moved), default=0.0)
     by_lane: dict[str, list[LaneBar]] = {}
     for bar in moved:
@@ -127,7 +128,7 @@ def _lane(name: str, bars: Sequence[LaneBar]) -> Lane:
 def _covered(bars: Sequence[LaneBar]) -> float:
     """Return the seconds in which at least one of some bars, in the order they begin, ran."""
     total, until = 0.0, float("-inf")
-    for _, _, begin, end, _, _ in bars:
+    for _, _, begin, end, *_ in bars:
         if end > until:
             total += end - (begin if begin > until else until)
             until = end
@@ -150,7 +151,7 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
         many = f"{one}s {_some(without)} had" if len(without) > 1 else f"{one} `{without[0]}` had"
         sentences.append(f"{many} nothing to do: there are fewer backup sets than {one}s")
     telling = _TELLING * found.span_seconds
-    long = found.exact and any(end - begin >= telling for _, _, begin, end, _, _ in found.bars)
+    long = found.exact and any(end - begin >= telling for _, _, begin, end, *_ in found.bars)
     bar, alone = longest_alone(found) if long else (None, 0.0)
     if bar is not None and alone >= telling:
         sentences.append(
@@ -162,8 +163,8 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
 
 def longest_alone(found: Lanes) -> tuple[LaneBar | None, float]:
     """Return the bar that ran longest while no other lane worked, and for how many seconds."""
-    events = [(begin, 1, index) for index, (_, _, begin, _, _, _) in enumerate(found.bars)]
-    events += [(end, 0, index) for index, (_, _, _, end, _, _) in enumerate(found.bars)]
+    events = [(begin, 1, index) for index, (_, _, begin, *_) in enumerate(found.bars)]
+    events += [(end, 0, index) for index, (_, _, _, end, *_) in enumerate(found.bars)]
     events.sort()
     active: set[int] = set()
     alone: dict[int, float] = {}

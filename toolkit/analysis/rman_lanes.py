@@ -42,7 +42,7 @@ def _laid(placed: Sequence[Placed], names: Sequence[str], *, exact: bool) -> Lan
 def _worked(placed: Sequence[Placed]) -> float:
     """Return the seconds in which an operation was under way, from its first bar to its last."""
     ends: dict[int | None, tuple[float, float]] = {}
-    for operation, (_, _, begin, end, _, _) in placed:
+    for operation, (_, _, begin, end, *_) in placed:
         known = ends.get(operation)
         if known is None:
             ends[operation] = begin, end
@@ -132,7 +132,8 @@ def _failures(log: Log) -> dict[str, float]:
 def _timed(piece: BackupPiece, begin: float | None, end: float | None, first: float) -> LaneBar | None:
     """Return the bar of a piece, its seconds counted from `first`."""
     if begin is not None and end is not None and end >= begin:
-        return LaneBar(piece.channel, piece_label(piece), begin - first, end - first, piece.bytes)
+        took = piece.elapsed_seconds
+        return LaneBar(piece.channel, piece_label(piece), begin - first, end - first, piece.bytes, measured=took)
     written = of_stamp(piece.stamp) if piece.stamp else None
     if written is None or piece.elapsed_seconds is None:
         return None
