@@ -108,7 +108,7 @@ def _title(diff: IntervalDiff) -> str:
     if name == other and a.dbid != b.dbid and a.dbid and b.dbid:
         name, other = f"{name} ({a.dbid})", f"{other} ({b.dbid})"
     if name == other and a.begin == b.begin:
-        of = next(((one, two) for one, two in _tellable(a, b) if one and two and one != two), None)
+        of = next(((one, two) for one, two in _distinctions(a, b) if one and two and one != two), None)
         name, other = (f"{name} ({of[0]})", f"{other} ({of[1]})") if of else (name, other)
     if name != other:
         return f"{other} against {name}"
@@ -117,7 +117,7 @@ def _title(diff: IntervalDiff) -> str:
     return f"{name}: {b.begin:%Y-%m-%d %H:%M} against {a.begin:%Y-%m-%d %H:%M}"
 
 
-def _tellable(a: Origin, b: Origin) -> Iterator[tuple[str | None, str | None]]:
+def _distinctions(a: Origin, b: Origin) -> Iterator[tuple[str | None, str | None]]:
     """Yield what two intervals of one name may differ by, as a reader knows them."""
     yield from ((a.instance, b.instance), (a.database, b.database), (a.host, b.host), (a.name, b.name))
 
