@@ -104,6 +104,13 @@ def test_a_statement_that_took_more_time_is_not_told_as_less() -> None:
     )
 
 
+def test_a_hit_ratio_that_fell_by_less_than_a_percent_is_seen_to_fall() -> None:
+    fell = (amounts((1.0, 300.0), "physical_reads"), amounts((99.99, 99.61), "Buffer Hit"))
+    cause = Cause("cache", "buffer cache", 1.0, "size", fell, ("e",))
+    assert "hit ratio 99.99 % -> 99.61 %" in cause_sentence(cause, DIFF)
+    assert "instance efficiency: Buffer Hit 99.99 % -> 99.61 %" in evidence(cause)
+
+
 COUNTS = st.one_of(st.none(), st.integers(0, 10**9).map(float))
 
 

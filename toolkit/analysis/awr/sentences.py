@@ -13,7 +13,7 @@ from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
 from toolkit.analysis.awr.families import BUSY, COMMIT_SETTINGS
 from toolkit.analysis.awr.findings import RATE_NAMES, SAME
-from toolkit.analysis.awr.wording import Lead, head, joined, shift, unlike_load
+from toolkit.analysis.awr.wording import Lead, head, hundredths, joined, shift, unlike_load
 from toolkit.model.interval import LOAD
 from toolkit.units import byte_size, number, percent, seconds
 
@@ -39,7 +39,7 @@ _SECTIONS = {
 }  # fmt: skip
 """Where a number of the evidence stands; what is not named here is a rate of the load profile or an event."""
 _UNITS: dict[str, Callable[[float | None], str]] = {
-    "latency": seconds, "Buffer Cache": byte_size, "Buffer Hit": percent, "host_cpu": percent,
+    "latency": seconds, "Buffer Cache": byte_size, "Buffer Hit": hundredths, "host_cpu": percent,
     "redo_size_bytes": byte_size, "temp_io_bytes": byte_size,
 }  # fmt: skip
 
@@ -296,7 +296,7 @@ def _cache(cause: Cause) -> str:
         ("reads past the buffer cache account for more", "reads past the buffer cache account for less"),
     )
     return joined(
-        words, shift(cached, "its size", byte_size), shift(hit, "hit ratio", percent),
+        words, shift(cached, "its size", byte_size), shift(hit, "hit ratio", hundredths),
         shift(reads, "physical reads per second"),
         shift(_get(cause, "logical_reads"), "logical reads per second"),
     )  # fmt: skip

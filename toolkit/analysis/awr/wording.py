@@ -10,7 +10,12 @@ from dataclasses import dataclass
 
 from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.findings import both, by_ratio
-from toolkit.units import number, percent
+from toolkit.units import MISSING, number, percent
+
+
+def hundredths(value: float | None) -> str:
+    """Spell a percentage as reports print a hit ratio: 99.2 and 99.99 are not both 100 %."""
+    return MISSING if value is None else f"{value:.2f} %"
 
 
 def shift(one: Change | None, name: str, spell: Callable[[float | None], str] = number) -> str:
@@ -23,7 +28,7 @@ def shift(one: Change | None, name: str, spell: Callable[[float | None], str] = 
     if one.after.rate is None:
         return f"{name} {before} before{_bound(one.after.most_rate, 'now', spell)}"
     return f"{name} {before} -> {after}" + (
-        f" ({by_ratio(one.ratio)})" if one.ratio and spell is not percent else ""
+        f" ({by_ratio(one.ratio)})" if one.ratio and spell not in (percent, hundredths) else ""
     )
 
 
