@@ -19,6 +19,7 @@ from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.preview import script
 from toolkit.app.targets import find_target
+from toolkit.cli.main import main
 from toolkit.cli.operations import experiment_of
 from toolkit.cli.parameters import Arguments
 from toolkit.design.file import dump_experiment, parse_experiment
@@ -242,6 +243,41 @@ def test_a_script_can_be_pasted(tmp_path: Path) -> None:
     done = subprocess.run(["sh"], input=shown, capture_output=True, text=True, check=True)
     one = f"{{n}} {tmp_path}"
     assert done.stdout.splitlines() == ["p1", f"a b-1 {one}", "p2", f"a b-2 {one}", "end"]
+
+
+def test_a_bundle_of_programs_is_refused_with_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("e.toml").write_text(dump_experiment(asked("true", target="oracle://x@y/z", measure=True)))
+    assert main(["export", "e.toml", "--assume", "19-ee", "--out", "bundle"]) == 5
+    assert "a bundle runs SQL and RMAN scripts" in capsys.readouterr().err
+    assert not Path("bundle").exists()
+
+
+PLAN = """[plan]
+name = "programs"
+targets = ["host://"]
+[[step]]
+name = "one"
+operation = "command"
+command = ["sh", "-c", "exit {status}"]
+"""
+
+
+def test_programs_are_steps_of_a_plan_which_needs_consent_and_can_be_approved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    Path("p.toml").write_text(PLAN.replace("{status}", "0"))
+    assert main(["run", "p.toml", "-q"]) == 5
+    assert "runs programs on this host" in capsys.readouterr().err
+    assert main(["plan", "approve", "p.toml", "--allow-commands"]) == 0
+    assert main(["run", "p.toml", "-q", "--approved-only", "--allow-commands"]) == 0
+    Path("p.toml").write_text(PLAN.replace("{status}", "1"))
+    assert main(["run", "p.toml", "-q", "--approved-only", "--allow-commands"]) == 5, "another program"
 
 
 # -- nothing is left ----------------------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ def identity_of(
         target.close()
     found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
     found |= meanings(facts, asking)
-    if declared.embedded:
+    if declared.embedded and any(name == "file" for name, _, _ in declared.identity):
         file = found.get("file", "")
         found |= _header(file)
         if "id" in found:

@@ -177,6 +177,12 @@ def _refuse_unscripted(experiment: Experiment, facts: Facts) -> None:
             code="TK-0304",
             hint="`dbatk run --dry-run` prints the script of other engines",
         )
+    if declaration(experiment.operation).runs_programs:
+        raise ToolkitError(
+            f"a bundle runs SQL and RMAN scripts, and `{experiment.operation}` runs other programs",
+            code="TK-0304",
+            hint="`dbatk run FILE --dry-run -t host://` prints it as a script for a shell",
+        )
     external = [factor.name for factor in experiment.factors if factor.command is not None]
     if external:
         raise ToolkitError(
