@@ -17,16 +17,16 @@ ENGINES = ["duckdb", pytest.param("postgresql", marks=pytest.mark.postgresql)]
 @pytest.fixture(params=[*ENGINES, "oracle", "host"])
 def any_arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
     """Every engine; of Oracle the stand-in."""
-    yield from _arena(request, tmp_path)
+    yield from arena_of(request, tmp_path)
 
 
 @pytest.fixture(params=ENGINES)
 def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
     """Every engine whose own database is at hand."""
-    yield from _arena(request, tmp_path)
+    yield from arena_of(request, tmp_path)
 
 
-def _arena(request: pytest.FixtureRequest, folder: Path) -> Iterator[Arena]:
+def arena_of(request: pytest.FixtureRequest, folder: Path) -> Iterator[Arena]:
     if request.param == "duckdb":
         with duckdb_arena(folder) as found:
             yield found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.engines.arena import Arena, Heard
+from tests.engines.conftest import ENGINES, arena_of
 from tests.engines.test_backups import APPROVED, B, options
 from tests.engines.test_operations import experiment
+from tests.tiers import thinned
 from toolkit.app.runs import retention
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.preview import script
@@ -34,6 +36,18 @@ from toolkit.model.protocols import Answer
 from toolkit.model.words import Mode, Outcome
 from toolkit.runner import RunContext
 from toolkit.store.store import Store
+
+POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.full])
+on_a_server = pytest.mark.parametrize(
+    "arena", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
+)
+"""What only a server has, or a server keeps otherwise than a file."""
+
+
+@pytest.fixture(params=["duckdb", POSTGRESQL])
+def arena(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Arena]:
+    """Every engine; base backups of a server take seconds, so that the fast tier makes few."""
+    yield from arena_of(request, tmp_path)
 
 
 @pytest.fixture
@@ -73,6 +87,7 @@ def named(run: str) -> str:
     return f"backup_{run[2:].replace('-', '')}"
 
 
+@pytest.mark.parametrize("arena", ENGINES, indirect=True)
 def test_what_is_older_is_removed_and_nothing_else(
     arena: Arena, store: Store, place: Path, days: list[int]
 ) -> None:
@@ -129,15 +144,14 @@ def test_the_newest_verified_backup_stays_however_old_it_is(
     assert "it is the newest that is verified" in told and "no verified backup was made after it" in told
 
 
+@on_a_server
 @pytest.mark.parametrize(
-    ("column", "before"), [("host", "10.0.0.9"), ("port", 1), ("data_directory", "/var/lib/clone")]
+    ("column", "before"), thinned([("host", "10.0.0.9"), ("port", 1), ("data_directory", "/var/lib/clone")], 3)
 )
 def test_a_backup_of_a_clone_under_the_same_name_and_address_stays(
     arena: Arena, store: Store, place: Path, days: list[int], column: str, before: str | int
 ) -> None:
     """A base backup has the system identifier of its original, and a host name may lead to either."""
-    if arena.engine == "duckdb":
-        pytest.skip("the database is a file of this host")
     old = make(arena, store, place)
     facts = facts_from_text(str(store.load_facts(old)))
     (row,) = facts.rows("backup_server")
@@ -176,6 +190,7 @@ def test_what_cannot_be_removed_is_named_and_the_job_is_not_done_in_full(
     assert there(place) == {named(old), named(last)} and store.journal(last).open_entries() == ()
 
 
+@pytest.mark.parametrize("arena", ENGINES, indirect=True)
 def test_a_job_that_died_while_it_removed_goes_on_with_that_and_makes_no_second_backup(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -146,7 +146,7 @@ def test_the_job_of_keep_best_counts_in_the_redo_of_the_run(tmp_path: Path) -> N
         assert status == 0
 
 
-@pytest.mark.parametrize(("times", "reads"), [(12.5, 4), (26, 3), (40, 2), (1000, 1)])
+@pytest.mark.parametrize(("times", "reads"), thinned([(12.5, 4), (26, 3), (40, 2), (1000, 1)], 2))
 def test_the_area_is_read_before_each_trial_that_may_have_less_than_ten_times_its_room(
     times: float, reads: int, tmp_path: Path
 ) -> None:

@@ -109,7 +109,7 @@ MISFORTUNES: dict[str, tuple[Scenario, str, str, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", MISFORTUNES)
+@pytest.mark.parametrize("name", thinned(MISFORTUNES, 3))
 def test_a_misfortune_is_told_by_its_code_and_leaves_nothing(name: str, sweep: Dbatk) -> None:
     scenario, operation, outcome, code = MISFORTUNES[name]
     with running_standin(scenario) as standin:

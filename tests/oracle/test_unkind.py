@@ -241,7 +241,7 @@ def _tiers() -> list[object]:
     first = [each for each in known if each.name in _ONCE_BROKEN]
     slow = [each for each in known if "password" in each.name]
     rest = [each for each in known if each not in (*first, *slow)]
-    return [*first, *thinned(rest, 7), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
+    return [*thinned(first, 2), *thinned(rest, 9), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
 
 
 @pytest.mark.parametrize("case", _tiers(), ids=lambda case: case.name.replace(" ", "-"))

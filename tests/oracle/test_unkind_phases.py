@@ -267,7 +267,7 @@ def _tiers() -> list[object]:
     slow = [each for each in known if any(word in each.name for word in (*NO_LOGON, "sessions unseen, cut"))]
     first = [each for each in known if each.name in ONCE_BROKEN]
     rest = [each for each in known if each not in (*slow, *first)]
-    return [*first, *thinned(rest, 6), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
+    return [*thinned(first, 2), *thinned(rest, 9), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
 
 
 @pytest.mark.parametrize("case", _tiers(), ids=lambda case: case.name.replace(" ", "-"))
