@@ -151,8 +151,8 @@ def test_a_default_that_became_another_one_is_a_change(
     assert url
     (home / "sweep.toml").write_text(EXPERIMENT)
     assert dbatk("plan", "sweep.toml", "--approve").status == 0
-    monkeypatch.setattr("toolkit.design.build.REPEAT", 4)
-    refused(dbatk("run", "sweep.toml", "--approved-only"), "`repeat` was 3 and is 4")
+    monkeypatch.setattr("toolkit.design.build.DETECT_PCT", 4.0)
+    refused(dbatk("run", "sweep.toml", "--approved-only"), "`detect_pct` was 10.0 and is 4.0")
 
 
 def test_an_experiment_is_approved_and_run_under_any_label_and_seed(dbatk: Dbatk, url: str, home: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolkit.design.build import General, build_experiment, check_engine
+from toolkit.design.build import General, build_experiment, check_engine, parse_detect
 from toolkit.errors import ToolkitError
 from toolkit.model.values import CommandFactor, Factor
 from toolkit.model.words import Keep, Mode
@@ -30,9 +30,39 @@ def test_one_cell_and_no_repeat_is_a_job_without_warmup() -> None:
     assert made.factors == (Factor("degree", (1,), "processes"),)
 
 
-def test_several_cells_are_a_measurement_of_three_repeats_and_a_warmup() -> None:
+def test_several_cells_are_a_measurement_until_ten_per_cent_are_detected_with_a_warmup() -> None:
     made = build(levels={"degree": (1, 2)})
-    assert (made.mode, made.repeat, made.warmup) == (Mode.MEASUREMENT, 3, 1)
+    assert (made.mode, made.repeat, made.detect_pct, made.warmup) == (Mode.MEASUREMENT, 20, 10.0, 1)
+    asked = build(levels={"degree": (1, 2)}, detect_pct=3.0)
+    assert (asked.repeat, asked.detect_pct) == (20, 3.0)
+    fixed = build(levels={"degree": (1, 2)}, repeat=3)
+    assert (fixed.repeat, fixed.detect_pct) == (3, None)
+    many = build(levels={"degree": tuple(range(1, 10_001))})
+    assert many.repeat == 9  # 100,000 trials at most, a warm-up among them
+
+
+@pytest.mark.parametrize(
+    ("general", "code"),
+    [
+        ({"detect_pct": 0.1}, "TK-0102"),
+        ({"detect_pct": 2000.0}, "TK-0102"),
+        ({"detect_pct": 5.0, "repeat": 3}, "TK-0107"),
+    ],
+)
+def test_what_cannot_be_detected_is_refused(general: dict[str, float], code: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        build(levels={"degree": (1, 2)}, **general)
+    assert caught.value.code == code
+    with pytest.raises(ToolkitError, match="compares configurations"):
+        build(detect_pct=5.0)
+
+
+@pytest.mark.parametrize(("text", "pct"), [("10%", 10.0), (" 2.5 % ", 2.5), ("7", 7.0)])
+def test_a_difference_to_detect_is_read(text: str, pct: float) -> None:
+    assert parse_detect(text) == pct
+    for wrong in ("", "ten", "-5%", "5%%", "1e3", "٣%"):
+        with pytest.raises(ToolkitError, match="no difference"):
+            parse_detect(wrong)
 
 
 def test_a_repeat_makes_a_measurement_even_of_one_cell() -> None:

@@ -17,7 +17,7 @@ from tests.runner.world import DIALECT, KEY, RUN, World, create, refused, table
 from tests.store.make import BEGAN, experiment, head
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.protocols import DatabaseError
+from toolkit.model.protocols import AfterSweep, DatabaseError
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.steps import Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell, Support
@@ -359,6 +359,38 @@ def test_a_run_stops_before_the_trial_that_would_find_no_room(rig: Rig) -> None:
     state, _ = rig.run(planned(ONE, ONE), context=context)
     assert (state, len(rig.ran)) == (RunState.INTERRUPTED, 1)
     assert warnings_of(context) == ["no room"]
+
+
+def sweeps(repeats: int, *cells: Cell) -> tuple[PlannedTrial, ...]:
+    """A warm-up sweep and so many others."""
+    trials = [(cell, repeat) for repeat in range(repeats + 1) for cell in cells]
+    return tuple(PlannedTrial(number, cell, repeat) for number, (cell, repeat) in enumerate(trials, 1))
+
+
+def test_a_run_ends_after_the_sweep_that_settles_it_and_leaves_out_what_was_given_up(rig: Rig) -> None:
+    asked: list[int] = []
+
+    def stopping(sweep: int, load: Callable[[], object]) -> AfterSweep:
+        asked.append(sweep)
+        return {2: AfterSweep("", frozenset({TWO})), 4: AfterSweep("it is known")}.get(sweep, AfterSweep())
+
+    context = rig.context()
+    context.stopping = stopping
+    state, _ = rig.run(sweeps(6, ONE, TWO, FOUR), context=context)
+    assert (state, asked) == (RunState.DONE, [1, 2, 3, 4])
+    assert [number for number, _, _ in rig.ran] == [*range(1, 10), 10, 12, 13, 15]
+
+
+def test_a_sweep_that_the_budget_does_not_hold_ends_a_run_that_looks_as_done(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SweepProgress, "spent", property(lambda self: 10.0 * self.ended))
+    rig.ends = lambda of: EndedTrial(record(of, ended_at=BEGAN + timedelta(seconds=10)))
+    context = rig.context(budget_seconds=75.0)
+    context.stopping = lambda sweep, load: AfterSweep()
+    state, _ = rig.run(sweeps(6, ONE, TWO), context=context)
+    assert (state, len(rig.ran)) == (RunState.DONE, 6)
+    assert warnings_of(context) == ["the budget of 75 s has no room for another sweep"]
 
 
 def failing(code: str, *numbers: int) -> Callable[[PlannedTrial], EndedTrial]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from toolkit.analysis.fit import ConfidenceInterval, Fit, fit
+from toolkit.analysis.fit import CONFIDENCE, SEQUENTIAL_CONFIDENCE, ConfidenceInterval, Fit, fit
 from toolkit.analysis.judged import Judged, judged_of
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import degree_factor
@@ -83,13 +83,18 @@ def analyse(run: RunRecord) -> RunAnalysis:
         by_cell.setdefault(trial.cell, []).append(trial)
     ordered = in_order(by_cell, run.head.experiment)
     judged = judged_of(run)
-    fitted = fit(judged.observed(run.trials))
+    fitted = fit(judged.observed(run.trials), confidence_of(run))
     scale = scale_factor(ordered, run.head.experiment.operation)
     bases = _bases(ordered, scale)
     raw = {cell: tuple(seen.value for seen in judged.observed(by_cell[cell])) for cell in ordered}
     gains = {cell: _gain(cell, bases.get(cell), scale, raw, fitted, judged) for cell in ordered}
     found = tuple(_summary(cell, by_cell[cell], raw[cell], fitted, gains[cell]) for cell in ordered)
     return RunAnalysis(run, fitted, found, scale, {summary.cell: summary for summary in found}, judged)
+
+
+def confidence_of(run: RunRecord) -> float:
+    """Return the level of each interval of a run: greater where it was looked at several times."""
+    return CONFIDENCE if run.head.experiment.detect_pct is None else SEQUENTIAL_CONFIDENCE
 
 
 def scale_factor(found: Iterable[Cell], operation: OperationName) -> str | None:

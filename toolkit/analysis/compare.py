@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from toolkit.analysis.cells import in_order
+from toolkit.analysis.cells import confidence_of, in_order
 from toolkit.analysis.doubts import way_of_reading
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
 from toolkit.analysis.judged import Judged, judged_of
@@ -242,7 +242,7 @@ def compare_values(
     chosen = tuple(chosen)
     between: BetweenRuns | None = None
     if a.head.run == b.head.run:
-        estimate = _within(fit(seen_a))
+        estimate = _within(fit(seen_a, confidence_of(a)))
     else:
         between = between_runs(a, b, history, judged)
         single = fit(seen_a).components.pooled_with(fit(seen_b).components).single()

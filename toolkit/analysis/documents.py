@@ -19,6 +19,7 @@ from toolkit.analysis.holding import VerifiedGain
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import BetweenRuns, pct_of
 from toolkit.analysis.recommendation import Gain, Recommendation
+from toolkit.analysis.sequential import ended_because, given_up
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
@@ -44,6 +45,11 @@ def run_document(run: RunRecord, worth_pct: float = WORTH_PCT) -> JsonObject:
         "judged_by": _judged(found.judged),
         "cells": [_cell(summary, found.judged) for summary in found.cells],
         "advice": _advice(advise(found, worth_pct), worth_pct),
+        "detect_pct": run.head.experiment.detect_pct,
+        "ended_because": ended_because(run),
+        "given_up": [
+            {"factors": _levels(cell), "after_repeats": repeats} for cell, repeats in given_up(run).items()
+        ],
     }
 
 

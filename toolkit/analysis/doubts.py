@@ -240,7 +240,8 @@ def repeats_needed(noise: Noise, cells: int, target_pct: float = TARGET_PCT) -> 
     """
 
     def enough(repeats: int) -> bool:
-        later = Noise(noise.variance * 2 / repeats, _degrees(cells, repeats), max(cells, 2))
+        degrees = _degrees(cells, repeats)
+        later = Noise(noise.variance * 2 / repeats, degrees, max(cells, 2), confidence=noise.confidence)
         smallest = later.minimum_detectable_pct()
         return smallest is not None and smallest <= target_pct
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 
 CONFIDENCE = 0.95
+SEQUENTIAL_CONFIDENCE = 0.9925
+"""Of each look at a run that goes on until enough is known: all looks hold together at 95 % (`sequential`)."""
 POWER = 0.80
 FEWEST_DEGREES = 4
 """Below so many degrees of freedom the noise itself is not known, and no interval is given."""
@@ -66,6 +68,7 @@ class Noise:
         cells: how many are compared with each other by estimates of this noise.
         pairs: how many comparisons are made of pairs that share no cell.
         least: how far an interval reaches to either side at least, on the log scale.
+        confidence: that of an interval, which holds at 95 % also where there are several looks.
     """
 
     variance: float
@@ -73,6 +76,7 @@ class Noise:
     cells: int = 2
     pairs: int = 1
     least: float = 0.0
+    confidence: float = CONFIDENCE
 
     def times(self, factor: float) -> Noise:
         """Return the noise of an estimate whose variance is `factor` times this one."""
@@ -108,8 +112,8 @@ class Noise:
     def _critical(self) -> float:
         """Return how many standard errors an interval reaches to either side."""
         if self.cells > 2 and self.degrees >= FEWEST_DEGREES:
-            return range_quantile(CONFIDENCE, self.cells, self.degrees) / math.sqrt(2)
-        return t_quantile((1 + CONFIDENCE ** (1 / self.pairs)) / 2, self.degrees)
+            return range_quantile(self.confidence, self.cells, self.degrees) / math.sqrt(2)
+        return t_quantile((1 + self.confidence ** (1 / self.pairs)) / 2, self.degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +198,14 @@ class Fit:
         return self._effects[cell] - self._effects[base], self.noise.times(factor)
 
 
-def fit(observations: Sequence[Observation]) -> Fit:
+def fit(observations: Sequence[Observation], confidence: float = CONFIDENCE) -> Fit:
     """Fit cell and block effects to the logarithms of positive values by least squares.
 
     With one cell, or one block, or cells that share no block, there are no blocks to take out.
+
+    Args:
+        observations: the values.
+        confidence: of its intervals; `SEQUENTIAL_CONFIDENCE` for a run that went on until enough was known.
     """
     import numpy as np
 
@@ -221,7 +229,7 @@ def fit(observations: Sequence[Observation]) -> Fit:
     return Fit(
         means={cell: float(means[index]) for cell, index in cells.items()},
         counts={cell: int(per_cell[index]) for cell, index in cells.items()},
-        noise=_residual(components, spread is not None, len(cells)),
+        noise=replace(_residual(components, spread is not None, len(cells)), confidence=confidence),
         components=components,
         _effects={cell: float(effects[index]) for cell, index in cells.items()},
         _weights={cell: weights[index] for cell, index in cells.items()},

@@ -78,7 +78,9 @@ def _tell_at_all(found: RunAnalysis, advice: Advice, granted: Sequence[Cell]) ->
     wait = "" if calm else ", each trial when the machine is idle"
     why = f"{counted(repeats, 'repeat')} of each configuration, to detect a difference of 10 %{wait}"
     quiet = None if calm else _QUIET_SECONDS
-    return NextExperiment(why, replace(_measured(found), repeat=repeats, quiet_wait_seconds=quiet))
+    return NextExperiment(
+        why, replace(_measured(found), repeat=repeats, detect_pct=None, quiet_wait_seconds=quiet)
+    )
 
 
 def _at(found: RunAnalysis, cell: Cell, name: str, levels: Sequence[Level]) -> tuple[Factor, ...]:

@@ -18,6 +18,7 @@ from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.laws import FittedLaw, fitted_law
 from toolkit.analysis.metrics import costs_of
 from toolkit.analysis.next_experiment import NextExperiment, next_experiment
+from toolkit.analysis.sequential import ended_because
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
@@ -240,6 +241,8 @@ def _next_level(found: RunAnalysis, cell: Cell) -> Cell | None:
 
 def _stopped_because(run: RunRecord) -> str:
     """Say why there are no more trials."""
+    if ended_because(run) is not None:
+        return str(ended_because(run))
     head = run.head
     ended = f"{head.trials_ended:,} of {counted(head.trials_planned, 'trial')} ended"
     if head.state is RunState.DONE:

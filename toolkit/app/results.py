@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 from toolkit.analysis.cells import cells
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison, compare, with_environments
-from toolkit.analysis.judged import judged_of
-from toolkit.analysis.noise import LOAD
 from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.ceilings import ceilings_of
 from toolkit.app.environments import environment_of_run
 from toolkit.app.files import write_file
+from toolkit.app.history import earlier_runs
 from toolkit.errors import ToolkitError
-from toolkit.model.operations import judged_by
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.state import SnapshotHead
 from toolkit.model.values import Cell, spell_level
@@ -198,35 +196,10 @@ def compare_named(
         cell_a=first.cell,
         cell_b=second.cell,
         force=force,
-        history=() if first.run.head.run == second.run.head.run else _history(store, first.run, metrics),
+        history=() if first.run.head.run == second.run.head.run else earlier_runs(store, first.run, metrics),
     )
     then, now = (environment_of_run(store, one.run.head.run) for one in (first, second))
     return found if then is None or now is None else with_environments(found, then, now)
-
-
-def _history(store: Store, run: RunRecord, metrics: Collection[str] = ()) -> list[RunRecord]:
-    """Return earlier runs of the operation on the database of a run, which show how much such runs differ."""
-    head = run.head
-    needed = {judged_of(run).by.metric, LOAD, *metrics}
-    return store.earlier_runs(head.engine, head.target_name, head.experiment.operation, needed)
-
-
-def runs_of_target(store: Store, target: str) -> list[RunRecord]:
-    """Return the newest runs on the databases that a target has stood for, with what they are judged by.
-
-    Raises:
-        ToolkitError: TK-0109 when none is stored.
-    """
-    heads = [head for head in store.list_runs() if head.experiment.target == target]
-    if not heads:
-        raise ToolkitError(
-            f"no run on `{target}` is stored",
-            code="TK-0109",
-            hint="`dbatk runs list` shows the targets; `--measure FILE.toml` measures this one",
-        )
-    metrics = {judged_by(head.experiment.operation).metric for head in heads} | {LOAD}
-    places = dict.fromkeys((head.engine, head.target_name) for head in heads)
-    return [run for engine, name in places for run in store.earlier_runs(engine, name, metrics=metrics)]
 
 
 def choices(store: Store, *refs: str) -> Iterator[str]:
@@ -253,7 +226,7 @@ def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float =
     if len(runs) == 2:
         # a report of two unlike runs is still a report of both
         with contextlib.suppress(ToolkitError):
-            comparisons.append(compare(runs[0], runs[1], history=_history(store, runs[0])))
+            comparisons.append(compare(runs[0], runs[1], history=earlier_runs(store, runs[0])))
     return render(runs[0] if len(runs) == 1 else runs, format, comparisons=comparisons, worth_pct=worth_pct)
 
 

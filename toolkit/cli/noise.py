@@ -76,7 +76,7 @@ def _measure(arguments: Arguments, store: Store) -> int:
 
 def _show(arguments: Arguments, store: Store) -> int:
     from toolkit.analysis.noise_table import noise_document, noise_rows
-    from toolkit.app.results import runs_of_target
+    from toolkit.app.history import runs_of_target
     from toolkit.cli.launch import named_target
 
     target = named_target(arguments.text("target"))

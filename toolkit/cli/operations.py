@@ -216,6 +216,7 @@ def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
         mode=Mode.MEASUREMENT if arguments.flag("measure") else None,
         label=arguments.text("label"),
         repeat=arguments.number("repeat"),
+        detect_pct=_detect(arguments),
         warmup=arguments.number("warmup"),
         seed=arguments.number("seed"),
         snapshot=arguments.text("snapshot") or "auto",
@@ -228,6 +229,13 @@ def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
         judge=arguments.text("judge"),
         volume=arguments.text("volume"),
     )
+
+
+def _detect(arguments: Arguments) -> float | None:
+    from toolkit.design.build import parse_detect
+
+    text = arguments.text("detect")
+    return None if text is None else parse_detect(text)
 
 
 def _guards(arguments: Arguments) -> tuple[str, ...]:

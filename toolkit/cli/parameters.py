@@ -247,9 +247,14 @@ DESIGN = about(
     Topic.MEASUREMENT,
     option(
         "repeat",
-        "counted repeats; makes it a measurement (default 3 if several configurations)",
+        "fixed number of counted repeats; makes it a measurement (default: see --detect)",
         kind=int,
         metavar="N",
+    ),
+    option(
+        "detect",
+        "several configurations: repeat until such a difference is detected or excluded (default 10%)",
+        metavar="10%",
     ),
     option("measure", "measure also a single configuration (3 repeats)", kind=bool),
     option(

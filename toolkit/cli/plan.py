@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -143,16 +144,25 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
 
 
 def _show_experiment(arguments: Arguments) -> int:
+    from toolkit.analysis.sequential import sure_to_run
+    from toolkit.app.history import what_it_needs
     from toolkit.app.runs.preview import describe
+    from toolkit.app.runs.repair import database_of
     from toolkit.app.targets import fitted
     from toolkit.cli.launch import reach
+    from toolkit.store import open_store
 
     experiment = read_experiment(arguments)
     resolved = reach(experiment.target)
     try:
         plan = describe(fitted(experiment, resolved), resolved.target, resolved.policy)
+        place = resolved.target.engine, database_of(plan.facts, resolved.target)
     finally:
         resolved.target.close()
+    cells = [cell for cell, _ in plan.cells]
+    with open_store(arguments.text("store")) as store:
+        needs = what_it_needs(store, plan.experiment, cells, *place)
+    plan = replace(plan, trials=sure_to_run(plan.experiment, plan.trials), notes=(*plan.notes, *needs))
     if arguments.flag("json"):
         out_json(_experiment_document(plan))
         return ExitCode.DONE

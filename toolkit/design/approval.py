@@ -17,8 +17,8 @@ from toolkit.model.values import Level
 
 _NOT_MEANT = frozenset({"text"})
 """Fields of a plan that say how it was written."""
-_NAMES = frozenset({"seed", "label"})
-"""Fields of an experiment that distinguish one run from another."""
+_NAMES = frozenset({"seed", "label", "only"})
+"""Fields of an experiment that distinguish one run from another, or that no file sets."""
 FORMAT = 2
 _LONGEST = 60
 _CONSENT = "run "

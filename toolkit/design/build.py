@@ -7,12 +7,14 @@ measurement (repeated, and nothing is left behind).
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.judging import read_judge, read_volume
+from toolkit.design.order import MOST_TRIALS
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -21,6 +23,11 @@ from toolkit.model.values import Factor
 from toolkit.model.words import EngineName, Keep, Mode, OperationName
 
 REPEAT = 3
+DETECT_PCT = 10.0
+"""What a measurement is to detect where nothing else is asked for."""
+MOST_SWEEPS = 20
+"""The most repeats of a measurement that goes on until a difference is detected or excluded."""
+LEAST_DETECT_PCT, MOST_DETECT_PCT = 0.5, 1000.0
 WARMUP = 1
 MOST_REPEATS = 1000
 MOST_WARMUPS = 100
@@ -49,6 +56,7 @@ class General:
     label: str | None = None
     mode: Mode | None = None
     repeat: int | None = None
+    detect_pct: float | None = None
     warmup: int | None = None
     seed: int | None = None
     snapshot: str = "auto"
@@ -85,19 +93,22 @@ def build_experiment(
     check_contradictions(operation, options, {**levels, **_free(extra)})
     _check_general(general)
     factors = _factors(operation, levels, extra)
+    _check_detect(general, math.prod(len(factor.levels) for factor in factors))
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
     _check_mode(operation, {**options, **levels}, general, mode)
     if mode is Mode.JOB:
         check_one_session(operation, levels)
     measured = mode is Mode.MEASUREMENT
     volume = read_volume(general.volume) if general.volume else ""
+    repeat, detect_pct = _repeats(general, math.prod(len(factor.levels) for factor in factors), mode)
     return Experiment(
         target=general.target,
         operation=operation,
         options={one.name: options[one.name] for one in options_of(operation) if one.name in options},
         factors=factors,
         mode=mode,
-        repeat=(general.repeat or REPEAT) if measured else 1,
+        repeat=repeat,
+        detect_pct=detect_pct,
         warmup=(WARMUP if general.warmup is None else general.warmup) if measured else 0,
         name=general.name,
         label=general.label,
@@ -161,6 +172,62 @@ def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) 
         if sum(other.name == factor.name for other in extra) > 1:
             raise ToolkitError(f"two factors are named `{factor.name}`", code="TK-0107", hint="rename one")
     return (*own, *extra)
+
+
+def _repeats(general: General, cells: int, mode: Mode) -> tuple[int, float | None]:
+    """Return the number of repeats, and what is to be detected where that is the most."""
+    if mode is Mode.JOB:
+        return 1, None
+    if general.repeat is not None or cells == 1:
+        return general.repeat or REPEAT, None
+    warmup = WARMUP if general.warmup is None else general.warmup
+    most = min(MOST_SWEEPS, max(REPEAT, MOST_TRIALS // cells - warmup))
+    return most, DETECT_PCT if general.detect_pct is None else general.detect_pct
+
+
+def of_fixed_repeats(experiment: Experiment) -> Experiment:
+    """Return an experiment for where nobody looks between the sweeps, such as a script."""
+    return experiment if experiment.detect_pct is None else replace(experiment, repeat=REPEAT, detect_pct=None)
+
+
+def _check_detect(general: General, cells: int) -> None:
+    if general.detect_pct is None:
+        return
+    if not LEAST_DETECT_PCT <= general.detect_pct <= MOST_DETECT_PCT:
+        raise ToolkitError(
+            f"`detect` cannot be {general.detect_pct:g} %",
+            code="TK-0102",
+            hint=f"from {LEAST_DETECT_PCT:g} % to {MOST_DETECT_PCT:g} %",
+        )
+    if general.repeat is not None:
+        raise ToolkitError(
+            "`--detect` and `--repeat` are mutually exclusive: the number of repeats is open, or it is fixed",
+            code="TK-0107",
+            hint="use only one of them",
+        )
+    if cells == 1:
+        raise ToolkitError(
+            "`--detect` compares configurations, but there is one",
+            code="TK-0107",
+            hint="sweep a factor, such as `--degree 1,2,4`, or give `--repeat`",
+        )
+
+
+def parse_detect(text: str) -> float:
+    """Read a percentage such as `10%`.
+
+    Raises:
+        ToolkitError: TK-0102.
+    """
+    match = _PERCENTAGE.fullmatch(text)
+    if match is None:
+        raise ToolkitError(
+            f"`{text[:40]}` is no difference", code="TK-0102", hint="give it in percent, such as `10%`"
+        )
+    return float(match[1])
+
+
+_PERCENTAGE = re.compile(r"\s*(\d{1,4}(?:\.\d{1,3})?)\s*%?\s*", re.ASCII)
 
 
 def _mode(general: General, cells: int) -> Mode:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from toolkit.design.build import General
+from toolkit.design.build import General, parse_detect
 from toolkit.design.levels import check_levels, check_value
 from toolkit.design.programs import check_name, free_levels
 from toolkit.documents import TomlDocument, did_you_mean, read_utf8
@@ -235,6 +235,7 @@ _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "label": lambda general, value: replace(general, label=read_text("label", value)),
     "mode": lambda general, value: replace(general, mode=read_word(Mode, "mode", value)),
     "repeat": lambda general, value: replace(general, repeat=read_whole("repeat", value)),
+    "detect": lambda general, value: replace(general, detect_pct=parse_detect(read_text("detect", value))),
     "warmup": lambda general, value: replace(general, warmup=read_whole("warmup", value)),
     "seed": lambda general, value: replace(general, seed=read_whole("seed", value)),
     "snapshot": lambda general, value: replace(general, snapshot=read_text("snapshot", value)),

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from toolkit.design.build import LARGEST_SEED, REPEAT, WARMUP
+from toolkit.design.build import DETECT_PCT, LARGEST_SEED, MOST_SWEEPS, WARMUP
 from toolkit.design.order import cells_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -41,12 +41,17 @@ def interleaved(a: Experiment, b: Experiment, names: tuple[str, str]) -> Experim
     factors = tuple(_both(one, other) for one, other in zip(a.factors, _ordered(a, b), strict=True))
     cells = tuple(_cells(a, names[0])) + tuple(_cells(replace(b, factors=_ordered(a, b)), names[1]))
     measured = a.mode is b.mode is Mode.MEASUREMENT
+    fixed = [one.repeat for one in (a, b) if one.mode is Mode.MEASUREMENT and one.detect_pct is None]
+    repeat = max(fixed, default=MOST_SWEEPS)
+    asked = [one.detect_pct for one in (a, b) if one.detect_pct is not None]
+    detect_pct = None if fixed else min(asked, default=DETECT_PCT)
     return replace(
         a,
         factors=(Factor(VARIANT, names), *factors),
         only=cells,
         mode=Mode.MEASUREMENT,
-        repeat=max(a.repeat, b.repeat) if measured else max(a.repeat, b.repeat, REPEAT),
+        repeat=repeat,
+        detect_pct=detect_pct,
         warmup=max(a.warmup, b.warmup) if measured else max(a.warmup, b.warmup, WARMUP),
         keep=Keep.NONE,
         label=None,

@@ -37,6 +37,8 @@ class Experiment:
     quiet_wait_seconds: float | None = None
     guards: tuple[str, ...] = ()
     """Limits that are watched meanwhile, as typed: `max_lag=30s` (see `toolkit.design.guards`)."""
+    detect_pct: float | None = None
+    """Go on until a difference of so many per cent is detected or excluded; `repeat` is then the most."""
     only: tuple[Cell, ...] = ()
     """The configurations that are run, where those are not all combinations of levels."""
     judge: str = ""

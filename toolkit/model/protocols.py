@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from toolkit.model.records import JournalEntry
+    from toolkit.model.records import JournalEntry, RunRecord
     from toolkit.model.steps import ObjectRef, Step
-    from toolkit.model.values import Row, Scalar
+    from toolkit.model.values import Cell, Row, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,20 @@ class Journal(Protocol):
     def find(self, ref: ObjectRef) -> JournalEntry | None:
         """Return the newest open entry of an object, or None."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class AfterSweep:
+    """What follows from the sweeps so far: with a reason the run ends; some configurations may be given up."""
+
+    reason: str = ""
+    given_up: frozenset[Cell] = frozenset()
+
+
+class Stopping(Protocol):
+    """Decides after each whole sweep whether a run goes on; `load` gives the run as it is stored."""
+
+    def __call__(self, sweep: int, load: Callable[[], RunRecord]) -> AfterSweep: ...
 
 
 @dataclass(frozen=True, slots=True)

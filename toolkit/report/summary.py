@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from toolkit.analysis.advice import advise
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.judged import Judged, judged_of
+from toolkit.analysis.sequential import how_it_ended
 from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.words import Mode, Outcome
@@ -51,7 +52,7 @@ def _measurement(run: RunRecord, most: int | None) -> list[str]:
     return [
         *cells,
         *wrapped(clean(advice.headline)),
-        *bullets(map(clean, advice.sentences)),
+        *bullets(map(clean, (*advice.sentences, *how_it_ended(run)))),
         *_doubts((*advice.doubts, *run.warnings), most),
     ]
 

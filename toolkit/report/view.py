@@ -15,6 +15,7 @@ from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.laws import FittedLaw
 from toolkit.analysis.recommendation import recommend, rows_below_headline
+from toolkit.analysis.sequential import how_it_ended
 from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import every_option
@@ -209,11 +210,11 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
         yield "factors", factors
     yield "mode", _mode(run)
     yield "when", _when(head.began_at, head.ended_at)
-    yield (
-        "state",
-        f"{status(head.state, well=run.all_ok)}, {count(head.trials_ended)} of "
-        f"{counted(head.trials_planned, 'trial')} ended",
-    )
+    planned = f"{count(head.trials_ended)} of {counted(head.trials_planned, 'trial')} ended"
+    trials = planned if experiment.detect_pct is None else f"{counted(head.trials_ended, 'trial')} ended"
+    yield "state", f"{status(head.state, well=run.all_ok)}, {trials}"
+    for sentence in how_it_ended(run):
+        yield "repeats", sentence
 
 
 def _option(value: object) -> str:
@@ -228,7 +229,10 @@ def _mode(run: RunRecord) -> str:
         return "job: done once"
     warm = f", {counted(experiment.warmup, 'warm-up sweep')} before"
     warmed = warm if experiment.warmup else ""
-    return f"measurement: {counted(experiment.repeat, 'repeat')} of each configuration{warmed}"
+    repeats = f"{counted(experiment.repeat, 'repeat')} of each configuration"
+    if experiment.detect_pct is not None:
+        repeats = f"repeats until a difference of {experiment.detect_pct:g} % is detected or excluded"
+    return f"measurement: {repeats}{warmed}"
 
 
 def _when(began: datetime, ended: datetime | None) -> str:

@@ -21,7 +21,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Refusals, Script, Sessions, may_still_end, silent_seconds
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial, Spec
 from toolkit.model.facts import Facts
-from toolkit.model.protocols import DatabaseError, Event, Events
+from toolkit.model.protocols import DatabaseError, Event, Events, Stopping
 from toolkit.model.records import run_key
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Cell, Factor, Support
@@ -272,6 +272,8 @@ class RunContext:
     """Says, before a trial, what it would find no room for or what it would harm; asked anew each time."""
     before_trial: Callable[[], None] = lambda: None
     """Waits until the guards of the run let a trial begin; asks the run to stop where they do not."""
+    stopping: Stopping | None = None
+    """Decides after each sweep whether there is another one; without it all that is planned is run."""
     when_done: Callable[[], None] = lambda: None
     """Does what a run has still to do once its trials have ended."""
     _stages: tuple[tuple[Cell, int], Stages] | None = field(default=None, init=False)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.implementations import Parts
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.operations import degree_factor
 from toolkit.model.records import ItemRecord, JournalEntry, TrialRecord
 from toolkit.model.steps import AWAITED, Stages, Step
@@ -206,3 +207,15 @@ def _committed(run: str, experiment: Experiment, dialect: Dialect, store: Store)
     entries = store.journal(run).entries()
     found = [each for trial in _unfinished(run, store) for each in commits_of(entries, trial)]
     return [each for each in found if item_of(each) in done]
+
+
+def from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:
+    """Return the record of a job whose items were all done by an earlier attempt."""
+    now = datetime.now(UTC)
+    rows = [item.rows for item in items if item.rows is not None]
+    return TrialRecord(
+        planned.number, attempt, planned.cell, planned.repeat, Outcome.OK, now, now,
+        reason=f"{'it' if len(items) == 1 else f'all {len(items)} items'} had been done before the interruption",
+        elapsed_seconds=items[0].elapsed_seconds if len(items) == 1 else None,
+        rows=sum(rows) if rows else None,
+    )  # fmt: skip

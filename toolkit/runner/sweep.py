@@ -22,10 +22,11 @@ from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
-from toolkit.runner.parts import nothing_named, partly_loaded, with_earlier
+from toolkit.runner.parts import from_items, nothing_named, partly_loaded, with_earlier
 from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial, unsupported
 from toolkit.runner.undoing import Undone
+from toolkit.runner.until_known import until_known
 from toolkit.units import counted
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
@@ -48,6 +49,7 @@ class Sweep:
         self._progress = SweepProgress(len(planned), len(planned) - len(self._todo))
         self._alike: dict[str, set[Cell]] = {}
         self._outside: list[PlannedTrial] = []
+        self._given_up: set[Cell] = set()
 
     def run(self) -> RunState:
         """Run to the end, or to where a signal, the budget or a lost server stops it; cleanup runs in any case.
@@ -109,7 +111,7 @@ class Sweep:
 
     def _trials(self, todo: Sequence[PlannedTrial]) -> RunState:
         with bracketed(self._context):
-            state = self._each_trial(todo)
+            state = until_known(self._context, todo, self._progress, self._given_up, self._each_trial)
             if state is RunState.DONE and self._outside and not self._context.job:
                 state = self._again(tuple(self._outside))
         return state
@@ -237,14 +239,14 @@ class Sweep:
         The first attempt has the trials' own numbers; each further one, and a second try, goes on from there.
         """
         earlier = 2 * (self._context.attempt - 1) + again
-        return planned.number + earlier * len(self._planned)
+        return planned.number + earlier * max(len(self._planned), len(self._context.planning.trials))
 
     def _execute(self, planned: PlannedTrial, pieces: tuple[Piece, ...], stages: Stages) -> EndedTrial:
         context = self._context
         expect(context, self._progress.expect([planned.cell]))
         stages, earlier = self._without_done(planned, stages)
         if not stages.timed.items:
-            return EndedTrial(_from_items(planned, context.attempt, earlier))
+            return EndedTrial(from_items(planned, context.attempt, earlier))
 
         # What gets its name after the clock (a backup that is moved out) is nothing before.
         named_later = any(step.effect is Effect.CREATES for step in stages.evidence)
@@ -386,15 +388,3 @@ class Sweep:
         )
         note_completed(context.run, context.experiment, context.changes, context.store, context.warn)
         return context.changes.undo_all(keep_open=True)
-
-
-def _from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:
-    """Return the record of a job whose items were all done by an earlier attempt."""
-    now = datetime.now(UTC)
-    rows = [item.rows for item in items if item.rows is not None]
-    return TrialRecord(
-        planned.number, attempt, planned.cell, planned.repeat, Outcome.OK, now, now,
-        reason=f"{'it' if len(items) == 1 else f'all {len(items)} items'} had been done before the interruption",
-        elapsed_seconds=items[0].elapsed_seconds if len(items) == 1 else None,
-        rows=sum(rows) if rows else None,
-    )  # fmt: skip

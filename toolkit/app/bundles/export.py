@@ -22,6 +22,7 @@ from toolkit.app.runs.repair import database_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
+from toolkit.design.build import of_fixed_repeats
 from toolkit.design.order import cells_of_experiment
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -91,6 +92,7 @@ def export_bundle(
             may be production, TK-0105 for a text that SQL*Plus would not take, TK-0406 when the folder is not
             empty, TK-0405 when it cannot be written.
     """
+    experiment = of_fixed_repeats(experiment)
     _refuse_unscripted(experiment, known.facts)
     dialect = dialect_of(known.facts.engine)
     policy = policy or TargetPolicy()

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from toolkit import __version__
+from toolkit.analysis.sequential import after_sweep, left_to_do, sure_to_run
 from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
 from toolkit.app.auditing import run_noted
+from toolkit.app.history import what_it_needs
 from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.keeping import keep_best
-from toolkit.app.runs.planning import check_plan, check_within, judging_anew, read_planning
+from toolkit.app.runs.planning import check_plan, check_within, head_of, judging_anew, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
     database_of,
@@ -106,7 +107,7 @@ def start(
         _check(planning, launch)
         _check_scripts(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
-        head = _head(planning, launch)
+        head = head_of(planning, run, target.engine, database_of(planning.facts, target), under)
         launch.stop.refuse_if_disowned()
         store.create_run(head)
         with (
@@ -118,6 +119,8 @@ def start(
             context = launch.context(planning, launch.changes(head), snapshot_source)
             context.before_trial = before_trial
             keep_explanation(context, launch.policy)
+            for needs in what_it_needs(store, experiment, planning.cells, head.engine, head.target_name):
+                launch.events.emit(Event("estimate", needs))
             keep_snapshot_source(store, run, snapshot_source, launch.events)
             with (
                 licensing.sent_kept(store, run, target, planning.facts, launch.policy),
@@ -232,6 +235,7 @@ class _Launch:
             barred=lambda trial: room(trial) or anew(trial),
         )
         context.when_done = partial(remove_old, context)
+        context.stopping = None if planning.experiment.detect_pct is None else after_sweep
         return context
 
 
@@ -263,7 +267,9 @@ def _check(
         made: labels of a job's items that are done.
     """
     check_plan(planning)
-    check_space(planning, planning.trials if left is None else left, launch.target, made)
+    check_space(
+        planning, sure_to_run(planning.experiment, planning.trials if left is None else left), launch.target, made
+    )
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning.scripts, launch.dialect, launch.sessions, planning.facts)
     backup_client.check(planning, launch.sessions, launch.target)
@@ -277,21 +283,6 @@ def _check_scripts(planning: PlanningContext, launch: _Launch) -> Bill | None:
     bill = licensing.check(planning.scripts, experiment, facts, launch.policy)
     licensing.teach(launch.target, facts, launch.policy)
     return bill
-
-
-def _head(planning: PlanningContext, launch: _Launch) -> RunHead:
-    return RunHead(
-        launch.run,
-        planning.experiment,
-        launch.target.engine,
-        RunState.RUNNING,
-        datetime.now(UTC),
-        operation_version=planning.operation.version,
-        tool_version=__version__,
-        parent=launch.under,
-        trials_planned=len(planning.trials),
-        target_name=database_of(planning.facts, launch.target),
-    )
 
 
 def _sweep(
@@ -390,8 +381,8 @@ def _go_on(
     store.reopen_run(run)
     done = store.load_run(run).trials
     again = partial(worth_repeating, launch.dialect, every=retry_failed)
-    left = missing(planning.trials, done, experiment.mode, again)
+    left = missing(left_to_do(planning.trials, store.load_run(run)), done, experiment.mode, again)
     if not made and left:
         _check(planning, launch, left, items)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
-        return _sweep(context, planning.trials, done, again)
+        return _sweep(context, left_to_do(planning.trials, store.load_run(run)), done, again)

@@ -38,7 +38,7 @@ def keep_best(context: RunContext) -> None:
     own = replace(context, planning=collect_facts(job, context.dialect, context.sessions))
     planner = own.planner()
     own.operation.check(planner)
-    number = 1 + max(trial.trial for trial in stored.trials)
+    number = 1 + max(stored.head.trials_planned, *(trial.trial for trial in stored.trials))
     planned = PlannedTrial(number, cell, 0)
     context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
     pieces = own.operation.pieces(planner, cell)

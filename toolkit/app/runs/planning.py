@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
+from toolkit import __version__
 from toolkit.app.approvals import TargetPolicy
 from toolkit.app.runs import licensing
 from toolkit.dialects.base import Dialect
@@ -12,9 +14,10 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, read_facts, read_probes
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, Query
+from toolkit.model.records import RunHead
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Support
-from toolkit.model.words import Effect, Mode, ObjectKind, Role, SupportState
+from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, Role, RunState, SupportState
 from toolkit.operations.place import check_work, reads_of
 from toolkit.runner import PlanningContext, spec_of
 
@@ -81,6 +84,24 @@ def read_planning(
     planning = collect_facts(experiment, dialect, sessions)
     facts = licensing.with_context(experiment, planning.facts, sessions, policy.licences)
     return replace(planning, facts=with_declared(facts, policy))
+
+
+def head_of(
+    planning: PlanningContext, run: str, engine: EngineName, target_name: str, parent: str | None
+) -> RunHead:
+    """Return the head of a run that begins now."""
+    return RunHead(
+        run,
+        planning.experiment,
+        engine,
+        RunState.RUNNING,
+        datetime.now(UTC),
+        operation_version=planning.operation.version,
+        tool_version=__version__,
+        parent=parent,
+        trials_planned=len(planning.trials),
+        target_name=target_name,
+    )
 
 
 def degree_notes(planning: PlanningContext) -> tuple[str, ...]:

@@ -152,7 +152,7 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     check_plan(planning)
     bill = licensing.check(planning.scripts, experiment, planning.facts, policy, shown=True)
     notes = (
-        *_notes(planning.facts, planning.trials),
+        *_notes(planning.facts, planning.trials, open_ended=experiment.detect_pct is not None),
         *degree_notes(planning),
         *(sentence for sentence, _ in space.space_notes(planning, target)),
         *remarks_of(planning),
@@ -160,8 +160,9 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
 
 
-def _notes(facts: Facts, trials: Sequence[PlannedTrial]) -> list[str]:
-    notes = [f"{counted(len(trials), 'trial')}, {sum(trial.warmup for trial in trials)} of them warm-ups"]
+def _notes(facts: Facts, trials: Sequence[PlannedTrial], *, open_ended: bool) -> list[str]:
+    most = " at most" if open_ended else ""
+    notes = [f"{counted(len(trials), 'trial')}{most}, {sum(trial.warmup for trial in trials)} of them warm-ups"]
     size = facts.value("source", "byte_count") or facts.value("target", "byte_count")
     if isinstance(size, int | float) and size > 0:
         notes.append(f"each trial works on about {byte_size(float(size))}")
@@ -302,7 +303,13 @@ def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
     lines = [f"dbatk {experiment.operation}, {experiment.mode}", known]
     lines += [f"read before: {reads}"] if reads else []
     if experiment.mode is Mode.MEASUREMENT:
-        sweeps = f"{counted(experiment.repeat, 'repeat')} and {counted(experiment.warmup, 'warm-up sweep')}"
+        asked = experiment.detect_pct
+        repeats = (
+            counted(experiment.repeat, "repeat")
+            if asked is None
+            else f"repeats until a difference of {asked:g} % is detected or excluded, {experiment.repeat} at most,"
+        )
+        sweeps = f"{repeats} and {counted(experiment.warmup, 'warm-up sweep')}"
         lines.append(f"{sweeps}, interleaved; shown once per configuration")
         if any(_makes_objects(one) for one in scripts):
             lines.append("objects named DBATK_RUN_* are dropped again; RUN stands for the run's id")

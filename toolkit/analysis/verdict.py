@@ -1,0 +1,52 @@
+"""What came of a run in one line."""
+
+from __future__ import annotations
+
+from toolkit.analysis.advice import advise
+from toolkit.analysis.cells import RunAnalysis, analyse
+from toolkit.analysis.choice import WORTH_PCT
+from toolkit.analysis.doubts import lowest_of_its_kind, spelled_difference
+from toolkit.model.records import RunRecord
+from toolkit.model.values import Cell
+from toolkit.units import counted, number
+
+
+def verdict_line(run: RunRecord) -> str:
+    """Say in one line what a sweep told: by how much the recommended one is better, with its interval."""
+    found = analyse(run)
+    return f"{run.head.experiment.operation}: {_verdict(found)}"
+
+
+def _verdict(found: RunAnalysis) -> str:
+    chosen = advise(found).recommended
+    measured = [summary.cell for summary in found.cells if summary.n]
+    repeats = counted(max((summary.n for summary in found.cells), default=0), "repeat")
+    if not chosen:
+        return f"inconclusive{_least(found, measured)}, {repeats}"
+    cell = chosen[0]
+    base = lowest_of_its_kind(found, cell, measured) or measured[0]
+    if cell == base:
+        return f"{_short(cell)}, none is {found.judged.good} by more than {WORTH_PCT:g} %, {repeats}"
+    value, interval = found.ratio(base, cell)
+    if interval is None or interval.low <= 1:
+        return f"{_short(cell)}, no measurable difference from {_short(base)}, {repeats}"
+    span = f"{number(interval.low)} to {number(interval.high)}"
+    return f"{_short(cell)} is {number(value)} {found.judged.times_as} as {_short(base)} ({span}), {repeats}"
+
+
+def _short(cell: Cell) -> str:
+    return str(cell).replace("=", " ").replace(",", ", ")
+
+
+def _least(found: RunAnalysis, measured: list[Cell]) -> str:
+    """Say which difference could have been detected between the two configurations known worst."""
+    if len(measured) < 2:
+        return ""
+    fewest = min(found.by_cell[cell].n for cell in measured)
+    smallest = found.fit.noise.times(2 / fewest).minimum_detectable_pct()
+    if smallest is None or smallest > _WORTH_SAYING_PCT:
+        return ""
+    return f", only {spelled_difference(smallest)} or more would have shown"
+
+
+_WORTH_SAYING_PCT = 1000.0

@@ -1,0 +1,52 @@
+"""Earlier runs of the same work: what is known of its noise before a run begins or is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from toolkit.analysis.judged import judged_of
+from toolkit.analysis.noise import LOAD
+from toolkit.analysis.sequential import expected
+from toolkit.design.judging import chosen
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
+from toolkit.model.records import RunRecord
+from toolkit.model.values import Cell
+from toolkit.model.words import EngineName
+from toolkit.store import Store
+
+
+def earlier_runs(store: Store, run: RunRecord, metrics: Collection[str] = ()) -> list[RunRecord]:
+    """Return earlier runs of the operation on the database of a run, which show how much such runs differ."""
+    head = run.head
+    needed = {judged_of(run).by.metric, LOAD, *metrics}
+    return store.earlier_runs(head.engine, head.target_name, head.experiment.operation, needed)
+
+
+def what_it_needs(
+    store: Store, experiment: Experiment, cells: Sequence[Cell], engine: EngineName, target_name: str
+) -> tuple[str, ...]:
+    """Say how many repeats a measurement is expected to need, by earlier runs; nothing where that is fixed."""
+    if experiment.detect_pct is None:
+        return ()
+    metrics = {chosen(experiment).metric}
+    history = store.earlier_runs(engine, target_name, experiment.operation, metrics)
+    return (expected(experiment, cells, history).sentence(experiment.detect_pct),)
+
+
+def runs_of_target(store: Store, target: str) -> list[RunRecord]:
+    """Return the newest runs on the databases that a target has stood for, with what they are judged by.
+
+    Raises:
+        ToolkitError: TK-0109 when none is stored.
+    """
+    heads = [head for head in store.list_runs() if head.experiment.target == target]
+    if not heads:
+        raise ToolkitError(
+            f"no run on `{target}` is stored",
+            code="TK-0109",
+            hint="`dbatk runs list` shows the targets; `--measure FILE.toml` measures this one",
+        )
+    metrics = {chosen(head.experiment).metric for head in heads} | {LOAD}
+    places = dict.fromkeys((head.engine, head.target_name) for head in heads)
+    return [run for engine, name in places for run in store.earlier_runs(engine, name, metrics=metrics)]
