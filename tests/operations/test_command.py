@@ -65,7 +65,7 @@ def test_factors_of_any_name_are_levels_of_a_sweep() -> None:
         ("threads", (1, 2, 4, 8)),
         ("how", ("fast", "safe")),
     ]
-    assert (found.mode, found.target, found.repeat) == (Mode.MEASUREMENT, "host://", 3)
+    assert (found.mode, found.target, found.detect_pct) == (Mode.MEASUREMENT, "host://", 10.0)
     assert asked("tool").mode is Mode.JOB
     assert asked("tool", measure=True).mode is Mode.MEASUREMENT
 
