@@ -36,6 +36,12 @@ def test_a_pipe_gets_few_lines_of_good_trials_and_every_bad_one(capsys: pytest.C
     ]  # fmt: skip
 
 
+def test_of_an_object_that_was_worked_on_it_is_said_how_that_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress() as progress:
+        progress.emit(Event("progress", "public.orders", {"outcome": "ok"}))
+    assert capsys.readouterr().err == "public.orders: ok\n"
+
+
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress(quiet=True) as progress:
         progress.emit(Event("warning", "the host is busy"))

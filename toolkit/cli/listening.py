@@ -236,6 +236,8 @@ class Progress:
 def _sentence(event: Event) -> str:
     if event.kind == "warning":
         return f"warning: {event.text}"
+    if event.kind == "progress" and event.data.get("outcome"):
+        return f"{event.text}: {event.data['outcome']}"
     if event.kind != "trial-ended":
         return event.text
     total, ended = event.data.get("total"), event.data.get("ended")

@@ -260,7 +260,7 @@ def _as_text(report: RunReport, facts: Sequence[tuple[str, str]], licences: Sequ
     lines += ["", *(f"{label}: {text}" for label, text in facts)]
     for target in dict.fromkeys(step.record.target for step in report.steps):
         lines += _of_target(target, [step for step in report.steps if step.record.target == target])
-    for title, sentences in (("licences", licences), ("next", report.following)):
+    for title, sentences in (("licences", licences), ("next run", report.following)):
         if sentences:
             lines += ["", title, *_listed(sentences)]
     return "\n".join(lines) + "\n"
