@@ -68,6 +68,13 @@ def test_the_question_says_whether_production_is_known_or_feared() -> None:
     ]  # fmt: skip
 
 
+def test_the_question_names_the_profile_that_says_it() -> None:
+    asked: list[str] = []
+    policy = TargetPolicy(True, "dev", by={"production": "shop"})
+    check_production("oracle", policy, Approvals(ask=lambda question: not asked.append(question)), NAMES)
+    assert asked == ["`ORCL` is a production database, says profile `shop`. Run this on it?"]
+
+
 def test_saying_that_it_is_not_production_does_not_overrule_its_profile() -> None:
     with pytest.raises(ToolkitError, match="is a production database") as caught:
         check_production("oracle", TargetPolicy(True, "dwh"), Approvals(not_production=True), NAMES)

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from toolkit.cli.listening import _SHOWING, Progress, _Line, paused
-from toolkit.cli.output import out_table, plain
+from toolkit.cli.output import out_table, plain, say
 from toolkit.model.protocols import Event
 
 
@@ -237,6 +237,21 @@ def test_an_error_of_several_trials_is_shown_once(capsys: pytest.CaptureFixture[
             progress.emit(Event("trial-ended", f"degree={number}: failed (ORA-01652: no room)", data))
     assert capsys.readouterr().err.splitlines() == [
         "[1/3] degree=1: failed (ORA-01652: no room)",
-        "[2/3] degree=2: failed (as before)",
-        "[3/3] degree=3: failed (as before)",
+    ]
+
+
+def test_a_message_is_broken_between_words_and_never_within_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    say("warning: degree=2: downgraded, 6 trials (the planner chose a serial plan)")
+    say("error: it\n\nhint: to go on with what is left, type `dbatk runs resume 20260103-0215`")
+    assert screen.getvalue().splitlines() == [
+        "warning: degree=2: downgraded, 6 trials (the planner chose a",
+        "serial plan)",
+        "error: it",
+        "",
+        "hint: to go on with what is left, type",
+        "`dbatk runs resume 20260103-0215`",
     ]

@@ -91,11 +91,16 @@ def check_production(
         return
     shown = sorted(names)[0] if names else "NAME"
     if approvals.ask is not None:
-        what = "is a production database" if policy.production else "may be a production database"
+        what = f"is a production database{_says(policy)}" if policy.production else "may be a production database"
         if approvals.ask(f"`{shown}` {what}. Run this on it?"):
             return
         raise ToolkitError("not approved", code="TK-0301", hint="nothing was changed")
     raise refused
+
+
+def _says(policy: TargetPolicy) -> str:
+    """Name the profile that says it, where it is another one of the same database."""
+    return f", says profile `{policy.by['production']}`" if "production" in policy.by else ""
 
 
 def production_refused(
@@ -115,9 +120,8 @@ def production_refused(
         return None
     shown = sorted(names)[0] if names else "NAME"
     if policy.production:
-        says = f", says profile `{policy.by['production']}`" if "production" in policy.by else ""
         return ToolkitError(
-            f"`{shown}` is a production database{says}",
+            f"`{shown}` is a production database{_says(policy)}",
             code="TK-0301",
             hint=f"use --allow-production {shown} if that is intended",
         )

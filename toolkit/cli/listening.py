@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.cli.colours import on_terminal, painted
-from toolkit.cli.output import plain, say
+from toolkit.cli.output import fitted, plain, say
 from toolkit.cli.parameters import Arguments, about, option
 from toolkit.errors import ToolkitError
 from toolkit.model.options import Topic
@@ -195,19 +195,17 @@ class Progress:
             try:
                 self._line.take(event)
                 if self._worth_a_line(event):
-                    self._print(_sentence(self._once(event)))
+                    self._print(_sentence(self._in_short(event)))
+                if reason := _reason(event):
+                    self._reasons.add(reason)
             except (OSError, ValueError):
                 self._quiet = True
 
-    def _once(self, event: Event) -> Event:
+    def _in_short(self, event: Event) -> Event:
         """Leave the reason out of a trial that ended like one before: a long error is read once."""
-        how, reason = event.data.get("outcome"), event.data.get("reason")
-        if event.kind != "trial-ended" or not reason:
+        if _reason(event) not in self._reasons:
             return event
-        if (how, reason) in self._reasons:
-            return replace(event, text=event.text.replace(f"({reason})", "(as before)"))
-        self._reasons.add((how, reason))
-        return event
+        return replace(event, text=event.text.replace(f"({event.data.get('reason')})", "(as before)"))
 
     def _worth_a_line(self, event: Event) -> bool:
         if event.kind in _SHOWN:
@@ -215,7 +213,10 @@ class Progress:
             return not in_result and not (event.kind in _OF_ONE_RUN and self._line.parts > 1)
         if event.kind != "trial-ended":
             return event.kind == "progress" and not self._terminal and self._due()
-        return event.data.get("outcome") != "ok" or (not self._terminal and self._due())
+        if event.data.get("outcome") != "ok" and _reason(event) not in self._reasons:
+            self._said_at = time.monotonic()
+            return True  # the result says how many more ended so
+        return not self._terminal and self._due()
 
     def _due(self) -> bool:
         now = time.monotonic()
@@ -230,7 +231,14 @@ class Progress:
             return
         from rich.text import Text
 
-        self._live.console.print(Text.from_ansi(painted(plain(text), sys.stderr)))
+        shown = painted(fitted(plain(text), sys.stderr), sys.stderr)
+        self._live.console.print(Text.from_ansi(shown), soft_wrap=True)
+
+
+def _reason(event: Event) -> tuple[object, object] | None:
+    """Return how a trial ended and why, None where no reason is told."""
+    reason = event.data.get("reason") if event.kind == "trial-ended" else None
+    return (event.data.get("outcome"), reason) if reason else None
 
 
 def _sentence(event: Event) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -19,6 +21,8 @@ from toolkit.terminal import UNLIMITED, use_whole_lines, use_width, usual_width,
 if TYPE_CHECKING:
     from toolkit.model.protocols import Event
 
+_TICKED = re.compile(r"`[^`]*`")
+_GLUE = "\0"
 BETWEEN = 2
 """Blanks between the columns of a table."""
 _KEPT = frozenset("\n\t")
@@ -68,7 +72,29 @@ def out_raw(text: str) -> None:
 
 def say(text: str) -> None:
     """Write a message to standard error."""
-    _write(sys.stderr, painted(plain(text), sys.stderr) + "\n")
+    _write(sys.stderr, painted(fitted(plain(text), sys.stderr), sys.stderr) + "\n")
+
+
+def fitted(text: str, stream: TextIO) -> str:
+    """Break the lines of a message between words where a terminal is too narrow, never within a command."""
+    if not on_terminal(stream):
+        return text
+    columns = terminal_columns()
+    return "\n".join(line for each in text.splitlines() for line in _broken(each, columns))
+
+
+def _broken(line: str, columns: int) -> list[str]:
+    """Break a line; what stands in back-ticks stays whole, to be copied, as does an indented line."""
+    if len(line) <= columns or line.startswith(" "):
+        return [line]
+    glued = _TICKED.sub(lambda found: found[0].replace(" ", _GLUE), line)
+    lines = textwrap.wrap(glued, columns, break_long_words=False, break_on_hyphens=False)
+    return [one.replace(_GLUE, " ") for one in lines]
+
+
+def terminal_columns() -> int:
+    """Return how wide the terminal is."""
+    return shutil.get_terminal_size().columns
 
 
 class Warnings:
@@ -126,7 +152,7 @@ def fitted_to_terminal() -> Iterator[None]:
     """Lay text out for the terminal that standard output is; in whole lines where it is none."""
     with usual_width():
         if on_terminal(sys.stdout):
-            use_width(shutil.get_terminal_size().columns)
+            use_width(terminal_columns())
         else:
             use_whole_lines()
         yield
