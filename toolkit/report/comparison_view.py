@@ -34,7 +34,7 @@ from toolkit.units import MISSING, count, number, percent, ratio
 MOST_PAIRS = 24
 _ROW, _HEAD, _FOOT = 30.0, 34.0, 48.0
 _RIGHT = 468.0
-_LONGEST_NAME, _LETTER = 19, 7.2
+_LONGEST_NAME, _LETTER = 19, 9.2
 _TICKS = (
     *(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0),
     *(1.01, 1.02, 1.05, 1.1, 1.2, 1.4, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0),
