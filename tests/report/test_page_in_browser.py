@@ -192,6 +192,22 @@ def test_words_in_a_chart_stay_readable_on_a_phone(browser: Browser, pages: dict
     page.context.close()
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_word_of_a_chart_is_cut_off(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    page = opened(browser, pages["two"].as_uri(), width)
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('svg[role=img]')].filter(svg => svg.checkVisibility()).flatMap(svg => {
+            const box = svg.getBoundingClientRect()
+            return [...svg.querySelectorAll('text')].filter(text => {
+                const own = text.getBoundingClientRect()
+                return own.left < box.left - 1 || own.right > box.right + 1
+            }).map(text => text.textContent)
+        })"""
+    )
+    assert cut == []
+    page.context.close()
+
+
 def test_the_samples_of_the_test_page_are_drawn(browser: Browser, pages: dict[str, Path]) -> None:
     assert host_samples(3, 70)
     page = opened(browser, pages["one"].as_uri(), 1280)
