@@ -196,8 +196,9 @@ def test_words_in_a_chart_stay_readable_on_a_phone(browser: Browser, pages: dict
 def test_no_word_of_a_chart_is_cut_off(browser: Browser, pages: dict[str, Path], width: int) -> None:
     page = opened(browser, pages["two"].as_uri(), width)
     cut = page.evaluate(
-        """() => [...document.querySelectorAll('svg[role=img]')].filter(svg => svg.checkVisibility()).flatMap(svg => {
+        """() => [...document.querySelectorAll('svg[role=img]')].flatMap(svg => {
             const box = svg.getBoundingClientRect()
+            if (!svg.checkVisibility()) return []
             return [...svg.querySelectorAll('text')].filter(text => {
                 const own = text.getBoundingClientRect()
                 return own.left < box.left - 1 || own.right > box.right + 1
