@@ -142,12 +142,7 @@ def clean(
         backup += [f"{head.run}: {sentence}" for sentence in needs]
         for sentence in needs:
             store.warn(head.run, sentence)
-        came = (
-            f"{len(undone.done)} cleaned, {len(undone.left)} not"
-            if undone.done or undone.left
-            else "nothing was left"
-        )
-        events.emit(Event("cleanup", f"run {head.run}: {came}"))
+        events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} cleaned, {len(undone.left)} not"))
     others = _others(target, dialect, store) if run is None and under is None else Others()
     return CleanReport(tuple(done), tuple(left), tuple(backup), others)
 
