@@ -70,11 +70,21 @@ def read_host_environment(root: Path = Path("/")) -> tuple[EnvironmentValue, ...
 
 def _text(path: Path) -> str | None:
     """Return a file's first characters without the blanks around them; None where there is none to be read."""
+    return _read(str(path))
+
+
+def _read(path: str) -> str | None:
+    """Read a file of the kernel's without the layers of `open`: there are hundreds of a few bytes."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_LONGEST).strip()
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
+    try:
+        return os.read(handle, _LONGEST).decode("utf-8", "replace").strip()
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
 
 
 def _chosen(text: str | None) -> str | None:
@@ -160,19 +170,20 @@ def _kernel(root: Path) -> Mapping[str, Scalar]:
 
 
 def _sysctl(root: Path) -> Mapping[str, Scalar]:
-    base = root / "proc/sys"
     found: dict[str, Scalar] = {}
     for folder in _SYSCTL:
-        for path in _files(base / folder):
-            name = f"{folder}/{path.name}".replace("/", ".")
-            if name not in _MOVING and not any(word in path.name for word in _SECRET):
-                found[f"sysctl.{name}"] = _plain(_text(path))
+        prefix = folder.replace("/", ".")
+        for name, path in _files(root / "proc/sys" / folder):
+            if f"{prefix}.{name}" not in _MOVING and not any(word in name for word in _SECRET):
+                found[f"sysctl.{prefix}.{name}"] = _plain(_read(path))
     return found
 
 
-def _files(folder: Path) -> Iterable[Path]:
+def _files(folder: Path) -> Iterable[tuple[str, str]]:
+    """Return names and paths of the files in a folder."""
     try:
-        return sorted(path for path in folder.iterdir() if path.is_file())
+        with os.scandir(folder) as entries:
+            return sorted((entry.name, entry.path) for entry in entries if entry.is_file())
     except OSError:
         return ()
 
