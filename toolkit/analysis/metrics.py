@@ -154,11 +154,11 @@ class Cost:
 
 
 def costs_of(run: RunRecord) -> dict[Cell, Cost]:
-    """Return what each cell of a run cost, for cells with at least one trial that counts."""
+    """Return what each cell of a run cost, for cells with at least one trial that counts and has a time."""
     measured = metrics_by_cell(run)
     trials: dict[Cell, list[TrialRecord]] = {}
     for trial in run.trials:
-        if trial.counts:
+        if trial.counts and trial.elapsed_seconds is not None:
             trials.setdefault(trial.cell, []).append(trial)
     sources = {measure: names for measure, (_, names) in MEASURES.items()}
     if declaration(run.head.experiment.operation).backs_up:

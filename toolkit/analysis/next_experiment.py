@@ -13,7 +13,7 @@ from toolkit.analysis.doubts import cpu_count, repeats_needed
 from toolkit.analysis.laws import FittedLaw
 from toolkit.analysis.sort_memory import levels_to_try, spill_of
 from toolkit.model.experiment import Experiment
-from toolkit.model.operations import options_of
+from toolkit.model.operations import declaration, options_of
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.values import Cell, Factor, Level, spell_level
 from toolkit.model.words import Keep, Mode
@@ -42,8 +42,11 @@ def next_experiment(
     limits: Sequence[Bottleneck],
 ) -> NextExperiment | None:
     """Return what would tell most; None where nothing that a file can say promises anything."""
-    if found.run.head.mode is Mode.JOB or not any(summary.n for summary in found.cells):
+    experiment = found.run.head.experiment
+    if experiment.mode is Mode.JOB or not any(summary.n for summary in found.cells):
         return None
+    if any(experiment.options.keys().isdisjoint(group) for group in declaration(experiment.operation).required):
+        return None  # what others measured may not say how
     steps = (
         _tell_at_all(found, advice, granted),
         _memory(found, advice, limits),

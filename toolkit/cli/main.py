@@ -114,6 +114,7 @@ def _add_all(app: typer.Typer) -> None:
     from toolkit.cli.doctor import add_doctor
     from toolkit.cli.environment import add_environment
     from toolkit.cli.files import add_files
+    from toolkit.cli.importing import add_import
     from toolkit.cli.noise import add_noise
     from toolkit.cli.operations import add_operations
     from toolkit.cli.plan import add_plan
@@ -131,6 +132,7 @@ def _add_all(app: typer.Typer) -> None:
     add_backup(groups["backup"])
     app.add_typer(runs, name="runs")
     add_results(app, runs)
+    add_import(app)
     add_advise(app)
     add_verify(app)
     _add_compare(app)

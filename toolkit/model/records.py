@@ -115,15 +115,15 @@ class TrialRecord:
 
     @property
     def counts(self) -> bool:
-        """Whether it enters the numbers: ok, not a warm-up, not disturbed, with a time."""
-        return (
-            self.outcome is Outcome.OK
-            and not self.warmup
-            and not self.disturbed
-            and self.elapsed_seconds is not None
-        )
+        """Whether it enters the numbers: ok, not a warm-up, not disturbed.
+
+        What others measured may have a rate and no time.
+        """
+        return self.outcome is Outcome.OK and not self.warmup and not self.disturbed
 
 
+MEASURED_BY = "measured_by"
+"""In the environment of a run: what measured it, where that was not dbatk."""
 READ_DIRECT = "blocks read directly"
 READ_INTO_CACHE = "blocks read into the buffer cache"
 FOUND_IN_CACHE = "blocks found in the buffer cache"

@@ -20,7 +20,7 @@ from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import every_option
 from toolkit.model.options import OptionKind
-from toolkit.model.records import SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
+from toolkit.model.records import MEASURED_BY, SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
 from toolkit.model.values import spell_level
 from toolkit.model.words import Mode, status
 from toolkit.report.backup_charts import backup_charts
@@ -251,12 +251,19 @@ def _scripts(run: RunRecord) -> Iterator[KeptScript]:
 def _method(found: RunAnalysis) -> Iterator[str]:
     run = found.run
     experiment = run.head.experiment
-    yield "Only the statement itself is timed, including its commit; setup and cleanup are not."
+    elsewhere = run.environment.get(MEASURED_BY)
+    if elsewhere is not None:
+        yield clean(
+            f"dbatk did not measure this ({elsewhere}): what was on the clock, in which order, and what else the "
+            "host did is not known. Trials of one repeat are analysed as one sweep over all configurations."
+        )
+    else:
+        yield "Only the statement itself is timed, including its commit; setup and cleanup are not."
     if not found.judged.is_time:
         by = found.judged.by
         better = "lower" if by.lower_is_better else "higher"
         yield clean(f"Configurations are compared by {by.title} (`{by.metric}`): {better} is better.")
-    if run.head.mode is Mode.MEASUREMENT:
+    if run.head.mode is Mode.MEASUREMENT and elsewhere is None:
         yield (
             "Every repeat is one full sweep over all configurations in random order "
             f"(seed {experiment.seed}), so that drift affects all of them alike."

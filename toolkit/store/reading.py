@@ -5,12 +5,9 @@ A list is one query, a run a fixed number of them, however many trials there are
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from difflib import get_close_matches
 
 from sqlalchemy import Connection, Select, Table, func, or_, select
@@ -21,15 +18,12 @@ from toolkit.model.values import Cell, Level, Scalar
 from toolkit.model.words import Outcome, RunState
 from toolkit.store import rows, schema
 from toolkit.store.codec import experiment_from_json
-from toolkit.store.database import StorePart, require_run, unknown_run
-from toolkit.store.rows import instant_text, newest_first, unpack
+from toolkit.store.database import StorePart, unknown_run
+from toolkit.store.rows import newest_first, unpack
 
 ARTIFACT_LIMIT_BYTES = 256 * 1024
 ITEM_COLUMNS = tuple(column.name for column in schema.item.c if column.name not in ("trial_id", "position"))
-_FORMAT = 1
 _PART = 500
-_OF_RUN = (schema.artifact, schema.environment, schema.facts, schema.journal, schema.warning)
-_OF_TRIAL = (schema.trial_factor, schema.item, schema.phase, schema.metric, schema.sample)
 _TEXT_TYPES = ("application/json", "application/sql", "application/toml", "application/xml")
 
 
@@ -98,26 +92,6 @@ class RunReader(StorePart):
                 table.c.began_at < head.began_at, table.c.run != run,
             )  # fmt: skip
             return connection.execute(query.order_by(table.c.began_at.desc()).limit(1)).scalar()
-
-    def export_run(self, run: str) -> bytes:
-        """Return a run as one JSON document (UTF-8) with its rows, table by table; leases stay behind.
-
-        `format` counts the versions of the document, `schema_version` those of the tables.
-
-        Raises:
-            ToolkitError: TK-0109 when no such run is stored.
-        """
-        tables = (schema.run, schema.trial, *_OF_TRIAL, *_OF_RUN)
-        with self._database.read() as connection:
-            require_run(connection, run)
-            document = {
-                "kind": "dbatk run",
-                "format": _FORMAT,
-                "schema_version": schema.SCHEMA_VERSION,
-                "run": run,
-                "tables": {table.name: _rows_of(connection, table, run) for table in tables},
-            }
-        return json.dumps(document).encode()
 
 
 def read_run(connection: Connection, run: str, *, samples: bool = True) -> RunRecord:
@@ -371,20 +345,3 @@ def _unknown(connection: Connection, ref: str) -> ToolkitError:
         else "`dbatk runs list` lists them"
     )
     return ToolkitError(f"no run is named `{ref}`", code="TK-0109", hint=hint)
-
-
-# -- a run as a document -----------------------------------------------------------------------------------------
-def _rows_of(connection: Connection, table: Table, run: str) -> list[dict[str, object]]:
-    if table in _OF_TRIAL:
-        query = select(table).join(schema.trial, schema.trial.c.trial_id == table.c.trial_id)
-        query = query.where(schema.trial.c.run == run)
-    else:
-        query = select(table).where(table.c.run == run)
-    found = connection.execute(query.order_by(*table.primary_key.columns))
-    return [{name: _plain(value) for name, value in row._mapping.items()} for row in found]
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return instant_text(value)
-    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else value

@@ -13,6 +13,7 @@ from toolkit.errors import ToolkitError
 from toolkit.store.audit import AuditFile, AuditLog
 from toolkit.store.audit_table import AuditMarks, AuditTable
 from toolkit.store.database import BUSY_SECONDS
+from toolkit.store.exchange import Exchange
 from toolkit.store.history import History
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
@@ -27,7 +28,9 @@ from toolkit.store.snapshots import Snapshots
 from toolkit.store.trials import Trials
 
 
-class Store(Runs, Plans, Trials, Journals, Leases, RunReader, History, Names, Deleting, Snapshots, AuditMarks):
+class Store(
+    Runs, Plans, Trials, Journals, Leases, RunReader, Exchange, History, Names, Deleting, Snapshots, AuditMarks
+):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
     Every method is one short transaction; what is written is durable when the method returns. Methods raise

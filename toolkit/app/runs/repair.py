@@ -22,7 +22,7 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query, facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import JournalEntry, RunHead, RunRecord, run_key
+from toolkit.model.records import MEASURED_BY, JournalEntry, RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.evidence import NOT_DONE
@@ -313,17 +313,16 @@ def _worked_on(head: RunHead, target: Target, here: str) -> bool:
 
 # -- before a run goes on ---------------------------------------------------------------------------------------
 def refuse_ingested(record: RunRecord) -> None:
-    """Refuse a run that another host ran: its own script goes on with it.
+    """Refuse a run that dbatk did not run: its own script goes on with it, or nothing does.
 
     Raises:
         ToolkitError: TK-0107.
     """
-    if PROVENANCE in record.environment:
-        raise ToolkitError(
-            f"run {record.head.run} came from a bundle, whose own script continues it",
-            code="TK-0107",
-            hint="run its run.sh again, then `dbatk ingest` its folder again",
-        )
+    bundle = PROVENANCE in record.environment
+    if bundle or MEASURED_BY in record.environment:
+        what = "came from a bundle, whose own script continues it" if bundle else "was imported"
+        hint = "run its run.sh and `dbatk ingest` again" if bundle else "import the missing trials as a run"
+        raise ToolkitError(f"run {record.head.run} {what}", code="TK-0107", hint=hint)
 
 
 def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:

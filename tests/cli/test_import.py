@@ -1,0 +1,181 @@
+"""`import`: numbers that others measured, as runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+
+PUBLISHED = Path(__file__).parents[2] / "examples/published"
+SWEEP = """# source: by hand
+degree,compression,elapsed_seconds,cpu[s,lower]
+1,none,10.0,9
+1,none,10.1,9
+1,none,9.9,9
+4,none,3.0,11
+4,none,3.1,11
+4,none,2.9,11
+8,none,2.9,12
+8,none,3.1,12
+8,none,3.0,12
+"""
+
+
+def of_hyperfine(**fields: object) -> str:
+    """One result as hyperfine 1.15 and later write it."""
+    result = {"command": "sort -S 1M a", "mean": 0.2, "times": [0.2, 0.25], "exit_codes": [0, 0]} | fields
+    return json.dumps({"results": [result]}, indent=2)
+
+
+def put(home: Path, name: str, text: str) -> str:
+    (home / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_a_table_becomes_a_run_that_everything_reads(dbatk: Dbatk, home: Path) -> None:
+    taken = dbatk("import", put(home, "t.csv", SWEEP), "--label", "mine", "--json")
+    (found,) = json.loads(taken.out)["runs"]
+    assert (taken.status, found["trials"], found["configurations"]) == (0, 9, 3)
+    shown = json.loads(dbatk("runs", "show", "mine", "--json").out)
+    assert [cell["median"] for cell in shown["cells"]] == [10.0, 3.0, 3.0]
+    assert shown["environment"] == {"measured_by": "imported, CSV of trials", "source": "by hand"}
+    assert [trial["repeat"] for trial in shown["trials"]] == [1, 2, 3] * 3
+    advice = json.loads(dbatk("advise", "mine", "--json").out)
+    assert (advice["verdict"], advice["recommended"]["degree"], advice["next"]) == ("conclusive", 4, None)
+    pair = json.loads(dbatk("compare", "mine/degree=1", "mine/degree=4", "--json").out)["pairs"][0]
+    assert (pair["verdict"], pair["ratio"]) == ("faster", pytest.approx(0.3, rel=0.01))
+    for form in ("text", "html", "markdown", "json", "csv"):
+        assert dbatk("report", "mine", "--format", form).status == 0
+    assert "dbatk did not measure this" in " ".join(dbatk("report", "mine", "--format", "text").out.split())
+    refused = dbatk("runs", "resume", "mine")
+    assert (refused.status, "was imported" in refused.err) == (2, True)
+
+
+def test_a_file_is_imported_once_whatever_it_is_called(dbatk: Dbatk, home: Path) -> None:
+    assert dbatk("import", put(home, "t.csv", SWEEP)).status == 0
+    again = dbatk("import", put(home, "u.csv", SWEEP))
+    assert (again.status, "was imported before" in again.err) == (2, True)
+    twice = dbatk("import", put(home, "v.csv", SWEEP + "16,none,2,1\n"), "v.csv")
+    assert (twice.status, "given twice" in twice.err) == (2, True)
+    assert len(json.loads(dbatk("runs", "list", "--json").out)["runs"]) == 1
+
+
+def test_several_files_and_a_column_run_make_the_runs_they_say(dbatk: Dbatk, home: Path) -> None:
+    head = "threads;run;throughput[MB/s];operation;target;outcome;repeat\n"
+    one = put(home, "a.csv", head + "1;before;10.5;backup;oracle;;1\n1;after;12;backup;oracle;;1\n")
+    two = put(home, "b.csv", head + "2;before;20;backup;oracle;;1\n2;after;;backup;oracle;failed;1\n")
+    assert dbatk("import", one, two).status == 0
+    shown = json.loads(dbatk("runs", "show", "before", "--json").out)
+    assert (shown["engine"], shown["operation"]) == ("oracle", "backup")
+    assert shown["judged_by"] == {"metric": "throughput", "unit": "MB/s", "better": "higher"}
+    assert [cell["median"] for cell in shown["cells"]] == [10.5, 20]
+    after = json.loads(dbatk("runs", "show", "after", "--json").out)
+    assert [(trial["outcome"], trial["elapsed_seconds"]) for trial in after["trials"]] == [
+        ("ok", None), ("failed", None),
+    ]  # fmt: skip
+    assert dbatk("report", "before", "after", "--format", "html").status == 0
+
+
+@pytest.mark.skipif(shutil.which("hyperfine") is None, reason="hyperfine is not installed")
+def test_what_hyperfine_writes_is_read(dbatk: Dbatk, home: Path) -> None:
+    line = ("hyperfine", "-N", "-r", "2", "-P", "n", "1", "2", "echo {n}", "--export-json", "h.json")
+    subprocess.run(line, check=True, capture_output=True)
+    times = [result["times"] for result in json.loads((home / "h.json").read_text())["results"]]
+    assert dbatk("import", "h.json").status == 0
+    shown = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert [trial["elapsed_seconds"] for trial in shown["trials"]] == [*times[0], *times[1]]
+    assert [trial["factors"] for trial in shown["trials"]] == [{"n": 1}, {"n": 1}, {"n": 2}, {"n": 2}]
+
+
+def test_commands_without_parameters_are_the_levels_and_a_failure_is_a_result(dbatk: Dbatk, home: Path) -> None:
+    one = put(home, "a.json", of_hyperfine(memory_usage_byte=[4096, 8192]))
+    two = put(home, "b.json", of_hyperfine(command="sort -S 9M a", exit_codes=[0, 3]))
+    assert dbatk("import", one, two).status == 0
+    shown = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert [trial["factors"]["command"] for trial in shown["trials"]] == ["sort -S 1M a"] * 2 + [
+        "sort -S 9M a"
+    ] * 2
+    assert [trial["reason"] for trial in shown["trials"]] == [None, None, None, "exit status 3"]
+    assert shown["trials"][1]["metrics"][0]["value"] == 8192
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "line 1: this is no file of trials"),
+        ("begin 600\nnothing", "line 1: this is no file of trials"),
+        ('{"results": []', "line 1: this is no JSON"),
+        ('{"other": 1}', "line 1: this is no file of trials"),
+        (of_hyperfine(times=[0.2, None]), "no number above 0"),
+        (of_hyperfine(exit_codes=[0]), "another number of `exit_codes`"),
+        ("degree,elapsed_seconds\n", "no trial"),
+        ("degree,elapsed_seconds\n1,2\n\n2\n", "line 4: 1 values under 2 columns"),
+        ("degree,elapsed_seconds\n1,fast\n", "line 2: `fast` under `elapsed_seconds` is no number"),
+        ("degree,elapsed_seconds\n1,-2\n", "line 2: an elapsed time"),
+        ("degree,elapsed_seconds\n,2\n", "line 2: the factor `degree` has no level"),
+        ("degree,degree,elapsed_seconds\n1,1,2\n", "is there twice"),
+        ("degree,value\n1,2\n", "`value` and `unit` need each other"),
+        ("degree,value,unit\n1,2,MB/s\n2,3,kB/s\n", "the unit of `throughput` is `kB/s`"),
+        ("degree,throughput\n1,2\n", "has no unit"),
+        ("degree,value,unit\n1,2,score\n", "which way is better"),
+        ("degree,elapsed_seconds,outcome\n1,2,fine\n", "line 2: there is no outcome `fine`"),
+        ("degree,elapsed_seconds,repeat\n1,2,1\n1,3,1\n", "line 3: repeat 1 of `degree=1` is there already"),
+        ("degree,elapsed_seconds,began_at\n1,2,noon\n", "line 2: `noon` is no instant"),
+        ("degree,elapsed_seconds,operation\n1,2,dance\n", "there is no operation `dance`"),
+        ("degree,elapsed_seconds,target\n1,2,postgresql://u:secret@h/d\n", "contains a password"),
+        ('degree,elapsed_seconds\n"1,2\n', "this is no CSV"),
+    ],
+)
+def test_anything_else_is_refused_whole(dbatk: Dbatk, home: Path, text: str, says: str) -> None:
+    good, bad = put(home, "good.csv", SWEEP), put(home, "bad.csv", text)
+    refused = dbatk("import", bad)
+    assert (refused.status, refused.out, says in " ".join(refused.err.split())) == (2, "", True), refused
+    assert "hint:" in refused.err
+    assert dbatk("import", good, bad).status == 2
+    assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []
+
+
+def test_bytes_that_are_no_text_and_files_that_are_not_there_are_refused(dbatk: Dbatk, home: Path) -> None:
+    (home / "b.csv").write_bytes(b"degree,elapsed_seconds\n1,\xff\n")
+    refused = dbatk("import", "b.csv")
+    assert (refused.status, "line 2: this is no text in UTF-8" in refused.err) == (2, True)
+    assert dbatk("import", "none.csv").status == 2
+    assert dbatk("import", ".").status == 2
+
+
+def test_the_metric_that_is_judged_can_be_chosen(dbatk: Dbatk, home: Path) -> None:
+    name = put(home, "t.csv", SWEEP)
+    assert dbatk("import", name, "--judge", "cups:lower").status == 2
+    assert dbatk("import", name, "--judge", "cpu").status == 0
+    shown = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert shown["judged_by"] == {"metric": "cpu", "unit": "seconds", "better": "lower"}
+    assert [cell["median"] for cell in shown["cells"]] == [9, 11, 12]
+
+
+def test_an_exported_run_comes_back_byte_for_byte(dbatk: Dbatk, home: Path) -> None:
+    assert dbatk("import", put(home, "t.csv", SWEEP), "--label", "mine").status == 0
+    assert dbatk("runs", "export", "mine", "--out", "a.json").status == 0
+    assert dbatk("import", "a.json").status == 2
+    assert dbatk("import", "a.json", "--store", "other.sqlite").status == 0
+    assert dbatk("runs", "export", "mine", "--out", "b.json", "--store", "other.sqlite").status == 0
+    assert (home / "a.json").read_bytes() == (home / "b.json").read_bytes()
+
+
+def test_the_published_sort_memory_comes_out_as_published_and_with_its_doubt(dbatk: Dbatk) -> None:
+    """Published: 4.05 to 2.97 minutes (36 % more throughput), then to 2.72; each measured once."""
+    assert dbatk("import", str(PUBLISHED / "datastage-sort-memory.csv"), "--label", "sorts").status == 0
+    said = " ".join(dbatk("report", "sorts", "--format", "text").out.split())
+    assert "`sort_memory_mb=30,read_ahead_kb=512` had the lowest median, 2 min 43 s (one trial)" in said
+    assert "a single time does not show the noise" in said
+    by_memory = dbatk("compare", "sorts/sort_memory_mb=10", "sorts/sort_memory_mb=30,read_ahead_kb=128", "--json")
+    by_read_ahead = dbatk(
+        "compare", "sorts/sort_memory_mb=30,read_ahead_kb=128", "sorts/read_ahead_kb=512", "--json"
+    )
+    (memory,), (read_ahead,) = (json.loads(each.out)["pairs"] for each in (by_memory, by_read_ahead))
+    assert (1 / memory["ratio"], memory["verdict"]) == (pytest.approx(1.36, abs=0.005), "inconclusive")
+    assert (read_ahead["ratio"], read_ahead["verdict"]) == (pytest.approx(2.72 / 2.97), "inconclusive")

@@ -1,0 +1,59 @@
+"""`import`: numbers that others measured, and exported runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from toolkit.cli.output import out_json, say
+from toolkit.cli.parameters import OUTPUT, Arguments, add_command, argument, option
+from toolkit.errors import ExitCode
+from toolkit.units import counted
+
+_FILES = argument(
+    "files", "hyperfine's JSON, CSV with one row a trial, or an exported run", kind=list[str], metavar="FILE..."
+)
+_JUDGE = option(
+    "judge", "what configurations are compared by: elapsed, throughput, or a metric (tps:higher)", metavar="METRIC"
+)
+
+
+def add_import(app: typer.Typer) -> None:
+    """Add the command."""
+    label = option("label", "name of the run")
+    add_command(
+        app, "import", _import, [_FILES, label, _JUDGE, *OUTPUT], "Import measurements of other programs as a run."
+    )
+
+
+def _import(arguments: Arguments) -> int:
+    from toolkit.app.importing import import_files
+    from toolkit.store import open_store
+
+    paths = [Path(name) for name in arguments.texts("files")]
+    with open_store(arguments.text("store")) as store:
+        found = import_files(paths, store, arguments.text("label"), arguments.text("judge"))
+    if arguments.flag("json"):
+        out_json(
+            {
+                "runs": [
+                    {
+                        "run": one.run,
+                        "kind": one.kind,
+                        "trials": one.trials,
+                        "configurations": one.configurations,
+                        "warnings": list(one.warnings),
+                    }
+                    for one in found
+                ]
+            }
+        )
+        return ExitCode.DONE
+    for one in found:
+        for sentence in one.warnings:
+            say(f"note: {sentence}")
+        configurations = counted(one.configurations, "configuration")
+        say(f"run {one.run}: {counted(one.trials, 'trial')} of {configurations} ({one.kind})")
+    say("\nhint: `dbatk runs show last`, `dbatk report last --out report.html`")
+    return ExitCode.DONE

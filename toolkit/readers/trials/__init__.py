@@ -1,0 +1,6 @@
+"""Trials that other programs measured: hyperfine's JSON, and CSV with one row a trial."""
+
+from toolkit.readers.trials.model import ForeignTrial, TrialFiles
+from toolkit.readers.trials.recognise import read_trials
+
+__all__ = ["ForeignTrial", "TrialFiles", "read_trials"]

@@ -1,0 +1,126 @@
+"""hyperfine's `--export-json`: times of each command, its parameters as factors.
+
+A result has `command`, `times` (seconds), `exit_codes`, in newer releases `memory_usage_byte`, and `parameters`.
+`user` and `system` are means over all runs of a command and are left out: they belong to no trial.
+https://github.com/sharkdp/hyperfine/blob/master/src/benchmark/benchmark_result.rs
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from toolkit.model.records import Metric
+from toolkit.model.words import Outcome
+from toolkit.readers.trials.model import (
+    ForeignTrial,
+    LineOfFile,
+    TrialFiles,
+    check_factor,
+    check_level,
+    one_shape,
+    refuse,
+)
+
+KIND = "hyperfine JSON"
+_SHELL = ("sh", "-c")
+_HINT = "give the file that `hyperfine --export-json FILE` wrote, unchanged"
+_IN_BLOCKS = (
+    "hyperfine measures all runs of a command before the next one, so that drift of the host falls on single "
+    "configurations and its repeats are no sweeps"
+)
+
+
+def is_hyperfine(document: object) -> bool:
+    """Whether a JSON document is of hyperfine."""
+    if not isinstance(document, dict) or not isinstance(document.get("results"), list):
+        return False
+    return all(isinstance(one, dict) and "command" in one and "mean" in one for one in document["results"])
+
+
+def read_hyperfine(documents: Sequence[tuple[str, Mapping[str, object]]]) -> TrialFiles:
+    """Read documents of hyperfine, by the names of their files.
+
+    Where parameters do not tell commands apart, `command` is a factor.
+
+    Raises:
+        ToolkitError: TK-0117.
+    """
+    found = [result for name, document in documents for result in _results(name, document)]
+    if not found:
+        refuse(f"`{documents[0][0]}` holds no results", _HINT)
+    commands: dict[tuple[tuple[str, str], ...], set[str]] = {}
+    for command, trials in found:
+        commands.setdefault(trials[0].levels, set()).add(command)
+    apart = all(len(each) == 1 for each in commands.values())
+    trials = [
+        each if apart else replace(each, levels=(*each.levels, ("command", command)))
+        for command, several in found
+        for each in several
+    ]
+    one_shape(trials)
+    templates = {_template(command, several[0].levels) for command, several in found}
+    text = templates.pop() if apart and len(templates) == 1 else ""
+    notes = (_IN_BLOCKS,) if len({each.levels for each in trials}) > 1 else ()
+    return TrialFiles(KIND, tuple(trials), (*_SHELL, text) if text else (), notes=notes)
+
+
+def _results(name: str, document: Mapping[str, object]) -> Iterator[tuple[str, list[ForeignTrial]]]:
+    results = document["results"]
+    assert isinstance(results, list)
+    for number, result in enumerate(results, 1):
+        where = f"result {number} of `{name}`"
+        command, times = result["command"], result.get("times")
+        if not isinstance(command, str) or not isinstance(times, list) or not times:
+            refuse(f"{where} has no command or no single times", _HINT)
+        codes, sizes = (_beside(result, key, len(times), where) for key in ("exit_codes", "memory_usage_byte"))
+        levels = _levels(result.get("parameters") or {}, LineOfFile(name, number))
+        yield (
+            " ".join(command.split()),
+            [
+                _trial(levels, LineOfFile(name, number), values, where)
+                for values in zip(times, codes, sizes, strict=True)
+            ],
+        )
+
+
+def _beside(result: Mapping[str, object], key: str, count: int, where: str) -> Sequence[object]:
+    """Return what stands beside the times of a result, each None where the file lacks it."""
+    found = result.get(key)
+    unknown = [0 if key == "exit_codes" else None] * count
+    if found is None:
+        return unknown
+    if not isinstance(found, list) or len(found) != count:
+        refuse(f"{where} has another number of `{key}` than of times", _HINT)
+    return found
+
+
+def _levels(parameters: object, place: LineOfFile) -> tuple[tuple[str, str], ...]:
+    if not isinstance(parameters, dict):
+        refuse(f"the parameters of a result of `{place.file}` cannot be read", _HINT)
+    return tuple(
+        (check_factor(name, place), check_level(name, str(level), place)) for name, level in parameters.items()
+    )
+
+
+def _trial(
+    levels: tuple[tuple[str, str], ...], place: LineOfFile, values: tuple[object, object, object], where: str
+) -> ForeignTrial:
+    seconds, code, size = values
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        refuse(f"{where} has a time that is no number above 0", _HINT)
+    if code != 0:
+        reason = "ended by a signal" if code is None else f"exit status {code}"
+        return ForeignTrial(levels, place, outcome=Outcome.FAILED, reason=reason)
+    known = isinstance(size, int | float) and not isinstance(size, bool)
+    metrics = (Metric("peak_memory_bytes", float(str(size)), "bytes", "hyperfine"),) if known else ()
+    return ForeignTrial(levels, place, elapsed_seconds=float(seconds), metrics=metrics)
+
+
+def _template(command: str, levels: tuple[tuple[str, str], ...]) -> str:
+    """Put `{factor}` where a level stands as a word of its own; hyperfine keeps only the filled text."""
+    for name, level in levels:
+        command = f"{{{name}}}".join(re.split(rf"(?<![\w.]){re.escape(level)}(?![\w.])", command))
+    return command

@@ -1,0 +1,240 @@
+"""CSV with one row a trial: columns of metrics, columns that say which trial it is, and factors.
+
+`elapsed_seconds`, `throughput[MB/s]`, any `name[unit,higher]`, or `value` with `unit` are metrics; `repeat`,
+`outcome`, `began_at`, `run`, `target` and `operation` are known; every other column is a factor. Lines that begin
+with `#` before the header are comments; `# source: ...` among them says where the numbers are from.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from toolkit.model.records import Metric
+from toolkit.model.words import Outcome
+from toolkit.readers.trials.model import (
+    ForeignTrial,
+    LineOfFile,
+    TrialFiles,
+    check_factor,
+    check_level,
+    one_shape,
+    refuse,
+)
+
+KIND = "CSV of trials"
+ELAPSED, THROUGHPUT, VALUE, UNIT = "elapsed_seconds", "throughput", "value", "unit"
+KNOWN = ("repeat", "outcome", "began_at", "run", "target", "operation")
+SECONDS = {
+    "ms": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minute": 60.0, "minutes": 60.0,
+    "h": 3600.0, "hour": 3600.0, "hours": 3600.0,
+}  # fmt: skip
+"""Seconds of each unit of time."""
+_METRIC = re.compile(
+    r"(?P<name>[a-z][a-z0-9_.]{0,59})\[(?P<unit>[^\[\],]{1,40})(?:,\s*(?P<better>higher|lower))?\]", re.ASCII
+)
+_SOURCE = re.compile(r"#\s*source:\s*(?P<source>.+)", re.IGNORECASE)
+_MOST_REPEATS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """What a column holds: a metric with its unit, something known, or (neither) the levels of a factor."""
+
+    name: str
+    unit: str | None = None
+    better: str = ""
+
+    @property
+    def is_metric(self) -> bool:
+        return self.unit is not None
+
+    @property
+    def is_factor(self) -> bool:
+        return not self.is_metric and self.name not in (*KNOWN, UNIT)
+
+
+def is_table(text: str) -> bool:
+    """Whether a text is CSV whose header has a column of a metric."""
+    header = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    cells = [cell.strip().strip('"') for cell in re.split(r"[,;\t](?![^\[]*\])", header)]
+    return len(cells) > 1 and any(
+        cell in (ELAPSED, THROUGHPUT, VALUE) or _METRIC.fullmatch(cell) for cell in cells
+    )
+
+
+def read_tables(files: Sequence[tuple[str, str]]) -> TrialFiles:
+    """Read tables of trials, by the names of their files.
+
+    Raises:
+        ToolkitError: TK-0117.
+    """
+    trials: list[ForeignTrial] = []
+    better: dict[str, str] = {}
+    sources: list[str] = []
+    for name, text in files:
+        lines = _Lines(name, text)
+        columns = _columns(lines)
+        better |= {column.name: column.better for column in columns if column.better}
+        found = list(_trials(lines, columns))
+        trials.extend(found)
+        sources.extend(lines.sources)
+        if not found:
+            refuse(f"`{name}` has a header and no trial", "one row is one trial")
+    one_shape(trials)
+    units = {(metric.name, metric.unit): each.place for each in trials for metric in each.metrics}
+    for (name, unit), place in units.items():
+        other = next((known for named, known in units if named == name), unit)
+        if other != unit:
+            refuse(
+                f"{place}: the unit of `{name}` is `{unit}`, before it was `{other}`", "use one unit for a metric"
+            )
+    environment = {"source": "; ".join(dict.fromkeys(sources))} if sources else {}
+    return TrialFiles(KIND, tuple(trials), better=better, environment=environment)
+
+
+class _Lines:
+    """The rows of a table, and where each begins."""
+
+    def __init__(self, name: str, text: str) -> None:
+        lines = text.splitlines(keepends=True)
+        before = 0
+        while before < len(lines) and (lines[before].startswith("#") or not lines[before].strip()):
+            before += 1
+        matches = (_SOURCE.match(line.strip()) for line in lines[:before])
+        self.sources = [match["source"].strip() for match in matches if match]
+        self._name, self._before = name, before
+        header = re.sub(r"\[[^\]]*\]", "", lines[before]) if before < len(lines) else ""
+        separator = max((",", ";", "\t"), key=header.count)
+        self._reader = csv.reader(_quoted(lines[before:], separator), delimiter=separator, strict=True)
+
+    @property
+    def place(self) -> LineOfFile:
+        return LineOfFile(self._name, self._before + self._reader.line_num)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        try:
+            for row in self._reader:
+                if any(cell.strip() for cell in row):
+                    yield [cell.strip() for cell in row]
+        except csv.Error as error:
+            refuse(f"{self.place}: this is no CSV: {error}", "close each quote, and end each row on its line")
+
+
+def _quoted(lines: Sequence[str], separator: str) -> Iterator[str]:
+    """Quote a unit with its direction in the header, whose comma separates no columns."""
+    for number, line in enumerate(lines):
+        if number == 0 and separator == "," and '"' not in line:
+            yield re.sub(r"([^,\n]*\[[^\]\n]*,[^\]\n]*\])", r'"\1"', line)
+        else:
+            yield line
+
+
+def _columns(lines: _Lines) -> list[_Column]:
+    header = next(iter(lines), [])
+    columns = [_column(cell, lines.place) for cell in header]
+    names = [column.name for column in columns]
+    for name in names:
+        if names.count(name) > 1:
+            refuse(f"{lines.place}: the column `{name}` is there twice", "name each column once")
+    if (VALUE in names) is not (UNIT in names):
+        refuse(f"{lines.place}: `value` and `unit` need each other", "or name the column: `tps[1/s,higher]`")
+    return columns
+
+
+def _column(cell: str, place: LineOfFile) -> _Column:
+    match = _METRIC.fullmatch(cell)
+    if match is not None:
+        return _Column(match["name"], match["unit"].strip(), match["better"] or "")
+    if cell == ELAPSED:
+        return _Column(ELAPSED, "seconds")
+    if cell == VALUE:
+        return _Column(VALUE, "")
+    if cell == THROUGHPUT:
+        refuse(f"{place}: `throughput` has no unit", "write `throughput[MB/s]`")
+    if cell in (*KNOWN, UNIT):
+        return _Column(cell)
+    return _Column(check_factor(cell, place))
+
+
+def _trials(lines: _Lines, columns: Sequence[_Column]) -> Iterator[ForeignTrial]:
+    for row in lines:
+        place = lines.place
+        if len(row) != len(columns):
+            refuse(f"{place}: {len(row)} values under {len(columns)} columns", "quote values with commas")
+        known = {column.name: cell for column, cell in zip(columns, row, strict=True) if not column.is_factor}
+        levels = tuple(
+            (column.name, check_level(column.name, cell, place))
+            for column, cell in zip(columns, row, strict=True)
+            if column.is_factor
+        )
+        outcome = _outcome(known.get("outcome", ""), place)
+        metrics = [_metric(column, known, place) for column in columns if column.is_metric and known[column.name]]
+        elapsed = next((metric.value for metric in metrics if metric.name == ELAPSED), None)
+        if not metrics and outcome is Outcome.OK:
+            refuse(
+                f"{place}: this trial has no value", "leave out the row, or give its `outcome`: failed, skipped"
+            )
+        yield ForeignTrial(
+            levels,
+            place,
+            repeat=_repeat(known.get("repeat", ""), place),
+            outcome=outcome,
+            began_at=_instant(known.get("began_at", ""), place),
+            elapsed_seconds=elapsed,
+            metrics=tuple(metric for metric in metrics if metric.name != ELAPSED),
+            **{name: known.get(name, "") for name in ("run", "target", "operation")},
+        )
+
+
+def _metric(column: _Column, known: dict[str, str], place: LineOfFile) -> Metric:
+    text = known[column.name]
+    try:
+        value = float(text) if re.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?", text, re.ASCII) else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        refuse(f"{place}: `{text[:40]}` under `{column.name}` is no number", "write 1234.5, without separators")
+    name, unit = column.name, column.unit or ""
+    if name == VALUE:
+        unit = known[UNIT]
+        if not unit or len(unit) > 40 or not unit.isprintable():
+            refuse(f"{place}: the value has no unit", "`s`, `min`, `MB/s` ...")
+        if unit in SECONDS:
+            name, value, unit = ELAPSED, value * SECONDS[unit], "seconds"
+        elif unit.endswith("/s"):
+            name = THROUGHPUT
+    if name == ELAPSED and (unit != "seconds" or value <= 0):
+        refuse(f"{place}: an elapsed time is in seconds and above 0", "or give `value` with `unit`")
+    if name == THROUGHPUT and not unit.endswith("/s"):
+        refuse(f"{place}: the unit of a throughput ends in `/s`, not `{unit}`", "name the metric otherwise")
+    return Metric(name, value, unit, "imported")
+
+
+def _outcome(text: str, place: LineOfFile) -> Outcome:
+    known = [one.value for one in Outcome]
+    if text and text not in known:
+        refuse(f"{place}: there is no outcome `{text[:40]}`", "one of " + ", ".join(known))
+    return Outcome(text or Outcome.OK)
+
+
+def _repeat(text: str, place: LineOfFile) -> int | None:
+    if not text:
+        return None
+    if not re.fullmatch(r"\d{1,7}", text, re.ASCII) or int(text) > _MOST_REPEATS:
+        refuse(f"{place}: `repeat` cannot be `{text[:40]}`", "1 is the first one, 0 a warm-up")
+    return int(text)
+
+
+def _instant(text: str, place: LineOfFile) -> datetime | None:
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        refuse(f"{place}: `{text[:40]}` is no instant", "write ISO 8601: 2026-11-21T05:23:07Z")
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
