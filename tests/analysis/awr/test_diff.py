@@ -126,6 +126,35 @@ def test_load_is_what_all_its_measures_agree_on() -> None:
     assert load_factor(interval(), interval(load={"executes": 300.0})) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("after", "factor"),
+    [
+        pytest.param({"transactions": 16, "user_calls": 70, "executes": 79, "logical_reads": 1.38e4}, 1.38,
+                     id="transactions, calls and reads rose: fewer executions did more each"),
+        pytest.param({"transactions": 6, "user_calls": 35, "executes": 130, "logical_reads": 7e3}, 0.7,
+                     id="the same the other way round"),
+        pytest.param({"transactions": 16, "user_calls": 70, "executes": 79}, 1, id="the same blocks are read"),
+        pytest.param({"transactions": 10, "user_calls": 70, "executes": 79, "logical_reads": 1.4e4}, 1,
+                     id="smaller fetches"),
+        pytest.param({"transactions": 16, "user_calls": 45, "executes": 79, "logical_reads": 1.4e4}, 1,
+                     id="more commits, worse plans"),
+    ],
+)  # fmt: skip
+def test_executions_that_moved_alone_do_not_hide_a_load(after: dict[str, float], factor: float) -> None:
+    assert load_factor(interval(), interval(day=1, load=after)) == pytest.approx(factor)
+    assert load_factor(interval(load=after), interval(day=1)) == pytest.approx(1 / factor)
+
+
+def test_a_load_that_executions_do_not_show_is_told_with_the_reads_that_do() -> None:
+    load = {"transactions": 16.0, "user_calls": 70.0, "executes": 79.0, "logical_reads": 1.38e4}
+    diff = compare_intervals(interval(cpu=1000), interval(day=1, cpu=1380, load=load))
+    (cause,) = diff.causes
+    assert cause.kind == "load"
+    said = cause_sentence(cause, diff)
+    assert said.startswith("more work was requested of the database: transactions per second 10.0 -> 16.0")
+    assert "executions per second 100 -> 79.0 (-21 %), logical reads per second 10,000 -> 13,800 (+38 %)" in said
+
+
 def test_more_load_is_a_cause_of_its_own_and_hides_nothing() -> None:
     doubled = {"transactions": 20.0, "user_calls": 100.0, "executes": 200.0}
     before = interval(waits={"log file sync": (1000, 1e5)})
@@ -310,6 +339,51 @@ def test_log_file_sync_from_nothing_to_half_of_db_time_stands_first() -> None:
     diff = compare_intervals(before, after)
     assert diff.causes[0].key == "log file sync"
     assert cause_sentence(diff.causes[0], diff).startswith("commits: more time in `log file sync`")
+
+
+LOCKED = "enq: TX - row lock contention"
+
+
+def update(key: str, elapsed: float, text: str | None = None) -> Statement:
+    return Statement(key, executions=100, elapsed_s=elapsed, text=text or f"update {key} set a = 1")
+
+
+def test_a_statement_and_the_row_locks_it_may_wait_for_are_one_cause() -> None:
+    """Report lists say of neither statement what work it did; together they are as long as the wait is longer."""
+    before = interval(waits={LOCKED: (9000, 100)}, statements=(update("big", 8000), update("small", 900)))
+    after = interval(day=1, waits={LOCKED: (3000, 100)}, statements=(update("big", 2500), update("small", 300)))
+    diff = compare_intervals(before, after)
+    (cause,) = diff.causes
+    assert (cause.kind, cause.key) == ("event", LOCKED)
+    assert [one.key for one in cause.statements] == ["big", "small"]
+    said = cause_sentence(cause, diff)
+    assert "statements that may wait for it: `big` (update big set a = 1) up to 1.53 fewer, `small`" in said
+    assert said.endswith("1.67 fewer active sessions, 100 % of the change")
+    assert "SQL lists: `big` elapsed_s 2.22 -> 0.694" in evidence(cause)
+
+
+@pytest.mark.parametrize(
+    ("rise", "text"),
+    [
+        pytest.param(20_000, None, id="longer by more than sessions waited for locks"),
+        pytest.param(2000, "select a from big", id="a query waits for no row lock"),
+        pytest.param(2000, "/* report */ select a from big", id="nor behind a comment"),
+    ],
+)
+def test_a_statement_that_row_locks_do_not_explain_stays_a_cause(rise: float, text: str | None) -> None:
+    before = interval(waits={LOCKED: (100, 100)}, statements=(update("big", 500, text),), db_time=30_000)
+    after = interval(
+        day=1, waits={LOCKED: (3100, 100)}, statements=(update("big", 500 + rise, text),), db_time=33_000 + rise
+    )
+    diff = compare_intervals(before, after)
+    assert {"big", LOCKED} <= {one.key for one in diff.causes}
+    assert not any(one.statements for one in diff.causes)
+
+
+def test_a_statement_shown_to_do_more_stays_a_cause_beside_row_locks() -> None:
+    before = interval(waits={LOCKED: (100, 100)}, statements=(replace(update("big", 500), gets=1e4),))
+    after = interval(day=1, waits={LOCKED: (3100, 100)}, statements=(replace(update("big", 2500), gets=1e6),))
+    assert {"big", LOCKED} <= {one.key for one in compare_intervals(before, after).causes}
 
 
 def test_more_and_longer_waits_for_an_event_are_one_cause() -> None:

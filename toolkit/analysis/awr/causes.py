@@ -3,10 +3,11 @@
 DB time is cut twice: by what sessions did (CPU, each wait event, the rest) and by statement. More waits are a
 symptom where something else made for them, so these are distinguished:
 
-- *load*: what is in proportion to transactions, calls and executions together;
+- *load*: what is in proportion to transactions and calls, together with executions or the blocks read;
 - *a statement's own part*: executed more often, or doing more work (buffer gets) each time. A statement that only
   takes longer for the same work is a victim, and no candidate;
-- *latency*: as many waits as before, each of them longer. This is the event's own;
+- *latency*: as many waits as before, each of them longer. This is the event's own, and a statement whose work is
+  not known, and that may have waited for it (`families.may_wait`), is told with it;
 - *work*: more waits of I/O, network or commits, and more CPU. What statements, hard parses or a smaller cache
   account for is taken off.
 
@@ -33,6 +34,9 @@ _LOAD_CHANGE, _SAME = 0.1, 0.05
 _ALONE = 0.7
 """The share of additional executions from which they are one statement's."""
 _LOAD_NAMES = ("transactions", "user_calls", "executes")
+_READING_LOAD = ("transactions", "user_calls", "logical_reads")
+"""What tells a load whose executions do more each (arrays), or are fewer of the recursive ones."""
+_ROUGHLY = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Cause:
         evidence: The numbers that changed, before and after.
         events: The wait events whose time it accounts for.
         certainty: The share of its impact that it is ranked with: less than 1 where it may be a victim.
+        statements: Those whose time may be the same, as they may wait for the event.
     """
 
     kind: str
@@ -57,6 +62,7 @@ class Cause:
     evidence: tuple[Change, ...] = ()
     events: tuple[str, ...] = ()
     certainty: float = 1.0
+    statements: tuple[Cause, ...] = ()
 
     @property
     def weight(self) -> float:
@@ -75,7 +81,7 @@ def causes(before: Interval, after: Interval) -> list[Cause]:
         for one in _rises(after, before, 1 / factor, least / factor)
     ]
     every = (*_load(before, after, factor), *_rises(before, after, factor, least), *falls)
-    found = [one for one in _once(every) if abs(one.weight) >= least]
+    found = _with_statements([one for one in _once(every) if abs(one.weight) >= least], after, before)
     whole = whole_change(before, after)
     grew = sum(one.weight for one in found) >= 0 if whole is None else whole >= 0
     last = _rest_is_last(found, abs(whole or 0.0), grew=grew)
@@ -108,6 +114,26 @@ def _same_event(one: Cause, other: Cause) -> bool:
     return (same or held) and (one.impact > 0) == (other.impact > 0) and other.kind != "statement"
 
 
+def _with_statements(found: Sequence[Cause], *sides: Interval) -> list[Cause]:
+    """Tell statements of unknown work with the row locks they may wait for: of both it is the same time.
+
+    They are together no larger than the time of the locks is, but for what rounding and their CPU make of it.
+    """
+    kept = list(found)
+    for lock in [one for one in found if families.ROW_LOCKS.match(one.key)]:
+        room, held = abs(lock.impact) * _ROUGHLY, []
+        for one in sorted(kept, key=lambda each: -abs(each.impact)):
+            doubtful = one.kind == "statement" and one.certainty < 1 and one.impact * lock.impact > 0
+            if doubtful and abs(one.impact) <= room and families.may_wait(one.key, sides):
+                held.append(one)
+                room -= abs(one.impact)
+        if held:
+            kept = [
+                replace(lock, statements=tuple(held)) if one is lock else one for one in kept if one not in held
+            ]
+    return kept
+
+
 def whole_change(before: Interval, after: Interval) -> float | None:
     """Return the DB time per second to be accounted for, above zero where it got slower.
 
@@ -135,19 +161,32 @@ def _db_time_rate(side: Interval) -> float | None:
 def load_factor(before: Interval, after: Interval) -> float:
     """Return how many times as much was asked of the database: only as far as all measures of it agree.
 
-    Transactions, user calls and executions all grew: the least of the three. All fell: the largest. Else 1, and 1
-    where one statement alone is executed more often.
+    Transactions, user calls and executions all grew: the least of the three. All fell: the largest. Where
+    executions went against the two others, and the blocks that were read with these, the blocks stand in for
+    them. Else 1, and 1 where one statement alone is executed more often.
     """
-    ratios = []
-    for name in _LOAD_NAMES:
-        a, b = before.load.get(name), after.load.get(name)
-        if a and b:
-            ratios.append(b / a)
-    if not ratios:
-        return 1.0
-    factor = min(ratios) if min(ratios) > 1 else max(ratios) if max(ratios) < 1 else 1.0
-    changed = max(factor, 1 / factor) > 1 + _LOAD_CHANGE
-    return factor if changed and not _one_statement(before, after) else 1.0
+    factor, _ = _asked(before, after)
+    return 1.0 if _one_statement(before, after) else factor
+
+
+def _asked(before: Interval, after: Interval) -> tuple[float, tuple[str, ...]]:
+    """Return the factor on which measures of the load agree, and these; 1 where none do."""
+    factor, executes = _agreed(before, after, _LOAD_NAMES), rates(before, after, "executes").ratio or 1.0
+    instead = _agreed(before, after, _READING_LOAD)
+    if _changed(executes) and _changed(instead) and (executes > 1) != (instead > 1):
+        return instead, _READING_LOAD
+    return (factor if _changed(factor) else 1.0), _LOAD_NAMES
+
+
+def _agreed(before: Interval, after: Interval, names: Sequence[str]) -> float:
+    """Return by what all of these rates grew, or fell, at least; 1 where they disagree, or one is not known."""
+    known = [rates(before, after, name).ratio for name in names]
+    ratios = [one for one in known if one] if names == _LOAD_NAMES else [one or 1.0 for one in known]
+    return min(ratios) if min(ratios, default=1) > 1 else max(ratios) if max(ratios, default=1) < 1 else 1.0
+
+
+def _changed(factor: float) -> bool:
+    return max(factor, 1 / factor) > 1 + _LOAD_CHANGE
 
 
 def _one_statement(before: Interval, after: Interval) -> bool:
@@ -170,7 +209,8 @@ def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     grown = (factor - 1) * a
     if b is not None:
         grown = min(max(grown, min(b - a, 0.0)), max(b - a, 0.0))
-    yield Cause("load", "load", grown, "load", families.load(before, after))
+    names = dict.fromkeys((*_LOAD_NAMES, *_asked(before, after)[1]))
+    yield Cause("load", "load", grown, "load", families.load(before, after, names))
 
 
 def _rises(before: Interval, after: Interval, factor: float, least: float) -> Iterator[Cause]:

@@ -32,9 +32,8 @@ class Split:
         return ratio if ratio is not None else 1.0
 
 
-def load(before: Interval, after: Interval) -> tuple[Change, ...]:
+def load(before: Interval, after: Interval, names: Iterable[str]) -> tuple[Change, ...]:
     """Return the measures of the load, before and after."""
-    names = ("transactions", "user_calls", "executes")
     return tuple(one for one in (rates(before, after, name) for name in names) if one.ratio is not None)
 
 
@@ -99,6 +98,11 @@ _READS = re.compile(
     re.IGNORECASE,
 )
 _CLUSTER = re.compile(r"(gc[ s]|gcs |ges |cr request retry).*", re.IGNORECASE)
+ROW_LOCKS = re.compile(r"enq: TX - row lock|Lock:(transactionid|tuple)", re.IGNORECASE)
+_QUERY = re.compile(r"(?:[\s(]|/\*(?:[^*]|\*(?!/))*\*/|--[^\n]*\n)*(?:select|with)\b", re.IGNORECASE)
+_LOCKING = re.compile(
+    r"\bfor\s+(?:no\s+key\s+|key\s+)?(?:update|share)\b|\b(?:insert|update|delete|merge)\b", re.IGNORECASE
+)
 _RESOURCES = re.compile(r"resmgr:.*", re.IGNORECASE)
 _ON_CPU = ("DB CPU", "on CPU")
 _WORK = re.compile(
@@ -143,6 +147,13 @@ class RisePart:
     evidence: tuple[Change, ...]
     events: tuple[str, ...]
     work: bool = False
+
+
+def may_wait(key: str, sides: Iterable[Interval]) -> bool:
+    """Whether a statement may wait for a row lock: a query that locks no row does not, as far as its text goes."""
+    rows = [side.statements.rows.get(key) for side in sides]
+    text = next((one.text for one in rows if one is not None and one.text), "")
+    return _QUERY.match(text) is None or _LOCKING.search(text) is not None
 
 
 def groups(ground: IntervalPair, parts: dict[str, Split]) -> list[RisePart]:

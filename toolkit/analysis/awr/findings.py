@@ -16,7 +16,7 @@ SAME = 0.05
 _FROM_TIMES = 1.995
 RATE_NAMES = {
     "transactions": "transactions per second", "user_calls": "user calls per second",
-    "executes": "executions per second",
+    "executes": "executions per second", "logical_reads": "logical reads per second",
 }  # fmt: skip
 
 

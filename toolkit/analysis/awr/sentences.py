@@ -44,10 +44,14 @@ _UNITS: dict[str, Callable[[float | None], str]] = {
 }  # fmt: skip
 
 
-def evidence(cause: Cause) -> list[str]:
+def evidence(cause: Cause, of: str = "") -> list[str]:
     """Return what a cause was concluded from: the section, and the value of each side as it was used.
 
     Times and counts are per second of the interval, but averages, ratios and sizes.
+
+    Args:
+        cause: Which.
+        of: What the values are of, where they are not of the cause itself.
     """
     found = []
     for one in cause.evidence:
@@ -59,8 +63,9 @@ def evidence(cause: Cause) -> list[str]:
             else f"below {spell(side.most_rate)}"
             for side in (one.before, one.after)
         ]  # fmt: skip
-        found.append(f"{section}: {one.key} {sides[0]} -> {sides[1]}")
-    if cause.certainty < 1:
+        found.append(f"{section}: {of}{one.key} {sides[0]} -> {sides[1]}")
+    found += [line for one in cause.statements for line in evidence(one, f"`{one.key}` ")]
+    if cause.certainty < 1 and not of:
         unseen = ", or one that the report does not list" if cause.part == "new" else ""
         found.append(
             f"ranked with {percent(100 * cause.certainty)} of it: the statement may be a victim of a wait{unseen}"
@@ -88,7 +93,21 @@ def _accounts(cause: Cause, diff: IntervalDiff) -> str:
 def _what(cause: Cause, diff: IntervalDiff) -> str:
     if cause.kind == "commit":
         return _commit(cause, diff)
-    return _statement(cause, diff) if cause.kind == "statement" else _TELLERS.get(cause.kind, _event)(cause)
+    if cause.kind == "statement":
+        return _statement(cause, diff)
+    return f"{_TELLERS.get(cause.kind, _event)(cause)}{_waiting(cause, diff)}"
+
+
+def _waiting(cause: Cause, diff: IntervalDiff) -> str:
+    """Name the statements whose time may be that of the wait; a report does not say which of them waited."""
+    texts = {one.key: one.text for one in diff.statements}
+    sign = "more" if cause.impact > 0 else "fewer"
+    named = [
+        f"`{one.key}`{_excerpt(texts.get(one.key))} up to {number(abs(one.impact))}{'' if place else f' {sign}'}"
+        for place, one in enumerate(cause.statements)
+    ]
+    several = "statements" if len(named) > 1 else "the statement"
+    return f", in {several} that may wait for it: {', '.join(named)}" if named else ""
 
 
 def _get(cause: Cause, key: str) -> Change | None:

@@ -104,6 +104,7 @@ def _cause(cause: Cause, diff: IntervalDiff) -> dict[str, object]:
         "part": cause.part,
         "active_sessions": cause.impact,
         "events": list(cause.events),
+        "statements": [one.key for one in cause.statements],
         "name_of_waits": sentences.event_name(cause.key) or None,
         "sentence": sentences.cause_sentence(cause, diff),
         "evidence": sentences.evidence(cause),
