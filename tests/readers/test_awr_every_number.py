@@ -82,7 +82,7 @@ def records(place: str, value: Any) -> Iterator[tuple[str, list[str], list[float
 @pytest.mark.parametrize("file", thinned(FILES, 3))
 def test_every_number_stands_in_the_report_with_its_name(file: str) -> None:
     raw = (REAL / file).read_bytes()
-    document = json.loads(json.dumps(read_report(raw, file).document()))
+    document = json.loads(json.dumps(read_report(raw, file).printed()))
     rows = rows_of(raw.decode("utf-8", "replace"))
     held: dict[float, set[int]] = defaultdict(set)
     for number, row in enumerate(rows):

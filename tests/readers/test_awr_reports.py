@@ -81,7 +81,7 @@ def test_a_statspack_report_has_the_same_names() -> None:
     found = document(STATSPACK)
     assert (found["kind"], found["host"], found["cdb"]) == ("statspack", "averyveryverylonghost", None)
     assert found["top_events"][1] == {
-        "event": "log file sync", "waits": 57_000, "time_s": 400, "avg_wait_ms": None, "pct_db_time": 22.9,
+        "event": "log file sync", "waits": 57_000, "time_s": 400, "avg_wait_ms": 7.01754386, "pct_db_time": 22.9,
         "wait_class": None,
     }  # fmt: skip
     (statement,) = found["sql_by_gets"]

@@ -23,7 +23,7 @@ Line = tuple[str, str, str, str]
 @lru_cache(maxsize=8)
 def report(file: str) -> dict[str, Any]:
     read = read_report((REALDATA / file).read_bytes(), file)
-    document = read.document()
+    document = read.printed()
     printed = [table for found in read.details.values() for _, table in found]
     document["tables"] += [{"section": one.section, "columns": one.columns, "rows": one.rows} for one in printed]
     return document

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from toolkit.readers.awr.averages import with_averages
 from toolkit.readers.awr.report import read_report
 
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
@@ -28,7 +29,7 @@ WORD = {"YES": True, "NO": False, "": None, None: None}
 
 @lru_cache(maxsize=64)
 def report(file: str) -> dict[str, Any]:
-    return read_report((REALDATA / file).read_bytes(), file).document()
+    return read_report((REALDATA / file).read_bytes(), file).printed()
 
 
 def iso(text: str | None) -> str | None:
@@ -90,6 +91,19 @@ def test_every_value_of_an_instance_report_is_read_as_printed(name: str) -> None
             key: value for key, value in expected.items() if key != "elapsed_raw"
         }
         assert statement["text"]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_an_average_worked_out_is_within_what_rounding_makes_of_the_printed_one(name: str) -> None:
+    printed = report(json.loads((REALDATA / "truth" / f"{name}.json").read_text())["file"])
+    found = with_averages(printed)
+    for section in ("top_events", "wait_classes", "foreground_events", "background_events", "enqueues"):
+        for row, was in zip(found.get(section) or (), printed.get(section) or (), strict=True):  # type: ignore[call-overload]
+            assert {**row, "avg_wait_ms": None} == {**was, "avg_wait_ms": None}
+            if was["avg_wait_ms"]:
+                rounding = 10.0 ** -len(str(was["avg_wait_ms"]).partition(".")[2])
+                bound = max(1.02 * rounding, 0.005 * was["avg_wait_ms"])
+                assert row["avg_wait_ms"] == pytest.approx(was["avg_wait_ms"], abs=bound)
 
 
 def test_a_cluster_report_gives_the_whole_and_each_instance() -> None:

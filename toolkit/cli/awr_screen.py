@@ -274,7 +274,7 @@ def _table(
         return
     yield f"{title:<{wide + 2}}" + "".join(f"{head:>{width}}" for head, _, width in columns)
     for row in rows:
-        figures = "".join(f" {_figure(_value(row, key)):>{width - 1}}" for _, key, width in columns)
+        figures = "".join(f" {_figure(row.get(key)):>{width - 1}}" for _, key, width in columns)
         rest = f"  {_text(tail(row))}" if tail else ""
         called = name(row)
         title = _number(called) if _is_number(called) else _text(called)
@@ -308,12 +308,6 @@ def _number(value: object) -> str:
     if not isinstance(value, int | float):
         return "-"
     return f"{round(value):,}" if isinstance(value, int) or abs(value) >= _WHOLE else f"{round(value, 3):,}"
-
-
-def _value(row: Record, key: str) -> object:
-    from toolkit.analysis.awr.averages import average_wait
-
-    return average_wait(row) if key == "avg_wait_ms" else row.get(key)
 
 
 def _figure(value: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from toolkit.analysis.awr.averages import average_wait
 from toolkit.analysis.awr.changes import Amount, Change, amount
 from toolkit.analysis.awr.listings import Record, number, of_scope, records, text
 from toolkit.model.interval import Interval
@@ -86,7 +85,7 @@ def _rows(detail: Detail, rows: Iterable[Record]) -> Rows:
             continue
         known = made.setdefault(", ".join(one for one in names if one), {})
         for name in (*detail.totals, *detail.gauges):
-            value = average_wait(row) if name == "avg_wait_ms" else number(row.get(name))
+            value = number(row.get(name))
             if value is not None:
                 known[name] = known[name] + value if name in known and name in detail.totals else value
     return made

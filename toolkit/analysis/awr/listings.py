@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 
-from toolkit.analysis.awr.averages import average_wait, uncertainty
 from toolkit.analysis.awr.cut_names import longer
 from toolkit.model.interval import InputOutput, Listing, Segment, Statement, Wait
+from toolkit.readers.awr.averages import uncertainty
 
 Record = Mapping[str, object]
 _SIZE = re.compile(r"\s*([\d,]*\.?\d+)\s*([KMGTP]?)B?\s*", re.IGNORECASE)
@@ -216,13 +216,13 @@ def classes(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
 
 
 def _wait(row: Record, name: str) -> Wait:
-    """Return a row of waits, whose average or time is worked out from the others where that is nearer."""
-    printed, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
-    milliseconds = average_wait(row)
+    """Return a row of waits, whose time is worked out from its average where that is nearer."""
+    milliseconds, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
     average = milliseconds / 1000 if milliseconds else None
-    if printed and average and waits and seconds is not None:
+    if milliseconds and average and waits and seconds is not None:
         rough = uncertainty(seconds) if seconds else math.inf
-        seconds = waits * average if uncertainty(printed) + uncertainty(waits, count=True) < rough else seconds
+        nearer = uncertainty(milliseconds) + uncertainty(waits, count=True) < rough
+        seconds = waits * average if nearer else seconds
     return Wait(str(row.get(name) or ""), seconds, waits, text(row.get("wait_class")), average)
 
 

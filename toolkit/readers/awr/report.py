@@ -10,6 +10,7 @@ from itertools import chain, islice
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
+from toolkit.readers.awr.averages import with_averages
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
 from toolkit.readers.awr.consistency import (
     contradictions,
@@ -63,11 +64,15 @@ class Report:
     numbers: Numbers
 
     def document(self, wanted: Container[str] = DETAIL_NAMES) -> dict[str, object]:
-        """Return the report as a JSON document; tables that are no known section stand under `tables`.
+        """Return the report as a JSON document: as printed, but for averages that time and number tell better.
 
         Args:
             wanted: The sections of `details` to read; the others are left out.
         """
+        return with_averages(self.printed(wanted))
+
+    def printed(self, wanted: Container[str] = DETAIL_NAMES) -> dict[str, object]:
+        """Return the report as it is printed; tables that are no known section stand under `tables`."""
         tables = [
             {"section": table.section, "title": table.title, "columns": table.columns, "rows": table.rows}
             for table in self.tables

@@ -1,7 +1,8 @@
-"""The average wait of a row: as printed, or worked out from time and number where that is nearer.
+"""The average wait of a row: its time by its number, or as printed where that is nearer.
 
 Oracle 11g and Statspack print whole milliseconds, `1` for 0.5 as for 1.4; a short time is printed in whole
-seconds, and says less than the average beside it.
+seconds, and says less than the average beside it. This is the one place that decides between them: the document
+of a report has the nearer one, and so have its screen, comparisons and trends, which read the document.
 """
 
 from __future__ import annotations
@@ -9,6 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _EXACT = 0.05
+_OF_WAITS = frozenset({"avg_wait_ms", "time_s", "waits"})
+
+
+def with_averages(sections: Mapping[str, object]) -> dict[str, object]:
+    """Return the sections of a report with the `average_wait` of each row of waits; other tables are left."""
+    return {name: value if name == "tables" else _nearer(value) for name, value in sections.items()}
+
+
+def _nearer(value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    return [_row(one) if isinstance(one, Mapping) else one for one in value]
+
+
+def _row(row: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a row with its average, and the record of an instance of a cluster with the averages of its lists."""
+    if row.keys() >= _OF_WAITS:
+        return {**row, "avg_wait_ms": average_wait(row)}
+    return with_averages(row) if any(isinstance(one, list) for one in row.values()) else row
 
 
 def average_wait(row: Mapping[str, object]) -> float | None:
@@ -21,7 +41,7 @@ def average_wait(row: Mapping[str, object]) -> float | None:
     printed, seconds, waits = (_number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
     if not seconds or not waits:
         return printed
-    exact = 1000 * seconds / waits
+    exact = float(f"{1000 * seconds / waits:.9g}")
     if printed is None:
         return exact if uncertainty(seconds) + uncertainty(waits, count=True) <= _EXACT else None
     if not printed:

@@ -1,11 +1,10 @@
-"""Average waits as screens and comparisons use them: of what the report printed most exactly."""
+"""Average waits as the document of a report has them: of what the report printed most exactly."""
 
 from __future__ import annotations
 
 import pytest
 
-from toolkit.analysis.awr.averages import average_wait
-from toolkit.analysis.awr.details import details_of
+from toolkit.readers.awr.averages import average_wait, with_averages
 
 
 @pytest.mark.parametrize(
@@ -29,6 +28,13 @@ def test_an_average_is_worked_out_where_that_is_nearer(
     assert average_wait(row) == (average if average is None else pytest.approx(average))
 
 
-def test_lists_side_by_side_have_the_nearer_average_too() -> None:
+def test_every_list_has_the_nearer_average_those_of_an_instance_too() -> None:
     row = {"enqueue": "TX-Transaction", "avg_wait_ms": 1, "time_s": 57, "waits": 55_000}
-    assert details_of({"enqueues": [row]})["enqueues"]["TX-Transaction"]["avg_wait_ms"] == pytest.approx(57 / 55)
+    other = {"file": "system01.dbf", "avg_wait_ms": 2}
+    found = with_averages({"enqueues": [row], "instances": [{"top_events": [row]}], "files": [other], "cpus": 4})
+    nearer = {**row, "avg_wait_ms": pytest.approx(57 / 55)}
+    assert found == {
+        "enqueues": [nearer], "instances": [{"top_events": [nearer]}], "files": [other], "cpus": 4,
+    }  # fmt: skip
+    assert with_averages(found) == found
+    assert row["avg_wait_ms"] == 1
