@@ -49,6 +49,26 @@ def test_an_average_wait_is_shown_as_exactly_as_its_report_tells(
     assert found == pytest.approx(1503 / 57)
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_no_name_is_cut_however_narrow_the_terminal(columns: int) -> None:
+    from toolkit.cli.awr_screen import screen
+    from toolkit.readers.awr.report import read_report
+    from toolkit.terminal import use_width, usual_width
+
+    event = "log file switch (checkpoint incomplete)"
+    report = read_report(html(extra=FINDING).encode(), "r").document()
+    report["top_events"] = [{"event": event, "waits": 60_561, "time_s": 27_013, "avg_wait_ms": 446.046}]
+    report["segments"] = {"Row Lock Waits": [{"owner": "SHOP", "object": "O" * 60, "value": 7, "pct": 1.0}]}
+    with usual_width():
+        use_width(columns)
+        shown = screen(report, whole=True)
+    assert max(map(len, shown.splitlines())) <= columns
+    assert event in " ".join(shown.split()).replace(" 60,561 27,013 446.046 -", "")
+    assert "60,561" in shown
+    assert f"SHOP.{'O' * 60}" in "".join(shown.split()).replace("71.0", "")
+    assert "active sessions" in " ".join(shown.split())
+
+
 FINDING = """<h3>Top ADDM Findings by Average Active Sessions</h3><table><tr><th>Finding Name</th>
 <th>Percent active sessions of finding</th></tr><tr><td>Commits and Rollbacks</td><td>26.91</td></tr></table>
 <h3>Wait Classes by Total Wait Time</h3><table><tr><th>Wait Class</th><th>Waits</th><th>Total Wait Time (sec)</th>

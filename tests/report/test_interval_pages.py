@@ -22,6 +22,7 @@ from toolkit.analysis.awr.trend import Series, trends
 from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
 from toolkit.report.interval.trend import trend_page, trend_sheet, trend_text
 from toolkit.report.interval.view import diff_page, diff_text, interval_view
+from toolkit.terminal import use_width, usual_width
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -163,9 +164,33 @@ def test_names_of_files_too_long_to_stand_side_by_side_stand_below_and_whole() -
     text = diff_text(
         compare_intervals(interval(who=origin(names[0])), interval(day=1, who=origin(names[1], day=1, dbid=8)))
     )
-    assert f"source before: {names[0]}\nsource after: {names[1]}\n" in text
+    assert f"source\n  before  {names[0]}\n  after   {names[1]}\n" in text
     assert "\ndatabase id  7 " in text
     assert text.startswith("acme1 (8) against acme1 (7)\n")
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_long_names_of_events_and_values_of_parameters_stand_whole_on_any_terminal(columns: int) -> None:
+    event = "log file switch (checkpoint incomplete)"
+    files = [", ".join(f"+{disks}/ACME/CONTROLFILE/current.26{day}.1061760315" for disks in ("DATA", "FRA"))
+             for day in (0, 1)]  # fmt: skip
+    sides = [
+        interval(day=day, waits={event: (3.0 + 500 * day, 7)},
+                 parameters={"control_files": files[day], "processes": str(300 + day)})
+        for day in (0, 1)
+    ]  # fmt: skip
+    with usual_width():
+        use_width(columns)
+        text = diff_text(compare_intervals(*sides))
+    assert max(map(len, text.splitlines())) <= columns
+    head, _, parameters = text.partition("PARAMETERS THAT DIFFER\n")
+    assert f"\n{event} " in head or "\n  (checkpoint incomplete)\n" in head or "\n  incomplete)\n" in head
+    assert parameters.startswith(
+        "parameter  before  after\nprocesses  300     301\ncontrol_files\n  before  +DATA/"
+    )
+    for value in files:
+        for file in value.split():
+            assert file in parameters.split()
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,17 @@ def test_a_wide_first_column_stands_above_its_figures() -> None:
     ]
 
 
+def test_a_name_of_several_words_is_wrapped_in_its_column() -> None:
+    name = "log file switch (checkpoint incomplete)"
+    made = table("", left("event") + right("a" * 20, "b" * 25), [[name, "1", "2"], ["log file sync", "3", "4"]])
+    assert text_table(made) == [
+        f"event                            {'a' * 20}  {'b' * 25}",
+        f"log file switch (checkpoint      {'1':>20}  {'2':>25}",
+        "  incomplete)",
+        f"log file sync                    {'3':>20}  {'4':>25}",
+    ]
+
+
 def test_what_is_too_wide_for_any_table_is_told_entry_by_entry() -> None:
     made = table("", left("a", "b"), [["x" * 100, "y" * 100]])
     assert text_table(made)[0].startswith("- a x")

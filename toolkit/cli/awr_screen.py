@@ -9,6 +9,7 @@ from toolkit.terminal import line_width
 
 _EVENTS, _STATEMENTS, _WARNINGS = 10, 5, 6
 _MODEL = 6
+_LEAST_NAME = 15
 _WHOLE = 1_000_000
 """From here on digits behind the point say nothing."""
 _PROFILE = (
@@ -123,7 +124,8 @@ def _head(report: Record) -> Iterator[str]:
     yield from _folded("  interval   ", f"{begin} to {end}, {snapshots}")
     elapsed, db_time = report["elapsed_min"], _db_time(report)
     sessions = f", {_ratio(db_time, elapsed)} active sessions" if _ratio(db_time, elapsed) else ""
-    yield f"  time       {_number(elapsed)} min elapsed, {_number(db_time)} min DB time{sessions}"
+    times = f"{_number(elapsed)} min elapsed, {_number(db_time)} min DB time{sessions}"
+    yield from _folded("  time       ", times)
 
 
 def _db_time(report: Record) -> object:
@@ -272,13 +274,40 @@ def _table(
 ) -> Iterator[str]:  # fmt: skip
     if not rows:
         return
-    yield f"{title:<{wide + 2}}" + "".join(f"{head:>{width}}" for head, _, width in columns)
-    for row in rows:
-        figures = "".join(f" {_figure(row.get(key)):>{width - 1}}" for _, key, width in columns)
-        rest = f"  {_text(tail(row))}" if tail else ""
-        called = name(row)
-        title = _number(called) if _is_number(called) else _text(called)
-        yield f"  {title[:wide]:<{wide}}{figures}{rest}"
+    heads = [head for head, _, _ in columns]
+    figures = [[_figure(row.get(key)) for _, key, _ in columns] for row in rows]
+    names = [_number(called) if _is_number(called) else _text(called) for called in map(name, rows)]
+    least = max(_LEAST_NAME, *(len(word) for called in names for word in called.split(" ")))
+    widths = [width for _, _, width in columns]
+    if line_width() - sum(widths) - 2 < least:
+        widths = [2 + max(map(len, cells)) for cells in zip(heads, *figures, strict=True)]
+    room = min(max(wide, len(title) - 2, *map(len, names)), line_width() - sum(widths) - 2)
+    wide = 0 if room < _LEAST_NAME else room + 2
+    yield from _row(title, heads, widths, wide)
+    for called, cells, row in zip(names, figures, rows, strict=True):
+        yield from _row(called, cells, widths, wide, "  ", f"  {_text(tail(row))}" if tail else "")
+
+
+def _row(
+    name: str, cells: Sequence[str], widths: Sequence[int], wide: int, indent: str = "", words: str = ""
+) -> Iterator[str]:
+    """Yield a row with what does not fit of its name below it, or its name above where `wide` leaves no room."""
+    first, *more = textwrap.wrap(
+        name, wide or line_width(), initial_indent=indent, subsequent_indent="    ", break_on_hyphens=False
+    ) or [""]
+    figures = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    if wide:
+        yield from (_shortened(f"{first:<{wide}}{figures}", words), *more)
+    else:
+        yield from (first, *more, _shortened(figures, words))
+
+
+def _shortened(row: str, words: str) -> str:
+    """Return a row with as much of the words behind it as the line holds."""
+    line, room = f"{row}{words}", line_width()
+    if len(line) <= room:
+        return line
+    return f"{line[: room - 1]}…" if len(row) <= room - _LEAST_NAME else row
 
 
 def _rows(value: object) -> list[Record]:

@@ -11,6 +11,7 @@ from toolkit.terminal import line_width
 
 _GAP = "  "
 _LEAST_TO_WRAP_IN = 24
+_LEAST_NAME = 16
 _BELOW = "    "
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB|[\d.,]+x)(?![\w=])")
 _GLUE = "\u00a0"
@@ -37,7 +38,8 @@ def text_table(table: Table) -> list[str]:
     """Return a table in aligned columns.
 
     A last column of words that does not fit is wrapped in its place, or below its row; a first column of words
-    that takes too much stands above its row; what is still too wide is listed entry by entry.
+    that takes too much is wrapped in its place, or stands above its row; what is still too wide is listed entry
+    by entry.
     """
     titles = [column.title for column in table.columns]
     used = [index for index in range(len(titles)) if not table.rows or any(row[index] for row in table.rows)]
@@ -54,6 +56,11 @@ def text_table(table: Table) -> list[str]:
             for text in _beside(_aligned(table, others, widths, line, padded=True), line[last], room)
         ]
     if rest and not table.columns[first].numeric and _total(widths, rest) <= line_width() - len(_BELOW):
+        room = line_width() - _total(widths, rest) - len(_GAP)
+        words = (word for line in (titles, *table.rows) for word in line[first].split(" "))
+        if room >= max(_LEAST_NAME, *(len(word) + len(_GAP) for word in words)):
+            widths[first] = room
+            return [text for line in (titles, *table.rows) for text in _folded(table, used, widths, line)]
         return [
             text
             for line in (titles, *table.rows)
@@ -75,6 +82,16 @@ def _aligned(
     )
     text = _GAP.join(parts)
     return text if padded else text.rstrip()
+
+
+def _folded(table: Table, used: Sequence[int], widths: dict[int, int], line: Sequence[str]) -> Iterator[str]:
+    """Yield a row, and what does not fit of its name indented below it."""
+    first = used[0]
+    name, *below = textwrap.wrap(line[first], widths[first], subsequent_indent=_GAP, break_on_hyphens=False) or [
+        ""
+    ]
+    yield _aligned(table, used, widths, [*line[:first], name, *line[first + 1 :]])
+    yield from below
 
 
 def _beside(row: str, words: str, room: int) -> list[str]:

@@ -269,6 +269,8 @@ def diff_text(diff: IntervalDiff, *, why: bool = False) -> str:
     for title, found in _tables(diff):
         if found.rows:
             lines += ["", title.upper(), *text_table(found)]
+    if diff.parameters:
+        lines += ["", "PARAMETERS THAT DIFFER", *_sides(_parameters(diff))]
     lines += ["", *wrapped("for everything else use --out FILE.html, or --json")]
     return "\n".join(line[: line_width()].rstrip() for line in lines) + "\n"
 
@@ -290,14 +292,14 @@ def _head(view: IntervalView, *, why: bool) -> list[str]:
     return [*lines, "", *_sides(view.who)]
 
 
-def _sides(who: Table) -> list[str]:
-    """Lay out what is compared; what is too long to stand side by side, as names of files are, stands below."""
-    beside = (line_width() - 15) // 2
-    long = [row for row in who.rows if any(len(cell) > beside for cell in row[1:])]
-    lines = text_table(replace(who, rows=tuple(row for row in who.rows if row not in long)))
-    for title, *sides in long:
-        for when, text in zip(("before", "after"), sides, strict=True):
-            lines += wrapped(f"{title} {when}: {text}")
+def _sides(found: Table) -> list[str]:
+    """Lay out what is named, before and after; what is too long to stand side by side stands below."""
+    beside = (line_width() - max(len(row[0]) for row in found.rows) - 4) // 2
+    long = [row for row in found.rows if any(len(cell) > beside for cell in row[1:])]
+    short = replace(found, rows=tuple(row for row in found.rows if row not in long))
+    lines = text_table(short) if short.rows else []
+    for name, before, after in long:
+        lines += [*wrapped(name), *wrapped(before, "  before  "), *wrapped(after, "  after   ")]
     return lines
 
 
@@ -312,7 +314,7 @@ def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
         if one.ratio is not None and one.key in _LOAD
     ]
     events = [
-        [one.key[:34], _brief(side(one.seconds.before)), _brief(side(one.seconds.after)),
+        [one.key, _brief(side(one.seconds.before)), _brief(side(one.seconds.after)),
          seconds(one.latency.before.rate), seconds(one.latency.after.rate)]
         for one in diff.waits[:_EVENTS]
     ]  # fmt: skip
@@ -327,7 +329,6 @@ def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
          times(one.db_time), one.causes[0].key if one.causes else "-"]
         for one in diff.instances[:_INSTANCES]
     ]  # fmt: skip
-    parameters = [[name, a or "-", b or "-"] for name, (a, b) in list(diff.parameters.items())[:_PARAMETERS]]
     return [
         ("load per second", table("", [*left(""), *right("before", "after", "ratio")], load)),
         ("instances, active sessions and main cause",
@@ -336,8 +337,12 @@ def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
          table("", [*left("event"), *right("before", "after", "avg", "avg after")], events)),
         ("statements, active sessions, executions/s and time each",
          table("", [*left("SQL"), *right("before", "after", "ex/s", "after", "each", "after")], statements)),
-        ("parameters that differ", table("", left("parameter", "before", "after"), parameters)),
     ]  # fmt: skip
+
+
+def _parameters(diff: IntervalDiff) -> Table:
+    rows = [[name, a or "-", b or "-"] for name, (a, b) in list(diff.parameters.items())[:_PARAMETERS]]
+    return table("", left("parameter", "before", "after"), rows)
 
 
 _LOAD = {
