@@ -54,7 +54,8 @@ def test_help_has_no_word_that_only_this_house_uses(path: tuple[str, ...], comma
 def test_every_command_of_the_documentation_is_there() -> None:
     of_operations = {" ".join(one.command) for one in operations().values()}
     assert {" ".join(path) for path, _ in COMMANDS} - of_operations == {
-        "demo", "run", "runs list", "advise", "noise",
+        "demo", "run", "runs list", "advise", "noise", "import", "verify", "ceiling",
+        "environment show", "environment diff",
         "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
         "backup read",

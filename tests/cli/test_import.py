@@ -104,9 +104,49 @@ def test_commands_without_parameters_are_the_levels_and_a_failure_is_a_result(db
     assert shown["trials"][1]["metrics"][0]["value"] == 8192
 
 
+def of_pgbench(clients: int, tps: float, *, told: str = "tps = {} (without initial connection time)") -> str:
+    """What pgbench 15.18 printed, with other numbers."""
+    return f"""pgbench (15.18 (Debian 15.18-0+deb12u1))
+transaction type: <builtin: TPC-B (sort of)>
+scaling factor: 1
+query mode: simple
+number of clients: {clients}
+number of threads: 2
+maximum number of tries: 1
+duration: 2 s
+number of transactions actually processed: 458
+number of failed transactions: 0 (0.000%)
+latency average = 8.710 ms
+initial connection time = 29.044 ms
+{told.format(tps)}
+"""
+
+
+def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path) -> None:
+    older = "tps = 1.0 (including connections establishing)\ntps = {} (excluding connections establishing)"
+    many = "".join(of_pgbench(clients, 100.5 * clients) for clients in (1, 2, 4, 1, 2, 4))
+    one, two = put(home, "a.txt", many), put(home, "b.txt", of_pgbench(8, 900, told=older))
+    three = put(home, "c.txt", of_pgbench(8, 1, told="pgbench: error: Run was aborted; the above results ..."))
+    assert dbatk("import", one, two, three).status == 0
+    shown = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert shown["judged_by"] == {"metric": "tps", "unit": "1/s", "better": "higher"}
+    assert [(cell["factors"], cell["median"]) for cell in shown["cells"]] == [
+        ({"clients": 1}, 100.5), ({"clients": 2}, 201), ({"clients": 4}, 402), ({"clients": 8}, 900),
+    ]  # fmt: skip
+    assert (shown["engine"], shown["environment"]["duration"]) == ("postgresql", "2 s")
+    assert shown["environment"]["pgbench"] == "15.18 (Debian 15.18-0+deb12u1)"
+    assert shown["trials"][0]["metrics"][2] == {
+        "name": "latency_average_ms", "value": 8.71, "unit": "ms", "source": "pgbench",
+    }  # fmt: skip
+    assert shown["trials"][-1]["reason"] == "the run was aborted"
+    assert dbatk("report", "last", "--format", "html").status == 0
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        (of_pgbench(1, 1, told=""), "line 2: this output of pgbench does not say how many"),
+        ("transaction type: x\n", "line 1: this output of pgbench has no number of clients"),
         ("", "line 1: this is no file of trials"),
         ("begin 600\nnothing", "line 1: this is no file of trials"),
         ('{"results": []', "line 1: this is no JSON"),

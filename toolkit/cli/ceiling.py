@@ -24,7 +24,7 @@ def add_ceiling(app: typer.Typer) -> None:
         option("no_fio", "measure I/O by dbatk itself, even where fio is installed", kind=bool),
         *OUTPUT,
     ]
-    examples = ("dbatk ceiling -t duckdb:///big.duckdb --folder /u02/oradata",)
+    examples = ("dbatk ceiling -t duckdb:///big.duckdb --folder /u02/oradata", "dbatk ceiling -t orcl --json")
     help = "Measure what the host of a target can do at most: I/O in a folder, CPU, memory."
     add_command(app, "ceiling", _ceiling, parameters, help, examples)
 

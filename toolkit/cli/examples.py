@@ -8,6 +8,9 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dbatk export degrees.toml --out bundle -t orcl",
     ),
     "ingest": ("dbatk ingest bundle", "dbatk ingest bundle --json"),
+    "import": ("dbatk import load.csv --label load", "dbatk import runs.txt --judge tps:higher"),
+    "environment show": ("dbatk environment show -t orcl", "dbatk environment show -t crm --json"),
+    "environment diff": ("dbatk environment diff orcl crm", "dbatk environment diff before after --json"),
     "report": ("dbatk report last --out report.html", "dbatk report --all --out site"),
     "compare": (
         "dbatk compare before after --fail-if 'elapsed_seconds > +5%'",

@@ -12,7 +12,10 @@ from toolkit.errors import ExitCode
 from toolkit.units import counted
 
 _FILES = argument(
-    "files", "hyperfine's JSON, CSV with one row a trial, or an exported run", kind=list[str], metavar="FILE..."
+    "files",
+    "hyperfine's JSON, output of pgbench, CSV with one row a trial, or an exported run",
+    kind=list[str],
+    metavar="FILE...",
 )
 _JUDGE = option(
     "judge", "what configurations are compared by: elapsed, throughput, or a metric (tps:higher)", metavar="METRIC"

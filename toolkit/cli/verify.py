@@ -25,7 +25,7 @@ def add_verify(app: typer.Typer) -> None:
         *LOG,
         *OUTPUT,
     ]
-    examples = ("dbatk verify nightly-degree --present degree=1",)
+    examples = ("dbatk verify nightly-degree --present degree=1", "dbatk verify last --json")
     help = "Measure the recommended setting and the former one again: did the gain hold?"
     add_command(app, "verify", _verify, parameters, help, examples)
 

@@ -9,10 +9,12 @@ from toolkit.errors import ToolkitError
 from toolkit.readers.trials.hyperfine import KIND as HYPERFINE
 from toolkit.readers.trials.hyperfine import is_hyperfine, read_hyperfine
 from toolkit.readers.trials.model import TrialFiles, refuse
+from toolkit.readers.trials.pgbench import KIND as PGBENCH
+from toolkit.readers.trials.pgbench import is_pgbench, read_pgbench
 from toolkit.readers.trials.table import KIND as TABLE
 from toolkit.readers.trials.table import is_table, read_tables
 
-_HINT = "import reads hyperfine's JSON, CSV with one row a trial, and what `dbatk runs export` wrote"
+_HINT = "give hyperfine's JSON, output of pgbench, CSV with one row a trial, or what `dbatk runs export` wrote"
 
 
 def read_trials(files: Sequence[tuple[str, str]]) -> TrialFiles:
@@ -28,6 +30,8 @@ def read_trials(files: Sequence[tuple[str, str]]) -> TrialFiles:
             refuse(f"`{first}` is {kind} and `{name}` is {other}", "import files of one kind at once")
     if kind == TABLE:
         return read_tables(files)
+    if kind == PGBENCH:
+        return read_pgbench(files)
     return read_hyperfine([(name, document) for name, _, document in found if isinstance(document, dict)])
 
 
@@ -41,6 +45,8 @@ def _recognised(name: str, text: str) -> tuple[str, object]:
             refuse(f"`{name}` cannot be read: it is nested too deeply", _HINT)
         if is_hyperfine(document):
             return HYPERFINE, document
+    elif is_pgbench(text):
+        return PGBENCH, None
     elif is_table(text):
         return TABLE, None
     raise ToolkitError(f"`{name}`, line 1: this is no file of trials that dbatk reads", code="TK-0117", hint=_HINT)
