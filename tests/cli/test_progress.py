@@ -7,8 +7,11 @@ import re
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
+from toolkit.cli import output
 from toolkit.cli.listening import _SHOWING, Progress, _Line, paused
 from toolkit.cli.output import out_table, plain, say
 from toolkit.model.protocols import Event
@@ -137,6 +140,17 @@ def test_tables_fit_80_columns_and_take_no_markup(
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert "[bold]x[/bold]" in shown
     assert shown.count("z") == 200
+
+
+@given(st.lists(st.tuples(*[st.text("ab. -[/]", max_size=9)] * 3), max_size=4), st.integers(12, 40))
+def test_a_table_that_fits_is_the_same_as_one_that_could_fold(rows: list[tuple[str, str, str]], room: int) -> None:
+    columns = ("run", "state", "c")
+    aligned = output._aligned(columns, rows, room)
+    if aligned is not None:
+        folded = output._folded(columns, rows, room, frozenset())
+        assert [line.rstrip() for line in aligned.splitlines()] == [line.rstrip() for line in folded.splitlines()]
+    long = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    assert (aligned is None) == (sum(long) + 2 * 2 > room)
 
 
 def test_a_terminal_shows_a_bar_of_the_statement_that_runs_and_a_pipe_does_not(

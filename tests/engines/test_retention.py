@@ -16,10 +16,11 @@ from tests.engines.conftest import ENGINES, arena_of
 from tests.engines.test_backups import APPROVED, B, options
 from tests.engines.test_operations import experiment
 from tests.tiers import thinned
+from toolkit.app.results import undo_script_left
 from toolkit.app.runs import retention
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.preview import script
-from toolkit.app.runs.repair import clean, undo_script_left
+from toolkit.app.runs.repair import clean
 from toolkit.app.targets import check_for_engine
 from toolkit.design.plan_file import read_plan
 from toolkit.dialects.backups import backups_of

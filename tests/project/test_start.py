@@ -25,8 +25,7 @@ def loaded(imports: str) -> list[str]:
     "large", ["toolkit.dialects.oracle.dialect", "toolkit.readers.rman", "toolkit.readers.awr"]
 )
 def test_a_plan_begins_without_what_other_engines_need(large: str) -> None:
-    names = loaded("import toolkit.cli.files, toolkit.app.maintenance, toolkit.dialects.postgresql")
-    assert "toolkit.app.maintenance.plan_run" in names
+    names = loaded("import toolkit.cli.files, toolkit.app.maintenance.plan_run, toolkit.dialects.postgresql")
     assert [name for name in names if name.startswith(large)] == []
 
 
@@ -36,10 +35,11 @@ def test_the_command_line_is_shown_without_a_database_a_store_or_numbers() -> No
     assert heavy & set(names) == set()
 
 
-READERS = [("awr", "show"), ("awr", "trend"), ("awr", "fetch"), ("compare",), ("backup", "read")]
+OF_FILES = [("awr", "show"), ("awr", "trend"), ("awr", "fetch"), ("compare",), ("backup", "read")]
+OF_THE_STORE = [("runs", "list"), ("runs", "show"), ("report",), ("plan", "history"), ("plan", "report")]
 
 
-@pytest.mark.parametrize("words", READERS, ids=" ".join)
+@pytest.mark.parametrize("words", OF_FILES, ids=" ".join)
 def test_a_reader_of_files_begins_without_the_modules_of_other_commands(words: tuple[str, ...]) -> None:
     names = loaded(f"from toolkit.cli.main import build_app; build_app({[*words, 'FILE']!r})")
     assert [name for name in names if name.startswith(("toolkit.operations", "toolkit.model.plan"))] == []
@@ -52,8 +52,8 @@ def command(app: typer.Typer, words: tuple[str, ...]) -> object:
     return [(one.name, one.opts, one.required) for one in found.params], found.help
 
 
-@pytest.mark.parametrize("words", READERS, ids=" ".join)
-def test_a_reader_of_files_is_the_same_alone_and_among_all_commands(words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [*OF_FILES, *OF_THE_STORE], ids=" ".join)
+def test_a_reader_is_the_same_alone_and_among_all_commands(words: tuple[str, ...]) -> None:
     alone = typer.Typer()
-    assert command_line._add_reader(alone, [*words, "FILE"])
+    assert command_line._add_alone(alone, [*words, "FILE"])
     assert command(alone, words) == command(command_line.build_app(), words)

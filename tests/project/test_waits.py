@@ -19,7 +19,7 @@ NO_WAITS = {
     "toolkit/terminal.py width",
     "toolkit/terminal.py line_width",
     "toolkit/cli/colours.py has_color",
-    "toolkit/cli/output.py out_table",
+    "toolkit/cli/output.py _folded",
     "toolkit/report/metric_tables.py _wait",
     "toolkit/report/view.py _phases",
 }

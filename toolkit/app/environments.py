@@ -1,4 +1,7 @@
-"""The environment of a target, of a run or of a file: read, kept with a run, and held against others."""
+"""The environment of a target, of a run or of a file: read, kept with a run, and held against others.
+
+What reads a target is loaded only for that: comparisons and lists ask the store alone.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolkit.app.snapshots.providers import host_is_ours
-from toolkit.app.targets import ResolvedTarget
-from toolkit.config.profiles import load_profiles
-from toolkit.dialects.base import Dialect
-from toolkit.dialects.registry import dialect_of
 from toolkit.documents import holds_secret, open_file
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, read_facts, refused
-from toolkit.executors.host_environment import read_host_environment
 from toolkit.model.environment import (
     Environment,
     EnvironmentValue,
@@ -24,12 +21,16 @@ from toolkit.model.environment import (
     environment_document,
     environment_of_document,
 )
-from toolkit.model.facts import Facts, Query
-from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.records import Artifact
 from toolkit.model.words import Role
-from toolkit.runner import RunContext
 from toolkit.store import Store
+
+if TYPE_CHECKING:
+    from toolkit.app.targets import ResolvedTarget
+    from toolkit.dialects.base import Dialect
+    from toolkit.model.facts import Facts
+    from toolkit.model.protocols import Connection
+    from toolkit.runner import RunContext
 
 ARTIFACT = "environment.json.z"
 """The environment of a run, as compressed JSON: a few kilobytes."""
@@ -50,6 +51,10 @@ def read_environment(
         known: facts read before, of which nothing is kept.
         host: whether the database runs on this host.
     """
+    from toolkit.executors import read_facts
+    from toolkit.executors.host_environment import read_host_environment
+    from toolkit.model.facts import Query
+
     asked = tuple(Query(file, file, optional=True) for file in files)
     facts = read_facts(connection, dialect, asked, replace(known, answers={}, refused={}))
     rows = (row for file in files for row in facts.rows(file))
@@ -78,6 +83,12 @@ def environment_at(resolved: ResolvedTarget) -> Environment:
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, TK-0203 when the catalogue refuses.
     """
+    from toolkit.app.snapshots.providers import host_is_ours
+    from toolkit.dialects.registry import dialect_of
+    from toolkit.executors import Sessions, read_facts, refused
+    from toolkit.model.facts import Query
+    from toolkit.model.protocols import DatabaseError
+
     target = resolved.target
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, "dbatk environment", read_only=True)
@@ -150,6 +161,8 @@ def environment_named(text: str, store: Store, reach: Callable[[str], ResolvedTa
     Raises:
         ToolkitError: TK-0109 where it is none of them, TK-0106 for a file that is something else.
     """
+    from toolkit.config.profiles import load_profiles
+
     if "://" in text or text in load_profiles():
         resolved = reach(text)
         try:

@@ -1,4 +1,7 @@
-"""What is stored: runs, configurations and snapshots by name, their comparisons and reports."""
+"""What is stored: runs, configurations and snapshots by name, their comparisons and reports.
+
+What compares is loaded only for that: a list or one run needs none of it.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.analysis.cells import cells
-from toolkit.analysis.choice import WORTH_PCT
-from toolkit.analysis.compare import Comparison, compare, with_environments
-from toolkit.analysis.snapshot_diff import SnapshotDiff, between
 from toolkit.app.ceilings import ceilings_of
-from toolkit.app.environments import environment_of_run
 from toolkit.app.files import write_file
-from toolkit.app.history import earlier_runs
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.state import SnapshotHead
@@ -25,6 +22,8 @@ from toolkit.model.words import Mode, Outcome, RunState, status
 from toolkit.store import Store
 
 if TYPE_CHECKING:
+    from toolkit.analysis.compare import Comparison
+    from toolkit.analysis.snapshot_diff import SnapshotDiff
     from toolkit.report.render import Format
 
 
@@ -42,6 +41,8 @@ def compare_snapshots(store: Store, a: str, b: str) -> ComparedSnapshots:
     Raises:
         ToolkitError: TK-0114 for a label that is not stored, TK-0110 when the two cannot be compared.
     """
+    from toolkit.analysis.snapshot_diff import between
+
     (one, notes_a), (other, notes_b) = find_snapshot(store, a), find_snapshot(store, b)
     found = between(store.load_snapshot(one.number), store.load_snapshot(other.number))
     return ComparedSnapshots(found, tuple(dict.fromkeys((*notes_a, *notes_b, *found.sentences))))
@@ -179,6 +180,10 @@ def compare_named(
         ToolkitError: TK-0109 for an unknown name, TK-0110 for work that is not the same, TK-0107 for the same run
             or configuration twice.
     """
+    from toolkit.analysis.compare import compare, with_environments
+    from toolkit.app.environments import environment_of_run
+    from toolkit.app.history import earlier_runs
+
     first, second = find_named(store, a), find_named(store, b)
     if (first.run.head.run, first.cell) == (second.run.head.run, second.cell):
         what = f"run `{first.run.head.run}`" + (f", configuration `{first.cell}`" if first.cell else "")
@@ -213,7 +218,7 @@ def choices(store: Store, *refs: str) -> Iterator[str]:
             )
 
 
-def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float = WORTH_PCT) -> str:
+def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float) -> str:
     """Return the report of one or several runs; two that can be compared are compared in it.
 
     Raises:
@@ -224,6 +229,9 @@ def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float =
     runs = [find_run(store, ref, samples=True) for ref in dict.fromkeys(refs)]
     comparisons = []
     if len(runs) == 2:
+        from toolkit.analysis.compare import compare
+        from toolkit.app.history import earlier_runs
+
         # a report of two unlike runs is still a report of both
         with contextlib.suppress(ToolkitError):
             comparisons.append(compare(runs[0], runs[1], history=earlier_runs(store, runs[0])))
@@ -275,6 +283,12 @@ def export(store: Store, ref: str, path: Path) -> str:
     return run
 
 
+def undo_script_left(store: Store, run: str) -> Path | None:
+    """Return the path of a run's undo script while it is there: something is still to be undone."""
+    path = store.undo_script(run)
+    return path if path.is_file() else None
+
+
 def ended_well(run: RunRecord) -> bool:
     """Whether every cell has a good repetition and no trial failed (a job: whether all of it was done)."""
     if run.head.state is not RunState.DONE:
@@ -284,6 +298,8 @@ def ended_well(run: RunRecord) -> bool:
         return bool(latest) and all(trial.outcome is Outcome.OK for trial in latest)
     if any(trial.outcome is Outcome.FAILED for trial in latest):
         return False
+    from toolkit.analysis.cells import cells
+
     summaries = cells(run)
     return bool(summaries) and all(summary.n > 0 for summary in summaries)
 
@@ -304,6 +320,8 @@ def failures(run: RunRecord) -> Iterable[str]:
         times = f", {len(trials)} trials" if len(trials) > 1 else ""
         yield f"{word}: {what}{times}" + (f" ({reason})" if reason else "")
     if run.head.mode is Mode.MEASUREMENT:
+        from toolkit.analysis.cells import cells
+
         for each in cells(run):
             if each.disturbed and not each.n:
                 yield f"warning: {each.cell}: other load disturbed all trials; measure it when the host is quieter"

@@ -169,7 +169,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> tuple[PlanRunReco
     """Run it, and tell everybody what came of it; return also the runs of steps that left something."""
     from toolkit.app.maintenance import plan_targets_of, run_plan
     from toolkit.app.notices import heartbeats
-    from toolkit.app.runs.repair import undo_script_left
+    from toolkit.app.results import undo_script_left
     from toolkit.store import open_store
 
     with open_store(arguments.text("store")) as store, ExitStack() as guarded:

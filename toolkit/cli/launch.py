@@ -99,8 +99,7 @@ def _show_statement(text: str) -> None:
 
 def show_result(store: Store, run: str, arguments: Arguments) -> int:
     """Show what came out; return the exit status: 3 when a cell has no good repetition, or something is left."""
-    from toolkit.app.results import ended_well, failures, find_run
-    from toolkit.app.runs.repair import undo_script_left
+    from toolkit.app.results import ended_well, failures, find_run, undo_script_left
 
     record = find_run(store, run, samples=arguments.flag("json"))
     well, undo = ended_well(record), undo_script_left(store, run)

@@ -56,23 +56,23 @@ def _root(
 
 
 def build_app(words: Sequence[str] = ()) -> typer.Typer:
-    """Return the whole command line, or of one that begins with a reader of files only that reader."""
+    """Return the whole command line, or of one whose command is built alone only that command or its group."""
     app = typer.Typer(
         no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS
     )
     app.callback()(_root)
-    if not _add_reader(app, words):
+    if not _add_alone(app, words):
         _add_all(app)
     return app
 
 
-def _add_reader(app: typer.Typer, words: Sequence[str]) -> bool:
-    """Add the reader of files that the words begin with, and tell whether they do.
+def _add_alone(app: typer.Typer, words: Sequence[str]) -> bool:
+    """Add the command that the words begin with if it is one that only reads, and tell whether it is.
 
-    A report is read in less time than the modules of all other commands need to be loaded.
+    Files and the store are read in less time than the modules of all other commands need to be loaded.
     """
     begin = {" ".join(words[:count]) for count in (1, 2)}
-    add = next((add for named, add in _READERS.items() if named in begin), None)
+    add = next((add for named, add in _ALONE.items() if named in begin), None)
     if add is not None:
         add(app)
     return add is not None
@@ -100,8 +100,23 @@ def _add_backup_read(app: typer.Typer) -> None:
     add_backup(group)
 
 
-_READERS: dict[str, Callable[[typer.Typer], None]] = {
+def _add_runs(app: typer.Typer) -> None:
+    from toolkit.cli.results import add_results
+
+    runs = new_group("Show, resume, delete and export runs.")
+    app.add_typer(runs, name="runs")
+    add_results(app, runs)
+
+
+def _add_plan(app: typer.Typer) -> None:
+    from toolkit.cli.plan import add_plan
+
+    add_plan(app)
+
+
+_ALONE: dict[str, Callable[[typer.Typer], None]] = {
     "awr": _add_awr, "compare": _add_compare, "backup read": _add_backup_read,
+    "runs": _add_runs, "report": _add_runs, "plan": _add_plan,
 }  # fmt: skip
 
 
@@ -117,21 +132,18 @@ def _add_all(app: typer.Typer) -> None:
     from toolkit.cli.importing import add_import
     from toolkit.cli.noise import add_noise
     from toolkit.cli.operations import add_operations
-    from toolkit.cli.plan import add_plan
-    from toolkit.cli.results import add_results
     from toolkit.cli.snapshots import add_snapshots
     from toolkit.cli.targets import add_targets
     from toolkit.cli.verify import add_verify
 
-    runs, target = new_group("Show, resume, delete and export runs."), new_group("Manage named targets.")
+    target = new_group("Manage named targets.")
     add_files(app)
-    add_plan(app)
+    _add_plan(app)
     add_bundles(app)
     groups: dict[str, typer.Typer] = {}
     add_operations(app, groups)
     add_backup(groups["backup"])
-    app.add_typer(runs, name="runs")
-    add_results(app, runs)
+    _add_runs(app)
     add_import(app)
     add_advise(app)
     add_verify(app)

@@ -85,7 +85,6 @@ def _store(arguments: Arguments) -> Iterator[Store]:
 
 
 def _list(arguments: Arguments) -> int:
-    from toolkit.analysis.documents import runs_document
     from toolkit.app.results import listed_runs, statuses
 
     limit = arguments.number("limit")
@@ -98,6 +97,8 @@ def _list(arguments: Arguments) -> int:
         heads = listed_runs(store, limit or 50)
         ended = statuses(store, heads)
     if arguments.flag("json"):
+        from toolkit.analysis.documents import runs_document
+
         out_json(runs_document(heads))
     elif heads:
         rows = [_row(head, word) for head, word in zip(heads, ended, strict=True)]
@@ -142,9 +143,7 @@ def _short_target(text: str) -> str:
 
 
 def _show(arguments: Arguments) -> int:
-    from toolkit.analysis.documents import run_document
-    from toolkit.app.results import choices, find_run
-    from toolkit.app.runs.repair import undo_script_left
+    from toolkit.app.results import choices, find_run, undo_script_left
     from toolkit.report.render import render
 
     worth = _worth(arguments)
@@ -156,6 +155,8 @@ def _show(arguments: Arguments) -> int:
         record = find_run(store, arguments.required("run"), samples=arguments.flag("json"))
         undo = undo_script_left(store, record.head.run)
     if arguments.flag("json"):
+        from toolkit.analysis.documents import run_document
+
         out_json({**run_document(record, worth), "undo_script": None if undo is None else str(undo)})
         return ExitCode.DONE
     out(render(record, "text", worth_pct=worth))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,7 +19,9 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.executors.reaching import Reach, Reached
 from toolkit.model.facts import Facts
+from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.words import RunState
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -144,3 +147,39 @@ def test_a_window_that_does_not_close_names_no_day_of_closing(
     at = datetime(2026, 1, 9, 3, 0, tzinfo=UTC)
     _, told, *_ = outlook.outlook_of(plan, (), store, at).sentences
     assert told.startswith(said)
+
+
+def test_a_step_that_would_not_fit_may_still_be_skipped_by_its_condition(store: Store, tmp_path: Path) -> None:
+    duckdb.connect(str(tmp_path / "a.duckdb")).close()
+    text = f"""
+        [plan]
+        name = "n"
+        target = "duckdb:///{tmp_path}/a.duckdb"
+        window = "00:00-23:59 UTC"
+        [[step]]
+        name = "always"
+        operation = "ctas"
+        source = "t"
+        table = "t2"
+        [[step]]
+        name = "grown"
+        operation = "ctas"
+        source = "t"
+        table = "t2"
+        only_if = {{sql = "SELECT 1", at_least = 1}}
+        """
+    plan = read_plan(parse_document(text, "n.toml"), tmp_path)
+    began = datetime(2026, 11, 1, tzinfo=UTC)
+    steps = [
+        StepRecord(at, "n", name, StepState.DONE, tries=1, began_at=began, ended_at=began + timedelta(days=2))
+        for at, name in enumerate(("always", "grown"))
+    ]
+    targets = plan_targets_of(plan, store, Approvals())
+    known = tuple(replace(each, target=targets[0].name) for each in steps)
+    done = PlanRunRecord(
+        "r1", "n", "h", RunState.DONE, began, "host", text, began + timedelta(days=4), steps=known
+    )
+    store.begin_plan_run(done)
+    always, grown = outlook.outlook_of(plan, targets, store, began + timedelta(days=9, hours=1)).rows
+    assert "takes up to" in always.verdict and "condition" not in always.verdict
+    assert grown.verdict.endswith("; its condition, asked only when it would begin, may skip it")

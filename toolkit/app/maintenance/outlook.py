@@ -158,6 +158,8 @@ def _rows(
         ended = now if state is StepState.DONE else None
         records[job.step.name] = StepRecord(0, plan_target.name, job.step.name, state=state, ended_at=ended)
         word = verdict.reason or ("if its condition holds" if job.step.only_if else "yes")
+        if verdict.state is StepState.STOPPED and job.step.only_if:
+            word = f"{word}; its condition, asked only when it would begin, may skip it"
         rows.append(_row(plan_target.name, job, history[job.step.name], estimate, word))
 
 

@@ -8,13 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from toolkit.analysis.compare import differences_of
 from toolkit.analysis.run_report import RunReport, StepStory, Trend, run_report_of, trend_of
-from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance.outlook import outlook_of
-from toolkit.app.maintenance.plan_targets import plan_targets_of
-from toolkit.design.plan_file import read_plan
-from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.bill import bill_among
 from toolkit.model.plan import PlanRunRecord, StepRecord
@@ -76,8 +70,15 @@ def _story(store: Store, run: str) -> StepStory:
 
 def _following(store: Store, run: PlanRunRecord) -> tuple[str, ...]:
     """Say what the next run would do; a plan that cannot be read any more says only that."""
+    from toolkit.design.plan_file import read_plan
+    from toolkit.documents import parse_document
+
     try:
         plan = read_plan(parse_document(run.text, f"plan {run.plan}"), Path())
+        from toolkit.app.approvals import Approvals
+        from toolkit.app.maintenance.outlook import outlook_of
+        from toolkit.app.maintenance.plan_targets import plan_targets_of
+
         targets = plan_targets_of(plan, store, Approvals())
         outlook = outlook_of(plan, targets, store, datetime.now(UTC))
     except ToolkitError as error:
@@ -106,6 +107,8 @@ _ALWAYS_DIFFERENT = frozenset({"host_load_1min"})
 
 def _differing(store: Store, before: str, after: str) -> list[str] | None:
     """Name what the store has of two runs and differs: options, versions, parameters, plans; None without them."""
+    from toolkit.analysis.compare import differences_of
+
     try:
         runs = [store.load_run(run, samples=False) for run in (before, after)]
     except ToolkitError:

@@ -68,12 +68,6 @@ def undo_script(head: RunHead, store: Store, dialect: Dialect, events: Events) -
     return UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target, announce)
 
 
-def undo_script_left(store: Store, run: str) -> Path | None:
-    """Return the path of a run's undo script while it is there: something is still to be undone."""
-    path = store.undo_script(run)
-    return path if path.is_file() else None
-
-
 @contextmanager
 def ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
     """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
