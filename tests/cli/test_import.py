@@ -152,6 +152,8 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
         ('{"results": []', "line 1: this is no JSON"),
         ('{"other": 1}', "line 1: this is no file of trials"),
         (of_hyperfine(times=[0.2, None]), "no number above 0"),
+        ('{"results": ' + "1" * 5000 + "}", "has a number too long"),
+        (of_hyperfine(times=[10**400, 1]), "no number above 0"),
         (of_hyperfine(exit_codes=[0]), "another number of `exit_codes`"),
         ("degree,elapsed_seconds\n", "no trial"),
         ("degree,elapsed_seconds\n1,2\n\n2\n", "line 4: 1 values under 2 columns"),
@@ -219,3 +221,21 @@ def test_the_published_sort_memory_comes_out_as_published_and_with_its_doubt(dba
     (memory,), (read_ahead,) = (json.loads(each.out)["pairs"] for each in (by_memory, by_read_ahead))
     assert (1 / memory["ratio"], memory["verdict"]) == (pytest.approx(1.36, abs=0.005), "inconclusive")
     assert (read_ahead["ratio"], read_ahead["verdict"]) == (pytest.approx(2.72 / 2.97), "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("name", "degree", "speedup"), [("sun-ctas-degree", 8, 1500 / 160), ("sun-index-degree", 64, 2040 / 225)]
+)
+def test_the_published_degrees_come_out_with_their_speed_up(
+    dbatk: Dbatk, name: str, degree: int, speedup: float
+) -> None:
+    """Published: "nearly 10x" at 8, 34 min to 3 min 45 s at 64; no repeats, so nothing is recommended."""
+    assert dbatk("import", str(PUBLISHED / f"{name}.csv"), "--label", name).status == 0
+    shown = json.loads(dbatk("runs", "show", name, "--json").out)
+    one, many = shown["cells"]
+    assert (one["speedup"], many["factors"], many["speedup"]) == (1, {"degree": degree}, pytest.approx(speedup))
+    assert (many["efficiency"], shown["advice"]["recommended"]) == (pytest.approx(speedup / degree), [])
+    said = " ".join(dbatk("report", name, "--format", "text").out.split())
+    assert f"`degree={degree}` had the lowest median" in said
+    assert f"{speedup:.2f}x" in said
+    assert "a single time does not show the noise" in said

@@ -7,7 +7,6 @@ https://github.com/sharkdp/hyperfine/blob/master/src/benchmark/benchmark_result.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -109,7 +108,7 @@ def _trial(
     levels: tuple[tuple[str, str], ...], place: LineOfFile, values: tuple[object, object, object], where: str
 ) -> ForeignTrial:
     seconds, code, size = values
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
         refuse(f"{where} has a time that is no number above 0", _HINT)
     if code != 0:
         reason = "ended by a signal" if code is None else f"exit status {code}"

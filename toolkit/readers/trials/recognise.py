@@ -41,8 +41,8 @@ def _recognised(name: str, text: str) -> tuple[str, object]:
             document = json.loads(text)
         except json.JSONDecodeError as error:
             refuse(f"`{name}`, line {error.lineno}: this is no JSON: {error.msg.lower()}", _HINT)
-        except RecursionError:
-            refuse(f"`{name}` cannot be read: it is nested too deeply", _HINT)
+        except (ValueError, RecursionError):
+            refuse(f"`{name}` cannot be read: it is nested too deeply, or has a number too long", _HINT)
         if is_hyperfine(document):
             return HYPERFINE, document
     elif is_pgbench(text):
