@@ -37,6 +37,7 @@ _LOAD_NAMES = ("transactions", "user_calls", "executes")
 _READING_LOAD = ("transactions", "user_calls", "logical_reads")
 """What tells a load whose executions do more each (arrays), or are fewer of the recursive ones."""
 _ROUGHLY = 1.1
+"""Times of row locks that statements waiting for them may take: what they do besides, and rounding."""
 
 
 @dataclass(frozen=True, slots=True)

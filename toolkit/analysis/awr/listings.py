@@ -218,11 +218,11 @@ def classes(report: Record, model: Mapping[str, float]) -> Listing[Wait]:
 def _wait(row: Record, name: str) -> Wait:
     """Return a row of waits, whose time is worked out from its average where that is nearer."""
     milliseconds, seconds, waits = (number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
-    average = milliseconds / 1000 if milliseconds else None
-    if milliseconds and average and waits and seconds is not None:
+    if milliseconds and waits and seconds is not None:
         rough = uncertainty(seconds) if seconds else math.inf
         nearer = uncertainty(milliseconds) + uncertainty(waits, count=True) < rough
-        seconds = waits * average if nearer else seconds
+        seconds = waits * milliseconds / 1000 if nearer else seconds
+    average = milliseconds / 1000 if milliseconds else None
     return Wait(str(row.get(name) or ""), seconds, waits, text(row.get("wait_class")), average)
 
 
