@@ -75,6 +75,11 @@ def test_with_too_few_repeats_nothing_is_recommended() -> None:
     assert told.sentences[0] == "repeat each configuration at least 3 times: a single time does not show the noise"
 
 
+def test_where_a_trial_does_not_count_more_that_count_are_asked_for() -> None:
+    told = advice(sweep({1: [10.0, 10.4, 9.7], 2: [5.0, 5.3, None], 4: [5.1, 5.2, 5.5]}))
+    assert told.sentences[0].startswith("repeat until at least 3 trials of each configuration count; ")
+
+
 def test_a_super_linear_gain_makes_the_baseline_suspect() -> None:
     sure = advice(sweep({1: [1500, 1505, 1510], 4: [340, 342, 341], 8: [160, 161, 159]}))
     assert any("efficiency 1.18): the baseline is not comparable" in doubt for doubt in sure.doubts)

@@ -70,6 +70,8 @@ def test_a_number_keeps_three_digits_and_every_digit_before_the_point(value: flo
         (1.83, "ratio", "1.83x"),
         (12.0, "count", "12"),
         (12.0, "blocks", "12 blocks"),
+        (1.0, "queries", "1 query"),
+        (2.0, "queries", "2 queries"),
         (0.5, "seconds", "500 ms"),
         (None, "bytes", "-"),
     ],

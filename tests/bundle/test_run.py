@@ -71,6 +71,9 @@ def test_a_bundle_runs_to_its_end_and_is_a_run_like_any_other(workshop: Maker, s
 def test_what_a_script_shows_is_what_the_database_gets(workshop: Maker) -> None:
     shop = workshop()
     shop.export()
+    readme = (shop.bundle / "README.txt").read_text("utf-8")
+    licences = readme.partition("\nLicences ")[2].partition("\n\n")[0]
+    assert licences.strip().startswith("nothing that needs a declaration") and "licences:" not in licences
     assert shop.run()[0] == 0
     scripts = "\n".join(path.read_text("utf-8") for path in sorted((shop.bundle / "sql").glob("t*.sql")))
     changing = [text for text in shop.standin.statements if text.startswith(("CREATE", "COMMENT", "DROP"))]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,30 @@ def test_a_run_is_noted_before_it_begins_and_when_it_ended_with_what_it_changed(
     assert begin["target"] == url and str(begin["hash"]).startswith("sha256:") and begin["run"] == end["run"]
     assert "creates table main.made" in end["details"]  # type: ignore[operator]
     assert begin["who"]["command"][:3] == ["ctas", "-t", url]  # type: ignore[index]
+
+
+def test_a_run_that_did_not_all_go_well_has_the_word_of_the_list_and_the_log_keeps_its_own(
+    dbatk: Dbatk, url: str, home: Path
+) -> None:
+    line = ("ctas", "-t", url, "--source", "small", "--table", "made", "--repeat", "1", "--degree")
+    for degree, told in (("1", "ok"), ("1,2", "warning")):
+        assert dbatk(*line, degree).status == 0
+        with open_store(None) as store:
+            newest = store.list_runs(1)[0].run
+        if told == "warning":
+            _downgrade_one_trial(home / "store.sqlite", newest)
+        assert dbatk("runs", "list", "--limit", "1").out.splitlines()[-1].count(told) == 1
+        (shown,) = dbatk("audit", "--kind", "run-end", "--limit", "1").out.splitlines()[2:]
+        assert shown.endswith(f"; {newest}; {told}")
+        assert lines(dbatk, "--kind", "run-end")[0]["outcome"] == "done"
+    assert dbatk("runs", "delete", newest, "--yes").status == 0
+    assert dbatk("audit", "--kind", "run-end", "--limit", "1").out.rstrip().endswith("; ok")
+
+
+def _downgrade_one_trial(path: Path, run: str) -> None:
+    with closing(sqlite3.connect(path)) as store, store:
+        changed = store.execute("UPDATE trial SET outcome = 'downgraded' WHERE run = ? AND trial = 1", (run,))
+        assert changed.rowcount == 1
 
 
 def test_a_failed_run_says_why(dbatk: Dbatk, url: str) -> None:

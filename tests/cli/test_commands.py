@@ -282,6 +282,13 @@ def test_doctor_says_what_can_be_had(dbatk: Dbatk, url: str, home: Path) -> None
     assert not (home / "none.duckdb").exists()
 
 
+@pytest.mark.usefixtures("pipe")
+def test_a_note_of_doctor_is_whole_in_a_pipe(dbatk: Dbatk, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolkit.cli.doctor._NOTE", 40)
+    notes = [line for line in dbatk("doctor", "-t", url).out.splitlines() if line.startswith("note ")]
+    assert any(len(line) > 80 for line in notes) and not any(line.endswith("...") for line in notes)
+
+
 def test_clean_of_a_clean_target_says_so(dbatk: Dbatk, url: str) -> None:
     answer = dbatk("clean", "-t", url)
     assert (answer.status, answer.out, answer.err) == (0, "", "nothing to clean up\n")

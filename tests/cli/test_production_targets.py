@@ -56,6 +56,8 @@ BOTH = ("--allow-production", "shop", "--allow-production", "crm")
 def test_each_production_target_of_a_plan_is_named(dbatk: Dbatk, shops: str) -> None:
     one = dbatk("run", shops, *BOTH[:2], "--json")
     assert (one.status, states(one.out)["shop"]) == (3, "done") and states(one.out)["crm"] != "done"
+    (reason,) = [step["reason"] for step in json.loads(one.out)["steps"] if step["target"] == "crm"]
+    assert "use --allow-production crm" in reason
     both = dbatk("run", shops, *BOTH, "--json")
     assert states(both.out)["crm"] == "done", both.out
     alone = dbatk("plan", shops, *BOTH[:2])

@@ -151,6 +151,15 @@ def test_any_text_leaves_the_page_whole(text: str) -> None:
     assert "script" not in {tag for tag, _ in page.tags}
 
 
+def test_a_date_in_a_title_is_not_broken_at_its_hyphens() -> None:
+    page = render(sweep(TIMES, label="<b> 2026-11-24"), Format.HTML)
+    titles = re.findall(r"<h[12][^>]*>(.*?)</h[12]>", page)
+    dates = [title for title in titles if re.search(r"\d{4}-\d\d-\d\d", title)]
+    assert dates != []
+    assert all(re.search(r'<span class="date">\d{4}-\d\d-\d\d</span>', title) for title in dates)
+    assert ".date{white-space:nowrap}" in page and "<b>" not in page
+
+
 def test_one_run_as_json_is_its_document_and_several_are_listed() -> None:
     run = sweep(TIMES)
     assert json.loads(render(run, Format.JSON)) == run_document(run)

@@ -390,7 +390,7 @@ def test_a_sweep_that_the_budget_does_not_hold_ends_a_run_that_looks_as_done(
     context.stopping = lambda sweep, load: AfterSweep()
     state, _ = rig.run(sweeps(6, ONE, TWO), context=context)
     assert (state, len(rig.ran)) == (RunState.DONE, 6)
-    assert warnings_of(context) == ["the budget of 75 s has no room for another sweep"]
+    assert warnings_of(context) == ["the budget of 75.0 s has no room for another sweep"]
 
 
 def failing(code: str, *numbers: int) -> Callable[[PlannedTrial], EndedTrial]:

@@ -213,6 +213,9 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
     more = f"about {needed} repeats" if needed else f"more than {_MOST_REPEATS} repeats"
     if noise.degrees < FEWEST_DEGREES:
         known = f"as far as the noise is known, {more} would show a difference of {_TARGET}"
+        if least is not None and max(summary.n for summary in measured) >= least:
+            # so many were made, and some of the others do not count
+            return (f"repeat until at least {least} trials of each configuration count; {known}",)
         return (f"repeat each configuration at least {least} times; {known}",)
     smallest = noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     shown = f"the minimum detectable effect with {repeats} repeats is {spelled_difference(smallest)}"

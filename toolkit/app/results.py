@@ -114,6 +114,16 @@ def statuses(store: Store, heads: Sequence[RunHead]) -> list[str]:
     return [status(head.state, well=head.run not in doubtful) for head in heads]
 
 
+def statuses_of(store: Store, runs: Iterable[str]) -> dict[str, str]:
+    """Return the word that `statuses` has for each of some runs, as a list shows it; deleted ones are left out."""
+    heads = []
+    for run in dict.fromkeys(runs):
+        with contextlib.suppress(ToolkitError):
+            heads.append(store.load_head(run))
+    standing = _as_they_stand(store, heads)
+    return {head.run: word for head, word in zip(standing, statuses(store, standing), strict=True)}
+
+
 def _as_they_stand(store: Store, stored: Iterable[RunHead]) -> list[RunHead]:
     """Show a run whose process was killed as interrupted, and a job as failed of which something was not done."""
     heads = [_died(store, head) for head in stored]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import OUTPUT, Arguments, DefaultGroup, add_command, new_group, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.audit import AuditKind
+from toolkit.model.words import RunState
 from toolkit.units import counted
 
 if TYPE_CHECKING:
@@ -53,19 +54,24 @@ def add_audit(app: typer.Typer) -> None:
 
 # -- list -------------------------------------------------------------------------------------------------------
 def _list(arguments: Arguments) -> int:
+    from toolkit.app.results import statuses_of
     from toolkit.store import open_store
 
     _check_kind(arguments.text("kind"))
     limit = arguments.number("limit") or _LIMIT
     with open_store(arguments.text("store")) as store:
         found = list(islice((line for line in store.audit.events() if _wanted(line, arguments)), limit))
+        ended = {} if arguments.flag("json") else statuses_of(store, map(_ended_run, found))
         path = store.audit.shown
     if arguments.flag("json"):
         out_json({"log": path, "lines": [_document(line) for line in found]})
     elif not found:
         say(f"no entries in {path}")
     else:
-        rows = ((line.at[:19].replace("T", " "), _who(line), line.event.kind.value, _what(line)) for line in found)
+        rows = (
+            (line.at[:19].replace("T", " "), _who(line), line.event.kind.value, _what(line, ended))
+            for line in found
+        )
         out_table(("at (UTC)", "who", "kind", "what"), rows, whole=frozenset({"at (UTC)", "kind"}))
     return ExitCode.DONE
 
@@ -92,7 +98,14 @@ def _who(line: AuditLine) -> str:
     return f"{who.login} as {who.user}" if who.login else who.user
 
 
-def _what(line: AuditLine) -> str:
+def _ended_run(line: AuditLine) -> str:
+    """Return the run that a line says to have come to its end; empty where it says nothing of that."""
+    event = line.event
+    return event.run or "" if event.kind is AuditKind.RUN_END and event.outcome == RunState.DONE else ""
+
+
+def _what(line: AuditLine, ended: Mapping[str, str]) -> str:
+    """Say what a line tells; of a run that came to its end with the word of `runs list`, while it is stored."""
     from toolkit.model.audit import AuditKind
     from toolkit.model.words import status
 
@@ -102,7 +115,7 @@ def _what(line: AuditLine) -> str:
     parts = [
         f"{name} on {event.target}" if name and event.target else name or event.target,
         event.run,
-        status(event.outcome) if event.outcome and event.outcome != "begun" else None,
+        ended.get(_ended_run(line), status(event.outcome)) if event.outcome and event.outcome != "begun" else None,
         event.reason and event.reason.replace("\n- ", "; "),
         # of an approval who gave it, of a plan run the one it was checked against
         event.details[0] if event.details and event.kind in {AuditKind.APPROVE, AuditKind.PLAN_BEGIN} else None,

@@ -15,7 +15,7 @@ from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, optio
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.operations import operations
 from toolkit.model.words import status
-from toolkit.terminal import line_width
+from toolkit.terminal import MOST, line_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -143,7 +143,11 @@ def _text(arguments: Arguments, key: str) -> str:
 
 # -- one screen -------------------------------------------------------------------------------------------------
 def _show(found: Doctor) -> None:
-    """Show what matters first: problems and warnings whole, notes in a line each, the rest in a paragraph."""
+    """Show what matters first: problems and warnings whole, notes in a line each, the rest in a paragraph.
+
+    In a pipe notes are whole too: a line of it bears them, and `grep` looks for what a screen has no room for.
+    """
+    whole = line_width() > MOST
     out(_head(found))
     checks = (*found.checks, *_together(found.support))
     for state in ("problem", "warning"):
@@ -153,7 +157,8 @@ def _show(found: Doctor) -> None:
     refused = [one for one in notes if one.read]
     for check in (one for one in notes if not one.read):
         text = "; ".join(part for part in (check.evidence, check.consequence) if part)
-        _paragraph("note     ", textwrap.shorten(f"{check.name}: {text}", _NOTE, placeholder=" ..."))
+        note = f"{check.name}: {text}"
+        _paragraph("note     ", note if whole else textwrap.shorten(note, _NOTE, placeholder=" ..."))
     if refused:
         names = ", ".join(one.name.removeprefix("not read: ") for one in refused)
         _paragraph("note     not read: ", f"{names}; `--grants` prints the missing privileges")

@@ -18,6 +18,7 @@ from toolkit.report.safe import clean
 from toolkit.report.view import RunView, place_of
 
 _CODE = re.compile(r"`([^`]+)`")
+_DATE = re.compile(r"(\b\d{4}-\d\d-\d\d\b)")
 _NUMBER_AND_UNIT = re.compile(r"(\d) (%|[µm]?s|min|h|B|[KMGTP]iB)(?![\w=])")
 _MANY_ROWS, _FEW_ROWS = 60, 15
 """Longer tables are folded, so that the page stays short; printing unfolds them."""
@@ -79,6 +80,16 @@ def css_text(text: str) -> Markup:
     return Markup("").join(map(escape, signs))
 
 
+def whole_dates(text: str) -> Markup:
+    """Escape a title; a date in it is not broken at its hyphens."""
+    pieces = _DATE.split(text)
+    parts = (
+        Markup('<span class="date">{}</span>').format(piece) if index % 2 else escape(piece)
+        for index, piece in enumerate(pieces)
+    )
+    return Markup("").join(parts)
+
+
 @functools.cache
 def environment() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -90,4 +101,5 @@ def environment() -> jinja2.Environment:
     )
     made.filters["code_spans"] = code_spans
     made.filters["css_text"] = css_text
+    made.filters["whole_dates"] = whole_dates
     return made

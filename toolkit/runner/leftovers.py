@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
@@ -188,8 +189,28 @@ class Others:
     at_work: tuple[str, ...] = ()
 
 
-def of_other_stores(target: Target, dialect: Dialect, is_known: Callable[[str], bool]) -> Others:
-    """Name scratch objects of runs that this store does not know; a run with sessions is at work.
+def of_other_stores(target: Target, dialect: Dialect, store: Store) -> Others:
+    """Look for scratch objects of runs that this store does not know; say so where that cannot be looked for.
+
+    Raises:
+        ToolkitError: as `refused` does, when the session is lost.
+    """
+
+    def is_known(run: str) -> bool:
+        with suppress(ToolkitError):
+            return bool(store.load_head(run))
+        return False
+
+    try:
+        return _unknown(target, dialect, is_known)
+    except DatabaseError as error:
+        if error.lost:
+            raise refused(dialect, error) from None
+        return Others((f"what runs of other stores left could not be looked for: {error.sentence}",))
+
+
+def _unknown(target: Target, dialect: Dialect, is_known: Callable[[str], bool]) -> Others:
+    """Name scratch objects of runs that a store does not know; a run with sessions is at work.
 
     Args:
         target: where to look.

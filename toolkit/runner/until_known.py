@@ -12,7 +12,7 @@ from toolkit.model.values import Cell
 from toolkit.model.words import RunState
 from toolkit.runner.context import RunContext
 from toolkit.runner.todo import SweepProgress
-from toolkit.units import counted
+from toolkit.units import counted, seconds
 
 
 def until_known(
@@ -58,5 +58,5 @@ def _has_time_for(context: RunContext, sweep: Sequence[PlannedTrial], progress: 
     takes = progress.expect(each.cell for each in sweep)
     if budget is None or takes is None or progress.spent + takes <= budget:
         return True
-    context.warn(f"the budget of {budget:g} s has no room for another sweep")
+    context.warn(f"the budget of {seconds(budget)} has no room for another sweep")
     return False

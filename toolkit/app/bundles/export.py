@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import secrets
 import shlex
 from collections.abc import Sequence
@@ -46,6 +47,9 @@ from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
 from toolkit.store.codec import experiment_to_json
 from toolkit.targets.base import Target
+
+_BILL_WORD = re.compile("^licences?: ")
+"""What a sentence of the bill begins with, where no heading says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ def export_bundle(
     _refuse_decisions(trials)
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)
     notes = tuple(_notes(experiment, trials))
-    licences = tuple(bill.sentences()) if bill is not None else ()
+    licences = tuple(_BILL_WORD.sub("", sentence) for sentence in bill.sentences()) if bill is not None else ()
     if declaration(experiment.operation).backs_up:
         files = rman_bundle.files_of(experiment, run, trials, licences, folder)
     else:

@@ -271,9 +271,13 @@ class StepAttempt:
         return not report.left, _what_was_undone(report, run, self.store)
 
 
+_ANSWERED = frozenset({END_UNKNOWN, "TK-0301"})
+"""What a person answers: whether rows are there; whether a production database is meant."""
+
+
 def _reason_of(error: ToolkitError) -> str:
     """Return what a report says of an error: where a person is asked, also how to answer."""
-    return f"{error.sentence}; {error.hint}" if error.code == END_UNKNOWN else error.sentence
+    return f"{error.sentence}; {error.hint}" if error.code in _ANSWERED else error.sentence
 
 
 def _same_work(head: RunHead, job: TargetStep) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,8 +136,10 @@ def clean(
         backup += [f"{head.run}: {sentence}" for sentence in needs]
         for sentence in needs:
             store.warn(head.run, sentence)
-        events.emit(Event("cleanup", f"run {head.run}: {len(undone.done)} cleaned, {len(undone.left)} not"))
-    others = _others(target, dialect, store) if run is None and under is None else Others()
+        if undone.done or undone.left:
+            told = f"run {head.run}: {len(undone.done)} cleaned, {len(undone.left)} not"
+            events.emit(Event("cleanup", told))
+    others = of_other_stores(target, dialect, store) if run is None and under is None else Others()
     return CleanReport(tuple(done), tuple(left), tuple(backup), others)
 
 
@@ -152,22 +154,6 @@ def _refuse_commands(head: RunHead, policy: TargetPolicy, store: Store) -> None:
         code="TK-0313",
         hint="omit it: what a command would undo is listed with the command",
     )
-
-
-def _others(target: Target, dialect: Dialect, store: Store) -> Others:
-    """Look for scratch objects of runs that this store does not know."""
-
-    def is_known(run: str) -> bool:
-        with suppress(ToolkitError):
-            return bool(store.load_head(run))
-        return False
-
-    try:
-        return of_other_stores(target, dialect, is_known)
-    except DatabaseError as error:
-        if error.lost:
-            raise refused(dialect, error) from None
-        return Others((f"what runs of other stores left could not be looked for: {error.sentence}",))
 
 
 def _clean_one(
