@@ -60,12 +60,12 @@ def test_a_statement_that_waits_and_so_is_executed_less_often_is_no_cause() -> N
 
 def test_a_slower_statement_that_may_be_a_victim_is_told_with_all_that_it_took_longer() -> None:
     quick, slow = (Statement("v", 100, seconds, None, None) for seconds in (HOUR, 5 * HOUR))
-    other = {"enq: TX - row lock contention": (3.5 * HOUR, 100)}
+    other = {"latch free": (3.5 * HOUR, 100)}
     diff = compare_intervals(
         interval(cpu=2 * HOUR, statements=(quick,)),
         interval(day=1, cpu=2 * HOUR, statements=(slow,), waits=other),
     )
-    assert [one.key for one in diff.causes[:2]] == ["enq: TX - row lock contention", "v"]
+    assert [one.key for one in diff.causes[:2]] == ["latch free", "v"]
     assert "up to 4.00 more active sessions" in cause_sentence(diff.causes[1], diff)
 
 

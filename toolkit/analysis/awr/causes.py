@@ -36,8 +36,8 @@ _ALONE = 0.7
 _LOAD_NAMES = ("transactions", "user_calls", "executes")
 _READING_LOAD = ("transactions", "user_calls", "logical_reads")
 """What tells a load whose executions do more each (arrays), or are fewer of the recursive ones."""
-_ROUGHLY = 1.1
-"""Times of row locks that statements waiting for them may take: what they do besides, and rounding."""
+_ROUGHLY = 1.25
+"""Of the time of row locks: so much may statements that wait for them take, with whatever else they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _same_event(one: Cause, other: Cause) -> bool:
 def _with_statements(found: Sequence[Cause], *sides: Interval) -> list[Cause]:
     """Tell statements of unknown work with the row locks they may wait for: of both it is the same time.
 
-    They are together no larger than the time of the locks is, but for what rounding and their CPU make of it.
+    They are together no larger than the time of the locks is, but for what else they do (`_ROUGHLY`).
     """
     kept = list(found)
     for lock in [one for one in found if families.ROW_LOCKS.match(one.key)]:
