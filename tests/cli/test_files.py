@@ -62,6 +62,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("noise", "measure"): ("noise", "-t", "URL", "--measure", "PIPE"),
     ("report", "out"): ("report", "last", "--out", "PIPE"),
     ("runs export", "out"): ("runs", "export", "last", "--out", "PIPE"),
+    ("advise", "next"): ("advise", "last", "--next", "PIPE"),
     ("audit verify", "earlier"): ("audit", "verify", "--earlier", "PIPE"),
 }
 """A command for each option that takes a file: itself where it is opened in one place for all commands."""

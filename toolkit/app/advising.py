@@ -29,14 +29,14 @@ def write_next(found: Recommendation, path: Path) -> None:
     Raises:
         ToolkitError: TK-0102 when nothing promises to tell more, TK-0405 when the file cannot be written.
     """
+    if path.exists():
+        raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="choose another name; nothing is overwritten")
     if found.following is None:
         raise ToolkitError(
             "there is nothing to measure next: no further level promises a gain",
             code="TK-0102",
             hint="leave out `--next`, or vary another factor",
         )
-    if path.exists():
-        raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="choose another name; nothing is overwritten")
     head, following = found.found.run.head, found.following
     check_engine(following.experiment, head.engine)
     text = f"# After run {head.run}: {following.why}\n{dump_experiment(following.experiment)}"
