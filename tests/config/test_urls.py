@@ -73,7 +73,7 @@ def test_a_sid_is_refused_with_the_right_form(url: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "", "dwh", "mysql://h/db", "duckbd:///x", "host://", "://", "duckdb://rel.duckdb", "duckdb:///folder/",
+        "", "dwh", "mysql://h/db", "duckbd:///x", "://", "duckdb://rel.duckdb", "duckdb:///folder/",
         "duckdb:///x?create=no",
         "postgresql://u@h:port/db", "postgresql://u@h:0/db", "postgresql://u@h:99999/db", "postgresql://:5432/db",
         "postgresql://@h/db", "postgresql://u@h/a/b", "postgresql://u@h/db%00", "postgresql://u@h/d b",

@@ -31,8 +31,9 @@ INDEX = ObjectRef(
     ObjectKind.INDEX, QualifiedName("DBATK_261121051342AB3F_2", "DBATK"), scratch=True, table=OURS.name
 )
 BACKUP = ObjectRef(ObjectKind.BACKUP, QualifiedName("DBATK_261121051342AB3F_3"), scratch=True)
-ON_TABLES = tuple(operation for operation in operations() if operation != "backup")
-"""Operations that statements do; a backup is a program's."""
+_TABLES = (ObjectKind.TABLE, ObjectKind.INDEX)
+ON_TABLES = tuple(name for name, declared in operations().items() if declared.object in _TABLES)
+"""Operations that statements do; backups and commands are programs."""
 SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))
 EVERY_RELEASE = tuple(
     f"{release}-{edition}"

@@ -69,7 +69,7 @@ def test_a_verbatim_text_keeps_every_character_and_line_end(text: str) -> None:
 
 def test_a_users_query_keeps_its_own_lines_in_a_template() -> None:
     query = "SELECT a,\n\n       'x  \n -- no comment\n' AS b   \n  FROM t"
-    for dialect in DIALECTS:
+    for dialect in (one for one in DIALECTS if one.engine != "host"):
         values: dict[str, ContextValue] = {
             "table": QualifiedName("n", "s"), "source": None, "query": query, "unlogged": False,
             "fillfactor": None, "tablespace": None, "pctfree": None, "logging": "LOGGING", "compression": None,

@@ -31,6 +31,8 @@ from toolkit.store import Store
 pytestmark = pytest.mark.postgresql
 STATS = '[[step]]\nname = "stats"\noperation = "stats-gather"\nschema = "night"\n'
 REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\nschema = "night"\n'
+REBUILD_TABLE = REBUILD.replace('schema = "night"', 'table = "night.a"')
+"""What is held alone is read without waiting for a schema, not for a table of its own."""
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ def test_statistics_older_than_the_step_and_invalid_indexes_are_faults(server: S
 
 
 def test_a_look_that_waits_for_a_lock_is_cut_off_by_a_stop(server: Server, store: Store) -> None:
-    _, (place,) = made(server, store, REBUILD)
+    _, (place,) = made(server, store, REBUILD_TABLE)
     stop, looked = Stop(), list[tuple[str, ...]]()
 
     def look() -> None:
@@ -243,7 +245,7 @@ def test_a_locked_table_keeps_its_own_step_waiting_and_no_other(server: Server, 
     with server.connect() as session:
         session.execute("CREATE TABLE night.free AS SELECT 1 AS id")
     free = STATS.replace('"stats"', '"free"').replace('schema = "night"', 'table = "night.free"')
-    plan, places = made(server, store, REBUILD + "priority = 1\n", free)
+    plan, places = made(server, store, REBUILD_TABLE + "priority = 1\n", free)
     with server.connect() as locker:
         locker.execute("BEGIN")
         locker.execute("LOCK TABLE night.a IN ACCESS EXCLUSIVE MODE")
@@ -259,7 +261,7 @@ def test_the_size_of_a_locked_table_is_given_up_by_the_server_too(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conditions, "SIZE_SECONDS", 0.2)
-    _, (place,) = made(server, store, REBUILD)
+    _, (place,) = made(server, store, REBUILD_TABLE)
     with server.connect() as locker:
         locker.execute("BEGIN")
         locker.execute("LOCK TABLE night.a IN ACCESS EXCLUSIVE MODE")
