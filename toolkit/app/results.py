@@ -205,7 +205,6 @@ def compare_named(
             code="TK-0107",
             hint=f"{before}name two runs, or two configurations such as RUN/degree=4; see `dbatk runs list`",
         )
-    from toolkit.app.environments import environment_of_run
 
     found = compare(
         first.run,

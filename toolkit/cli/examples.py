@@ -17,8 +17,6 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dbatk compare weekly~1 weekly --out week.html",
     ),
     "doctor": ("dbatk doctor -t orcl", "dbatk doctor -t orcl --operation ctas --source SALES --grants"),
-    "environment show": ("dbatk environment -t orcl", "dbatk environment -t orcl --all --json"),
-    "environment diff": ("dbatk environment diff test orcl", "dbatk environment diff weekly~1 weekly"),
     "noise": ("dbatk noise -t orcl", "dbatk noise -t orcl --measure degrees.toml"),
     "clean": ("dbatk clean -t orcl", "dbatk clean -t orcl --run 20260103-0215"),
     "error": ("dbatk error ORA-01652", "dbatk error TK-0104"),
