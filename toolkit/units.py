@@ -215,7 +215,7 @@ def yes_or_no(value: float | None) -> str:
     return "yes" if value == 1 else "no" if value == 0 else "in part"
 
 
-_SINGULAR = {"queries": "query"}
+_SINGULAR = {"operations": "operation", "queries": "query"}
 _SPELLERS = {
     "yes/no": yes_or_no,
     "seconds": seconds,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.readers.awr_samples import STATSPACK, TEXT
 from toolkit.readers.awr.report import read_report
 
@@ -61,12 +63,12 @@ N_DATA
     assert rows(spaces, "Tablespace") == [["N_DATA", "1", "0.5"]]
 
 
-def test_a_page_break_between_a_name_and_its_figures_parts_nothing() -> None:
+@pytest.mark.parametrize("end", ["", "\f"])
+def test_a_page_break_between_a_name_and_its_figures_parts_nothing(end: str) -> None:
     head, body = FILES.split("USERS                    /a/users01.dbf\n")
     again = FILES[: FILES.index("TOOLS")]
-    assert rows(f"{head}USERS                    /a/users01.dbf\n{again}{body}", "Filename") == rows(
-        FILES, "Filename"
-    )
+    broken = f"{head}USERS                    /a/users01.dbf\n{end}{again}{body}"
+    assert rows(broken, "Filename") == rows(FILES, "Filename")
 
 
 def test_a_sum_belongs_to_its_table() -> None:

@@ -192,13 +192,18 @@ class _Reader:
         return body
 
     def _parted(self, spans: Sequence[tuple[int, int]]) -> bool:
-        """Whether an empty line only parts the names and figures of one thing from those of the next."""
+        """Whether an empty line only parts the names and figures of one thing from those of the next.
+
+        Oracle may end a page between names and figures: then the list's own heading stands below the names.
+        """
         name, values = self._line(self.at + 1), self._line(self.at + 2)
+        below = next(filter(None, (self._line(self.at + number).strip() for number in range(2, 6))), "")
+        heading = _SECTION.match(below)
         return (
             not self._line(self.at).strip()
-            and bool(name.strip() and values.strip())
+            and bool(name.strip() and below)
             and not figures(name, spans)
-            and (figures(values, spans) or _SECTION.match(values) is not None)
+            and (figures(values, spans) or (heading is not None and heading[1].rstrip(" -") == self.section))
         )
 
     def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
