@@ -115,11 +115,12 @@ class TrialRecord:
 
     @property
     def counts(self) -> bool:
-        """Whether it enters the numbers: ok, not a warm-up, not disturbed.
+        """Whether it enters the numbers: ok, not a warm-up, not disturbed, and with something measured.
 
-        What others measured may have a rate and no time.
+        What others measured may have a rate and no time; a job whose end nobody recorded has neither.
         """
-        return self.outcome is Outcome.OK and not self.warmup and not self.disturbed
+        measured = self.elapsed_seconds is not None or bool(self.metrics)
+        return measured and self.outcome is Outcome.OK and not self.warmup and not self.disturbed
 
 
 MEASURED_BY = "measured_by"
