@@ -267,9 +267,11 @@ def _factors(comparison: Comparison) -> tuple[str, str]:
 def _run_names(comparison: Comparison) -> tuple[str, str]:
     """Name both runs by label and when they began: a label that is used every week names many; an id says both."""
     heads = (comparison.a.head, comparison.b.head)
-    minutes = {(head.label, f"{head.began_at:%Y-%m-%d %H:%M}") for head in heads}
-    form = "%Y-%m-%d %H:%M" if len(minutes) > 1 or heads[0].run == heads[1].run else "%Y-%m-%d %H:%M:%S"
-    a, b = (f"{head.label} ({head.began_at:{form}} UTC)" if head.label else head.run for head in heads)
+    for form in ("%Y-%m-%d %H:%M UTC", "%Y-%m-%d %H:%M:%S UTC"):
+        a, b = (f"{head.label} ({head.began_at:{form}})" if head.label else head.run for head in heads)
+        if a != b or heads[0].run == heads[1].run:
+            return a, b
+    a, b = (f"{head.label} ({head.run})" for head in heads)
     return a, b
 
 
