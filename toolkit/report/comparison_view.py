@@ -271,8 +271,7 @@ def _run_names(comparison: Comparison) -> tuple[str, str]:
         a, b = (f"{head.label} ({head.began_at:{form}})" if head.label else head.run for head in heads)
         if a != b or heads[0].run == heads[1].run:
             return a, b
-    a, b = (f"{head.label} ({head.run})" for head in heads)
-    return a, b
+    return f"{heads[0].label} ({heads[0].run})", f"{heads[1].label} ({heads[1].run})"
 
 
 def _comparison_method(comparison: Comparison) -> tuple[str, ...]:

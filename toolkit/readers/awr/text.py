@@ -197,14 +197,11 @@ class _Reader:
         Oracle may end a page between names and figures: then the list's own heading stands below the names.
         """
         name, values = self._line(self.at + 1), self._line(self.at + 2)
-        below = next(filter(None, (self._line(self.at + number).strip() for number in range(2, 6))), "")
+        if self._line(self.at).strip() or not name.strip() or figures(name, spans):
+            return False
+        below = next(filter(str.strip, (self._line(self.at + number) for number in range(2, 6))), "")
         heading = _SECTION.match(below)
-        return (
-            not self._line(self.at).strip()
-            and bool(name.strip() and below)
-            and not figures(name, spans)
-            and (figures(values, spans) or (heading is not None and heading[1].rstrip(" -") == self.section))
-        )
+        return figures(values, spans) or (heading is not None and heading[1].rstrip(" -") == self.section)
 
     def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return the rows of a list of statements, over the page breaks that may stand within a text."""
