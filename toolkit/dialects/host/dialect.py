@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from toolkit.dialects.host.work import WORK
-from toolkit.dialects.names import split_name
+from toolkit.dialects.names import bad_name, split_name
 from toolkit.dialects.quiet import Quiet
 from toolkit.model.facts import Facts, Release
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -21,7 +21,9 @@ class HostDialect(Quiet):
     work = WORK
 
     def quote(self, name: str) -> str:
-        return f'"{name}"'
+        if not name or "\0" in name:
+            raise bad_name(name.replace("\0", "\\0"), "it is empty or contains a NUL character")
+        return '"' + name.replace('"', '""') + '"'
 
     def literal(self, value: Scalar) -> str:
         return repr(value)
