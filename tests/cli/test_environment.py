@@ -33,6 +33,12 @@ def test_one_target_is_shown_and_written_and_read_again(dbatk: Dbatk, url: str) 
     assert [one["name"] for one in json.loads(other.out)["differences"]] == ["setting.threads"]
 
 
+def test_a_database_that_grew_by_the_work_is_no_change(dbatk: Dbatk, url: str) -> None:
+    Path("big.sql").write_text("SELECT range AS i FROM range(2000000)")
+    for name in ("one", "two"):
+        assert "changed since" not in dbatk("ctas", "-t", url, "--query", "big.sql", "--table", name).err
+
+
 def test_masked_it_holds_no_name_of_a_machine_or_folder(dbatk: Dbatk, url: str) -> None:
     document = json.loads(dbatk("environment", "-t", SMALL, "--mask", "--salt", "x", "--json").out)
     texts = {value["name"]: str(value["value"]) for value in document["values"]}
