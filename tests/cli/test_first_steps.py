@@ -65,6 +65,12 @@ def test_two_runs_of_one_label_are_told_apart_by_their_times(dbatk: Dbatk, url: 
     )
 
 
+def test_a_measurement_without_factors_names_no_empty_configuration(dbatk: Dbatk) -> None:
+    shown = dbatk("command", "--repeat", "2", "--warmup", "0", "--", "true").out
+    assert "the only configuration takes" in " ".join(shown.split())
+    assert "``" not in shown
+
+
 def test_daily_is_every_day() -> None:
     assert read_at("daily 22:00", "UTC") == read_at("22:00", "UTC")
 

@@ -47,7 +47,7 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
         if parts:
             why = f": {summary.reasons[0]}" if summary.reasons else ""
             gone = "" if summary.n else f"; it has no measured {found.judged.by.title}"
-            sentences.append(f"`{summary.cell}`: {', '.join(parts)}{gone}{why}")
+            sentences.append(f"{named(summary.cell)}: {', '.join(parts)}{gone}{why}")
     more = len(sentences) - _MOST_SENTENCES
     if more > 0:
         sentences = [*sentences[:_MOST_SENTENCES], f"{more} more configurations have trials that did not end ok"]
@@ -114,7 +114,7 @@ def odd_values(found: RunAnalysis) -> tuple[str, ...]:
     if summary is not None and times >= _ODD:
         usual = found.judged.spell(summary.median)
         sentences.append(
-            f"one trial of `{summary.cell}` had {found.judged.spell(value)}, where its median is {usual}"
+            f"one trial of {named(summary.cell)} had {found.judged.spell(value)}, where its median is {usual}"
         )
     return tuple(sentences)
 
@@ -132,7 +132,7 @@ def read_differently(found: RunAnalysis) -> tuple[str, ...]:
     for summary in found.cells:
         most = way_of_reading(trials.get(summary.cell, ()))
         if most is not None:
-            ways.setdefault(most[0], []).append(f"`{summary.cell}` {most[0]} ({percent(100 * most[1])})")
+            ways.setdefault(most[0], []).append(f"{named(summary.cell)} {most[0]} ({percent(100 * most[1])})")
     if len(ways) < 2:
         return ()
     shown = "; ".join(_shortened([text for told in ways.values() for text in told]))
@@ -163,7 +163,7 @@ def super_linear(found: RunAnalysis) -> tuple[str, ...]:
     if not odd:
         return ()
     sure = any(summary.speedup_low is not None for summary in odd)
-    names = ", ".join(f"`{summary.cell}` (efficiency {number(summary.efficiency)})" for summary in odd[:4])
+    names = ", ".join(f"{named(summary.cell)} (efficiency {number(summary.efficiency)})" for summary in odd[:4])
     consequence = (
         "the baseline is not comparable" if sure else "unless that is noise, the baseline is not comparable"
     )
@@ -268,8 +268,8 @@ _MOST_OF_A_KIND = 6
 
 
 def named(cell: Cell) -> str:
-    """Name a cell in a sentence."""
-    return f"`{cell}`"
+    """Name a cell in a sentence; without factors there is one, which has no name."""
+    return f"`{cell}`" if cell.levels else "the only configuration"
 
 
 def inconclusive(interval: ConfidenceInterval | None) -> bool:
