@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adding import elsewhere, pause, vacuum
+from tests.adding import elsewhere, pause, scrub
 from tests.engines.arena import Arena, Heard, duckdb_arena
 from toolkit.analysis.advice import advice
 from toolkit.app.approvals import Approvals
@@ -40,42 +40,42 @@ def arena(tmp_path: Path) -> Iterator[Arena]:
         yield found
 
 
-def vacuuming(arena: Arena, repeat: int | None = None) -> Experiment:
+def scrubbing(arena: Arena, repeat: int | None = None) -> Experiment:
     general = General(target=arena.url, repeat=repeat, warmup=0 if repeat else None)
-    return build_experiment("vacuum", {"table": "main.gtest"}, {}, general)
+    return build_experiment("scrub", {"table": "main.gtest"}, {}, general)
 
 
 # -- an operation of the database ---------------------------------------------------------------------------------
 def test_a_new_operation_is_measured_and_leaves_nothing(arena: Arena, store: Store) -> None:
-    with vacuum.added():
-        run = start(vacuuming(arena, 2), arena.target(), store=store, approvals=ALLOWED, events=Heard())
+    with scrub.added():
+        run = start(scrubbing(arena, 2), arena.target(), store=store, approvals=ALLOWED, events=Heard())
         record = store.load_run(run)
         assert [trial.outcome for trial in record.trials] == [Outcome.OK, Outcome.OK]
         assert any(statement.startswith("VACUUM ANALYZE") for statement in arena.statements)
         assert arena.leftovers() == []
-        assert "vacuum" in render([record], Format.TEXT)
+        assert "scrub" in render([record], Format.TEXT)
 
 
 def test_a_new_operation_is_a_command_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
-    with vacuum.added():
-        assert "table" in {group.name for group in build_app().registered_groups}
-        assert main(["table", "vacuum", "--help"]) == 0
+    with scrub.added():
+        assert "scrub" in {group.name for group in build_app().registered_groups}
+        assert main(["scrub", "table", "--help"]) == 0
     shown = capsys.readouterr().out
-    assert "Vacuum a table" in shown
+    assert "Scrub a table" in shown
     assert "--table" in shown
 
 
 # -- what is absent -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("engine", ["oracle", "postgresql", "duckdb"])
 def test_an_operation_that_an_engine_has_none_of_is_unsupported(engine: str) -> None:
-    with vacuum.added(implemented=False):
+    with scrub.added(implemented=False):
         ref = ObjectRef(ObjectKind.TABLE, QualifiedName("T"))
-        work = Work("vacuum", Mode.JOB, ref, {})
+        work = Work("scrub", Mode.JOB, ref, {})
         ways, facts = dialect_of(engine).work, Facts(engine, Release((19,), "", ""))
         found = ways.support(work, facts)
         assert found.state is SupportState.UNSUPPORTED
-        assert found.sentence == f"{engines()[engine].title} has no implementation of `vacuum` in dbatk"
-        with pytest.raises(ToolkitError, match="has no implementation of `vacuum`"):
+        assert found.sentence == f"{engines()[engine].title} has no implementation of `scrub` in dbatk"
+        with pytest.raises(ToolkitError, match="has no implementation of `scrub`"):
             ways.timed(work, facts)
 
 
@@ -83,9 +83,9 @@ def test_an_operation_that_an_engine_has_none_of_is_unsupported(engine: str) -> 
 def test_what_an_engine_has_none_of_is_neither_run_nor_planned_nor_printed(
     arena: Arena, store: Store, repeat: int | None
 ) -> None:
-    sentence = "DuckDB has no implementation of `vacuum` in dbatk"
-    with vacuum.added(implemented=False):
-        work = vacuuming(arena, repeat)
+    sentence = "DuckDB has no implementation of `scrub` in dbatk"
+    with scrub.added(implemented=False):
+        work = scrubbing(arena, repeat)
         with pytest.raises(ToolkitError, match=sentence):
             start(work, arena.target(), store=store, approvals=ALLOWED, events=Heard())
         with pytest.raises(ToolkitError, match=sentence):
@@ -163,9 +163,9 @@ def test_an_engine_without_tables_refuses_work_on_them(store: Store) -> None:
 
 
 def test_what_was_added_is_gone_afterwards() -> None:
-    with vacuum.added(), elsewhere.added():
-        assert "vacuum" in operations()
+    with scrub.added(), elsewhere.added():
+        assert "scrub" in operations()
         assert "elsewhere" in engines()
-    assert "vacuum" not in operations()
+    assert "scrub" not in operations()
     assert "elsewhere" not in engines()
-    assert "vacuum" not in dialect_of("duckdb").work
+    assert "scrub" not in dialect_of("duckdb").work

@@ -132,7 +132,7 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + STEP + 'only_if = {index_bytes = "10 apples"}\n', 7, "is not a size"),
         (HEAD + STEP + 'only_if = {index_bytes = "1G"}\n', 7, "is for `index-rebuild`"),
         (HEAD + STEP + "only_if = {sqll = 1}\n", 7, "has no `sqll`"),
-        (HEAD + '[[step]]\noperation = "vacuum"\n', 5, "is not an operation"),
+        (HEAD + '[[step]]\noperation = "defragment"\n', 5, "is not an operation"),
         (HEAD + '[[step]]\noperation = "ctas"\n', 5, "needs"),
         (HEAD + STEP + 'password = "x"\n', 7, "secret"),
     ],

@@ -12,6 +12,7 @@ TABLES: Mapping[OperationName, Mapping[str, str]] = {
     "index-build": {"table": "orders"},
     "index-rebuild": {"table": "orders"},
     "stats-gather": {"table": "orders"},
+    "vacuum": {"table": "orders"},
 }
 COLUMNS = frozenset({"index-build"})
 """Those that need columns too."""

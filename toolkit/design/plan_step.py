@@ -264,7 +264,7 @@ def _condition(key: str, value: object) -> Condition:
 
 _CONDITIONS = (
     'such as {sql = "SELECT count(*) ...", at_least = 1}, {older_than = "7d"}, {stale_tables = 1},'
-    ' {index_bytes = "10GiB"} or {index_growth = 0.2}'
+    ' {index_bytes = "10GiB"}, {index_growth = 0.2} or {transaction_age = 150_000_000}'
 )
 
 
@@ -280,6 +280,11 @@ def _seconds(value: object) -> float:
 
 def _tables(value: object) -> float:
     return float(read_between("stale_tables", read_whole("stale_tables", value), 1, 10**9))
+
+
+def _transactions(value: object) -> float:
+    name = "transaction_age"
+    return float(read_between(name, read_whole(name, value), 1, 2**31))
 
 
 def _bytes(value: object) -> float:
@@ -300,6 +305,7 @@ _BOUNDS: Mapping[ConditionKind, Callable[[object], float]] = {
     ConditionKind.STALE: _tables,
     ConditionKind.INDEX_BYTES: _bytes,
     ConditionKind.GROWTH: _part,
+    ConditionKind.TRANSACTION_AGE: _transactions,
 }
 
 

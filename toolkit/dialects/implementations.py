@@ -21,6 +21,8 @@ from toolkit.model.words import EngineName, OperationName, SupportState
 
 Kept = Mapping[str, tuple[Row, ...]]
 Options = Mapping[str, OptionValue]
+BEFORE, AFTER = "before", "after"
+"""Under which keys the answers of `before_and_after` are kept."""
 PRINTED = "printed_plan"
 """The key of a plan's lines as the database prints them, one column: kept with the first trial of each cell."""
 
@@ -54,6 +56,10 @@ class Implementation(ABC):
     """Where several sessions load one table: how, and what they leave."""
     object_files: tuple[str, ...] = ()
     """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
+    table_files: tuple[str, ...] = ()
+    """SQL files (:schema, :name; no name means all of the schema), each optional, read of the tables worked on."""
+    whole_database: bool = False
+    """Whether its statement works on the whole database, whichever tables are named: then one is enough."""
     privileges: tuple[str, ...] = ()
     """System privileges that it needs for objects in the user's own schema."""
     privileges_elsewhere: tuple[str, ...] = ()
@@ -117,6 +123,14 @@ class Implementation(ABC):
         `statement_id` is filled with that of the timed statement.
         """
         return ()
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        """Ask, before the clock and right after it, what the works change: kept under `before` and `after`."""
+        return None
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        """Say why one of several tables is left out rather than refused; None where it is worked on."""
+        return None
 
     def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
         """Ask what is to be known of the sessions where several objects are worked on: of none its degree."""

@@ -64,6 +64,7 @@ class EngineDeclaration:
         service_names: whether the path of its URL is a service name, of one or several hosts, or an alias.
         socket_folders: whether the host of its URL may be the folder of a socket.
         dates_statistics: whether its catalogue tells when statistics were gathered.
+        ages_transactions: whether its transaction numbers wrap around, so that its tables have an age in them.
         licences: whether features of it are licensed one by one, so that statements are held against declarations.
         keeps_snapshots: whether it may keep snapshots of its counters itself (AWR, Statspack).
         keeps_jobs: whether its own scheduler can run a plan (DBMS_SCHEDULER).
@@ -94,6 +95,7 @@ class EngineDeclaration:
     service_names: bool = False
     socket_folders: bool = False
     dates_statistics: bool = True
+    ages_transactions: bool = False
     licences: bool = False
     keeps_snapshots: bool = False
     keeps_jobs: bool = False

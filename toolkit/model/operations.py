@@ -38,6 +38,8 @@ class VerifiedBy(StrEnum):
     INDEXES = "indexes"
     STATISTICS = "statistics"
     BACKUP = "backup"
+    SIZES = "sizes"
+    """By what the run itself read before and right after its work."""
 
 
 @dataclass(frozen=True, slots=True)

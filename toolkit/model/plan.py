@@ -160,6 +160,8 @@ class ConditionKind(StrEnum):
     """The size of the step's indexes together."""
     GROWTH = "index_growth"
     """By what part the step's indexes have grown since it last ended well: 0.2 is a fifth."""
+    TRANSACTION_AGE = "transaction_age"
+    """How many transactions ago the oldest row of the step's tables that is not frozen may have been written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Protocol, TypeVar, cast
 
 from toolkit.dialects.base import Dialect
+from toolkit.dialects.implementations import AFTER, BEFORE
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
@@ -288,15 +289,19 @@ def assemble(
     made = _made_of(planner, cell, pieces)
     evidence = how.evidence(first, facts) if single else how.evidence_of_sessions(first)
     kept = planner.spec.keep is Keep.ALL
+    look = how.before_and_after([piece.work for piece in pieces], facts)
+    before_it, after_it = ((replace(look, keep_as=key),) if look else () for key in (BEFORE, AFTER))
     settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
     prepares = _in_turn(call for p in pieces for call in how.prepare(p.work, facts))
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
         timed=Timed(made.items, min(planner.workers(cell), max(1, len(made.items))), left_out),
         setup=(*planner.steps(setup), *made.changes),
-        prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares)))),
+        prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares, *before_it)))),
         worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),
-        evidence=_in_worker(_about(planner.steps(evidence), dialect.statement_id(made.items[0].steps[0].text))),
+        evidence=_in_worker(
+            _about(planner.steps((*evidence, *after_it)), dialect.statement_id(made.items[0].steps[0].text))
+        ),
         worker_end=_in_worker(planner.steps(how.worker_end(first, facts))),
         conclude=(*_once(planner.steps(settles)), *planner.steps(away)),
         cleanup=planner.steps(cleanup),

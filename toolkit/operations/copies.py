@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from toolkit.dialects.indexes import IndexDefinition
@@ -43,7 +43,10 @@ def refuse_kinds(planner: Planner, kinds: Collection[str], why: str, hint: str) 
 
 
 def copies_of(
-    planner: Planner, tables: Iterable[QualifiedName], indexes: Iterable[IndexDefinition] = ()
+    planner: Planner,
+    tables: Iterable[QualifiedName],
+    indexes: Iterable[IndexDefinition] = (),
+    named: Callable[[int], str] | None = None,
 ) -> Copies:
     """Plan a copy of each table and, on the copies, of each index.
 
@@ -51,13 +54,15 @@ def copies_of(
         planner: names and dialect.
         tables: the user's tables, in the order in which they are copied.
         indexes: indexes on those tables.
+        named: names the copies by their number; by default they live for the whole run.
     """
+    named = named or planner.naming.run_object
     made: dict[QualifiedName, ObjectRef] = {}
     setup: list[Call] = []
     number, degree, unlogged = 0, planner.highest_degree, planner.asks_nologging
     for table in tables:
         number += 1
-        copy = planner.scratch(ObjectKind.TABLE, planner.naming.run_object(number), table)
+        copy = planner.scratch(ObjectKind.TABLE, named(number), table)
         made[table] = copy
         mark = mark_of(planner.naming.key)
         setup += planner.dialect.copy_table(table, copy, mark, planner.facts, degree, nologging=unlogged)
@@ -65,7 +70,7 @@ def copies_of(
     for index in indexes:
         number += 1
         on = made[index.table].name
-        ref = planner.scratch(ObjectKind.INDEX, planner.naming.run_object(number), index.table, table=on)
+        ref = planner.scratch(ObjectKind.INDEX, named(number), index.table, table=on)
         copied = replace(index, name=ref.name, table=on, of=index.name)
         built[index.name] = (ref, copied)
         setup += planner.dialect.build_index_copy(copied, ref, on, planner.facts, degree, nologging=unlogged)

@@ -40,6 +40,12 @@ _LABELS = {
     "db_memory_bytes": "database memory",
     "db_temp_bytes": "temporary space",
     "db_used_bytes": "space used by the database",
+    "table_bytes": "size of its tables",
+    "index_bytes": "size of their indexes",
+    "free_bytes": "free within the file",
+    "dead_rows": "dead rows",
+    "transaction_age": "age of the oldest row not frozen",
+    "unusable_parts": "unusable indexes",
     "parallel_workers": "parallel workers of one session",
     "parallel_workers_total": "parallel workers",
     "active_sessions": "active sessions of dbatk",
@@ -47,7 +53,7 @@ _LABELS = {
     "sample_queries": "queries that dbatk sampled with",
     "sampling_seconds": "time of dbatk's sampling",
 }
-_ENDINGS = {"_peak": ", peak", "_mean": ", mean"}
+_ENDINGS = {"_peak": ", peak", "_mean": ", mean", "_before": ", before", "_after": ", after"}
 _UNITS = re.compile(r"_(?:seconds|bytes_per_s|bytes|pct)$")
 _OURS = re.compile(r"(?:host|db|dbatk)_[a-z_0-9]+")
 _WORDS = {"cpu": "CPU", "db": "database", "io": "I/O", "wal": "WAL", "pct": "%"}

@@ -11,10 +11,11 @@ from toolkit.analysis.sequential import how_it_ended
 from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.words import Mode, Outcome
+from toolkit.report.labels import label_of
 from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.safe import clean
 from toolkit.report.tables import short_cells_table
-from toolkit.units import byte_size, count, seconds
+from toolkit.units import byte_size, count, quantity, seconds
 
 _MOST_DOUBTS = 4
 _MOST_ITEMS = 10
@@ -95,11 +96,23 @@ def _ended(trial: TrialRecord, word: str, judged: Judged) -> str:
 def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
     yield from wrapped(_ended(trial, word, judged))
+    yield from bullets(map(clean, _changed(trial)))
     bad = [item for item in trial.items if item.outcome is not Outcome.OK]
     for item in bad[:_MOST_ITEMS]:
         yield from wrapped(clean(f"{item.label}: {item.outcome}{f', {item.reason}' if item.reason else ''}"), "- ")
     if len(bad) > _MOST_ITEMS:
         yield f"- and {count(len(bad) - _MOST_ITEMS)} more items not ok, see the report"
+
+
+def _changed(trial: TrialRecord) -> Iterator[str]:
+    """Say what the catalogue told before the work and tells after it."""
+    found = {metric.name: metric for metric in trial.metrics}
+    for name, before in found.items():
+        what = name.removesuffix("_before")
+        after = found.get(f"{what}_after")
+        if what != name and after is not None and (before.value or after.value):
+            values = [quantity(each.value, each.unit) for each in (before, after)]
+            yield f"{label_of(what)}: {values[0]} before, {values[1]} after"
 
 
 def _degree(trial: TrialRecord, word: str) -> str:

@@ -295,3 +295,16 @@ def test_a_host_that_starts_no_more_threads_once_the_work_was_done_lets_nobody_d
     done = run(server, store, copy).steps[0]
     assert (done.state.value, done.run) == ("done", failed.run), done.reason
     assert store.open_entries_all() == ()
+
+
+def test_tables_are_vacuumed_when_they_are_old_enough_and_the_sizes_are_verified(
+    server: Server, store: Store
+) -> None:
+    step = '[[step]]\nname = "v"\noperation = "vacuum"\nschema = "night"\nfreeze = true\n'
+    young = run(server, store, step + "only_if = {transaction_age = 150_000_000}\n")
+    assert states(young) == {"v": "skipped"} and "transactions old" in str(young.steps[0].reason)
+    done = run(server, store, step + "only_if = {transaction_age = 1}\n")
+    assert states(done) == {"v": "done"}, done.steps[0].reason
+    assert "its tables had" in str(done.steps[0].verified)
+    again = run(server, store, step + "only_if = {transaction_age = 1_000}\n")
+    assert states(again) == {"v": "skipped"}

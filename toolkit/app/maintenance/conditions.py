@@ -70,6 +70,9 @@ def _unmet(
     if condition.kind is ConditionKind.STALE:
         stale = stale_tables(job, plan_target)
         return None if condition.holds(stale) else f"{number(stale)} tables have stale statistics"
+    if condition.kind is ConditionKind.TRANSACTION_AGE:
+        age = transaction_age(job, plan_target)
+        return None if condition.holds(age) else f"its oldest table is {number(age)} transactions old"
     size = work_size(job, plan_target).bytes
     if size is None:
         raise ToolkitError("the size of its indexes is unknown", code="TK-0203", hint="use SQL instead")
@@ -137,6 +140,7 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
 # -- figures of the catalogue ---------------------------------------------------------------------------------
 _INDEXES = SizeReads("schema_indexes", "table_indexes", "index")
 _STATISTICS = SizeReads("table_statistics", "table_statistics")
+_AGES = SizeReads("transaction_age", "transaction_age")
 _DATABASE = ("backup_files", "backup_size")
 """The sizes of a database, among what is read before a backup, or by itself."""
 
@@ -164,6 +168,18 @@ def stale_tables(job: TargetStep, plan_target: PlanTarget) -> int:
         ToolkitError: TK-0201, TK-0203.
     """
     return sum(row.get("is_stale") == "yes" for row in _rows(_read(job, plan_target, _STATISTICS)))
+
+
+def transaction_age(job: TargetStep, plan_target: PlanTarget) -> float:
+    """Return how many transactions ago the oldest row of the step's tables that is not frozen was written.
+
+    Raises:
+        ToolkitError: TK-0201, TK-0203.
+    """
+    rows = _rows(_read(job, plan_target, _AGES))
+    return max(
+        (float(age) for row in rows if isinstance(age := row.get("transaction_age"), int | float)), default=0.0
+    )
 
 
 def old_statistics(job: TargetStep, plan_target: PlanTarget, seconds: float, stop: Stop) -> list[str]:

@@ -191,6 +191,13 @@ def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
         raise ToolkitError(
             "duckdb does not report stale statistics", code="TK-0304", hint="use `{sql = ..., at_least = ...}`"
         )
+    found = engine(resolved.target.engine)
+    if ConditionKind.TRANSACTION_AGE in kinds and not found.ages_transactions:
+        raise ToolkitError(
+            f"transaction numbers of {found.title} do not wrap around: its tables have no age in transactions",
+            code="TK-0304",
+            hint="omit `transaction_age` on this target",
+        )
 
 
 def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:

@@ -14,7 +14,7 @@ from toolkit.model.words import Outcome
 from toolkit.runner import Stop
 from toolkit.runner.leftovers import HAD_VERIFIED
 from toolkit.store import Store
-from toolkit.units import number
+from toolkit.units import byte_size, number
 
 _SHOWN = 3
 _CLOCK_SECONDS = 2.0
@@ -91,6 +91,8 @@ def _look(
             return _of_statistics(job, plan_target, took_seconds, stop)
         case VerifiedBy.BACKUP:
             return _of_backup(run, store)
+        case VerifiedBy.SIZES:
+            return _of_sizes(run, store)
         case VerifiedBy.NOTHING:
             return Verification(unverified=(f"nothing is verified after `{job.step.operation}`",))
         case unknown:
@@ -134,6 +136,20 @@ def _of_backup(run: str, store: Store) -> Verification:
     if not whole.value:
         return looked + Verification(unverified=(f"{whole.source} did not confirm the backup",))
     return looked + Verification(verified=(f"{whole.source} confirms the backup (no restore was tried)",))
+
+
+def _of_sizes(run: str, store: Store) -> Verification:
+    """Tell by the figures that the run read before and right after its work."""
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    found = {metric.name: metric.value for metric in good[-1].metrics} if good else {}
+    if unusable := found.get("unusable_parts_after"):
+        return Verification(f"{number(unusable)} index(es) or parts of them are unusable afterwards")
+    before, after = (found.get(f"table_bytes_{when}") for when in ("before", "after"))
+    if before is None or after is None:
+        return Verification(unverified=("the size of its tables was not read before and after",))
+    said = f"its tables had {byte_size(before)} before and have {byte_size(after)} after"
+    dead = found.get("dead_rows_after")
+    return Verification(verified=(said if not dead else f"{said}; {number(dead)} dead rows remain",))
 
 
 def _looked(names: list[str], what: str, how: str, right: str) -> Verification:

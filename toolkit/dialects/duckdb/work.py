@@ -9,9 +9,9 @@ used CPU while the clock ran.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from toolkit.dialects import sizes
+from toolkit.dialects import reclaimed, sizes
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.duckdb import backup, space
 from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
@@ -24,6 +24,7 @@ from toolkit.model.steps import Takes, Until
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Role, SupportState
 
+_DEAD_PERCENT = 20.0
 _COMPRESSION = {"none": "uncompressed", "auto": "auto"}
 
 
@@ -180,6 +181,36 @@ class _StatsGather(_InThreads):
         return (_change("analyze", work, table=work.object.name),)
 
 
+class _Vacuum(_InThreads):
+    """CHECKPOINT: it alone writes the log into the file and frees the blocks of deleted rows."""
+
+    whole_database = True
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        if not work.object.scratch:
+            return ()
+        asked = work.option("dead_rows")
+        percent = float(asked) if isinstance(asked, int | float) else _DEAD_PERCENT
+        return (
+            *super().prepare(work, facts),
+            Call("delete_sample", {"table": work.object.name, "percent": percent}, effect=Effect.CHANGES,
+                 object=work.object),
+        )  # fmt: skip
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        return Call("reclaimed", file=True)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_change("checkpoint", work),)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return reclaimed.tell(kept)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        said = "CHECKPOINT works on the whole database file, and waits for nobody: it fails while others write"
+        return (said, "blocks that it frees are used again; the file shrinks only where they are at its end")
+
+
 class _Backup(backup.DuckdbBackups, _InThreads):
     """EXPORT DATABASE."""
 
@@ -207,6 +238,7 @@ WORK = Implementations(
         "index-build": _IndexBuild(),
         "index-rebuild": _IndexRebuild(),
         "stats-gather": _StatsGather(),
+        "vacuum": _Vacuum(),
         "backup": _Backup(),
     },
 )

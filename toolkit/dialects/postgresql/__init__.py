@@ -45,5 +45,6 @@ DECLARATION = EngineDeclaration(
         "gssencmode",
     ),
     counted_in="database",
+    ages_transactions=True,
     order=2,
 )

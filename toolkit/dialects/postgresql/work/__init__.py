@@ -13,6 +13,7 @@ from toolkit.dialects.postgresql import backup, support
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
+from toolkit.dialects.postgresql.work.vacuum import Vacuum
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
@@ -103,6 +104,7 @@ WORK = Implementations(
         "index-build": CreateIndex(),
         "index-rebuild": Reindex(),
         "stats-gather": _StatsGather(),
+        "vacuum": Vacuum(),
         "backup": _Backup(),
         "command": RunPrograms(),
     },

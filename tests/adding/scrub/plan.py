@@ -1,8 +1,8 @@
-"""Plans a VACUUM: measured on a copy of the table, as a job on the table itself."""
+"""Plans a scrub, which is a VACUUM: measured on a copy of the table, as a job on the table itself."""
 
 from __future__ import annotations
 
-from tests.adding.vacuum import DECLARATION
+from tests.adding.scrub import DECLARATION
 from toolkit.dialects.implementations import Implementation
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query
@@ -13,7 +13,7 @@ from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import copies_of
 
 
-class Vacuum:
+class Scrub:
     """One table."""
 
     name = DECLARATION.name
@@ -43,19 +43,19 @@ class Vacuum:
         return assemble(planner, cell, pieces, setup=copies.setup, cleanup=copies.cleanup)
 
 
-class VacuumBySql(Implementation):
+class ScrubBySql(Implementation):
     """One statement, in one process."""
 
     def support(self, work: Work, facts: Facts) -> Support:
         del facts
         if work.degree > 1:
-            return Support(SupportState.UNSUPPORTED, "VACUUM of one table is one process")
+            return Support(SupportState.UNSUPPORTED, "a scrub of one table is one process")
         return Support(SupportState.SUPPORTED)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         del facts
         values = {"table": work.object.name}
-        return (Call("vacuum", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object),)
+        return (Call("scrub", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object),)
 
 
-OPERATION = Vacuum()
+OPERATION = Scrub()

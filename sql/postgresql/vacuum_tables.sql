@@ -1,0 +1,29 @@
+-- Title: What a VACUUM of a table, or of those of a schema, depends on: rights, kind, dead rows, indexes, age
+-- Needs: none
+-- License: none
+-- Effect: reads only
+-- Params: :schema, :name (null: every table of the schema)
+-- Versions: PostgreSQL 14 and later
+-- may_vacuum: VACUUM skips the tables of others without an error. The owner of the database may, but for shared tables.
+SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
+       CASE c.relkind WHEN 'p' THEN 'partitioned table' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
+       CASE WHEN pg_has_role(c.relowner, 'USAGE')
+              OR (SELECT pg_has_role(d.datdba, 'USAGE') FROM pg_catalog.pg_database d
+                   WHERE d.datname = current_database())
+              OR (current_setting('server_version_num')::integer >= 170000
+                  AND (SELECT bool_or(x.privilege_type = 'MAINTAIN' AND (x.grantee = 0 OR pg_has_role(x.grantee, 'USAGE')))
+                         FROM aclexplode(c.relacl) x))
+              OR EXISTS (SELECT FROM pg_catalog.pg_roles m
+                          WHERE m.rolname = 'pg_maintain' AND pg_has_role(m.oid, 'USAGE'))
+            THEN 'yes' ELSE 'no' END AS may_vacuum,
+       pg_stat_get_dead_tuples(c.oid) AS dead_rows,
+       pg_stat_get_live_tuples(c.oid) AS live_rows,
+       (SELECT count(*) FROM pg_catalog.pg_index i
+         WHERE i.indrelid = c.oid AND pg_relation_size(i.indexrelid) >=
+               (SELECT s.setting::bigint FROM pg_catalog.pg_settings s WHERE s.name = 'min_parallel_index_scan_size')
+               * current_setting('block_size')::bigint) AS parallel_index_count,
+       CASE WHEN c.relfrozenxid <> '0' THEN age(c.relfrozenxid) END AS transaction_age
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = coalesce(:schema, current_schema()) AND (:name::text IS NULL OR c.relname = :name)
+   AND c.relkind IN ('r', 'm', 'p');

@@ -1,0 +1,177 @@
+"""Work on tables as they are stored: one table or those of whole schemas, several sessions at once, biggest first.
+
+A job works on the tables themselves. A measurement works on copies with the same indexes. Where the work changes
+what the next trial would find (`anew`), every trial gets copies of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.work import Work
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Query
+from toolkit.model.steps import ObjectRef, Stages
+from toolkit.model.values import Cell, QualifiedName, Row
+from toolkit.model.words import ObjectKind, OperationName
+from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.copies import Copies, copies_of, refuse_kinds
+from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
+from toolkit.operations.loads import reads_of_space
+
+_NO_COPY = ("view", "foreign table")
+
+
+class OverTables:
+    """Plans one work for each table; of several, those that cannot be worked on are left out with a sentence."""
+
+    def __init__(self, name: OperationName, version: int, *, anew: bool) -> None:
+        self.name = name
+        self.version = version
+        self._anew = anew
+
+    # -- what is read ---------------------------------------------------------------------------------------------
+    def reads(self, planner: Planner) -> tuple[Query, ...]:
+        return (*self._objects(planner), *reads_of_space(planner))
+
+    def _objects(self, planner: Planner) -> tuple[Query, ...]:
+        table = planner.named("table")
+        if table is not None:
+            asked = (relation_query("target", table), *_own(planner, table.schema, table.name, ""))
+            if not planner.measuring:
+                return asked
+            indexes = planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=True)
+            columns = relation_query("columns", table, "columns")
+            return (*asked, columns, relation_query("indexes", table, "table_indexes"), *indexes)
+        return tuple(query for schema in planner.schemas() for query in self._of_schema(planner, schema))
+
+    def _of_schema(self, planner: Planner, schema: str) -> Iterable[Query]:
+        yield Query(f"schema:{schema}", "schema", {"schema": schema})
+        yield Query(f"tables:{schema}", "schema_tables", {"schema": schema})
+        yield from _own(planner, schema, None, f":{schema}")
+        if planner.measuring:
+            yield Query(f"indexes:{schema}", "schema_indexes", {"schema": schema})
+            yield from planner.dialect.index_reads(schema, None, planner.facts, f":{schema}")
+
+    # -- what is worked on ----------------------------------------------------------------------------------------
+    def check(self, planner: Planner) -> None:
+        if planner.spec.text("table") is not None:
+            planner.existing("target", "table")
+            if planner.measuring:
+                refuse_kinds(planner, _NO_COPY, "whose copy would be an ordinary table", "give the table itself")
+        check_schemas(planner)
+        self._tables(planner)
+
+    def _tables(self, planner: Planner) -> tuple[dict[QualifiedName, float], LeftOut]:
+        """Return what is worked on with its weight in bytes, and what is left out with the reason.
+
+        Raises:
+            ToolkitError: TK-0204 when there is no table, TK-0304 when none that was named can be worked on.
+        """
+        return planner.once("tables", lambda: self._judged(planner))
+
+    def _judged(self, planner: Planner) -> tuple[dict[QualifiedName, float], LeftOut]:
+        found = _all(planner)
+        if not found:
+            raise ToolkitError("there is no table to work on", code="TK-0204", hint="check the name of the schema")
+        judged = [(name, size, self._never(planner, name)) for name, size in found.items()]
+        kept = {name: size for name, size, why in judged if why is None}
+        left_out = tuple((str(name), why) for name, _, why in judged if why is not None)
+        if not kept:
+            raise ToolkitError(left_out[0][1], code="TK-0304")
+        at_once = planner.dialect.work.of(self.name).whole_database
+        return dict(list(kept.items())[:1]) if at_once else kept, left_out
+
+    def _never(self, planner: Planner, table: QualifiedName) -> str | None:
+        """Say why a table of a schema is left out whatever the cell."""
+        if planner.spec.text("table") is not None:
+            return None
+        work = Work(self.name, planner.spec.mode, ObjectRef(ObjectKind.TABLE, table), planner.spec.options)
+        return planner.dialect.work.of(self.name).left_out(work, planner.facts)
+
+    def _indexes(self, planner: Planner, tables: Iterable[QualifiedName]) -> tuple[IndexDefinition, ...]:
+        """Return the indexes of tables that copies can have."""
+        rows = [
+            row
+            for key, found in planner.facts.answers.items()
+            if key.partition(":")[0] == "indexes"
+            for row in found
+        ]
+        known = set(tables)
+        found = planner.index_rows(rows) if rows else ()
+        return tuple(index for index in found if index.table in known and self._can_be_copied(planner, index))
+
+    def _can_be_copied(self, planner: Planner, index: IndexDefinition) -> bool:
+        ref = planner.scratch(ObjectKind.INDEX, planner.naming.run_object(1), index.table, table=index.table)
+        try:
+            planner.dialect.build_index_copy(replace(index, of=index.name), ref, index.table, planner.facts)
+        except ToolkitError:
+            return False
+        return True
+
+    # -- the plan -------------------------------------------------------------------------------------------------
+    def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
+        return self._pieces(planner, cell, self._copies(planner))
+
+    def _copies(self, planner: Planner) -> Copies | None:
+        if not planner.measuring:
+            return None
+        tables, _ = self._tables(planner)
+        count = len(tables) + len(self._indexes(planner, tables))
+        letters = planner.letters(count)
+        named = (lambda number: planner.naming.trial_object(letters[number - 1])) if self._anew else None
+        return copies_of(planner, tables, self._indexes(planner, tables), named)
+
+    def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
+        tables, _ = self._tables(planner)
+        pieces = []
+        for table, size in tables.items():
+            ref = ObjectRef(ObjectKind.TABLE, table) if copies is None else copies.tables[table]
+            work = Work(
+                self.name,
+                planner.spec.mode,
+                ref,
+                planner.options(cell),
+                degree=planner.degree(cell),
+                source=table,
+                mark=planner.mark,
+                concurrency=planner.workers(cell),
+            )
+            pieces.append(Piece(work, str(table), size))
+        return tuple(pieces)
+
+    def plan(self, planner: Planner, cell: Cell) -> Stages:
+        copies = self._copies(planner)
+        pieces = self._pieces(planner, cell, copies)
+        made = copies.setup if copies else ()
+        return assemble(
+            planner,
+            cell,
+            pieces,
+            setup=() if self._anew else made,
+            before=made if self._anew else (),
+            cleanup=copies.cleanup if copies and not self._anew else (),
+            drops=tuple(copies.tables.values()) if copies and self._anew else (),
+            left_out=self._tables(planner)[1],
+        )
+
+
+def _own(planner: Planner, schema: str | None, name: str | None, suffix: str) -> Sequence[Query]:
+    """Return what the engine's implementation wants to know of the tables."""
+    files = planner.dialect.work.of(planner.spec.operation).table_files
+    return [Query(f"{file}{suffix}", file, {"schema": schema, "name": name}, optional=True) for file in files]
+
+
+def _all(planner: Planner) -> dict[QualifiedName, float]:
+    """Return the tables and their weights in bytes, biggest first as the catalogue lists them."""
+    if planner.spec.text("table") is not None:
+        name = planner.existing("target", "table")
+        return {name: _size(planner.facts.first("target"))}
+    rows = [row for schema in planner.schemas() for row in planner.facts.require(f"tables:{schema}")]
+    return {QualifiedName(str(row["table_name"]), str(row["schema_name"])): _size(row) for row in rows}
+
+
+def _size(row: Row) -> float:
+    return float(row.get("byte_count") or 0)
