@@ -195,6 +195,101 @@ control_files                 /a/one.ctl
     assert found["init_parameters"] == {"control_files": "/a/one.ctl, /a/two.ctl"}
 
 
+VALUES = """init.ora Parameters  DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                                End value
+Parameter Name                Begin value                       (if different)
+----------------------------- --------------------------------- --------------
+"""
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\f"])
+@pytest.mark.parametrize(
+    ("before", "after", "name", "value"),
+    [
+        pytest.param("audit_file_dest               /u01/app/oracle/admin/ora11g10/ad", "ump",
+                     "audit_file_dest", "/u01/app/oracle/admin/ora11g10/adump", id="within a word"),
+        pytest.param("control_files                 /u01/app/oradata/o11/control01.ct\n"
+                     "                              l, /u01/app/oradata/o11/control02", ".ctl",
+                     "control_files", "/u01/app/oradata/o11/control01.ctl, /u01/app/oradata/o11/control02.ctl",
+                     id="in the third line"),
+        pytest.param("control_files                 /u01/app/oradata/o11/control1.ctl", ", /u02/c2.ctl",
+                     "control_files", "/u01/app/oradata/o11/control1.ctl, /u02/c2.ctl", id="before a comma"),
+        pytest.param("control_files                 /u01/app/oradata/o11/contro1.ctl,", " /u02/c2.ctl",
+                     "control_files", "/u01/app/oradata/o11/contro1.ctl, /u02/c2.ctl", id="before a blank"),
+    ],
+)  # fmt: skip
+def test_a_page_break_within_a_value_parts_nothing(
+    before: str, after: str, name: str, value: str, end: str
+) -> None:
+    rest = f"{' ' * 30}{after}\ncompatible                    11.2.0\n"
+    expected = {name: value, "compatible": "11.2.0"}
+    assert document(f"{VALUES}{before}\n{rest}")["init_parameters"] == expected
+    assert document(f"{VALUES}{before}\n{end}\n{VALUES}{rest}")["init_parameters"] == expected
+
+
+CONTAINERS = """Segments by CR Blocks Received             DB/Inst: ACME/acme1  Snaps: 7-8
+
+                     Tablespace
+Owner                   Name
+-------------------- ----------
+                                                                   CR
+                     Subobject  Obj.                             Blocks
+Object Name            Name     Type        Obj#   Dataobj#     Received  %Total
+-------------------- ---------- ----- ---------- ---------- ------------ -------
+SHOP                 USERS
+ORDERS_TODAY                    TABLE        423        421           13  325.00
+   PDB: PDB1
+SHOP                 INDEXES
+I_ORDERS$_TODAY                 INDEX        676        676            2   50.00
+   PDB: PDB2
+          -------------------------------------------------------------
+
+Parameters modified by this container      DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                                End value
+Parameter Name                Begin value                       (if different)
+----------------------------- --------------------------------- --------------
+db_cache_size                 0
+   PDB: PDB1
+          -------------------------------------------------------------
+
+Multi-Valued Parameters modified by other containersDB/Inst: ACME/acme1  Snaps
+
+                                                                End value
+Parameter Name                Begin value                       (if different)
+----------------------------- --------------------------------- --------------
+control_files                 +DATA/SHOPDB/CONTROLFILE/current.
+                              /FRA/SHOPDB/CONTROLFILE/current.25
+          -------------------------------------------------------------
+
+Top Events                                 DB/Inst: ACME/acme1  Snaps: 7-8
+
+Event                               Event Class     Session Type
+----------------------------------- --------------- ---------------
+           Avg Active
+% Activity   Sessions
+---------- ----------
+enq: TX - row lock contention       Application     FOREGROUND
+    100.00       0.02
+"""
+
+
+def test_the_container_below_a_row_is_no_row() -> None:
+    """So 19c writes the text of a pluggable database's report."""
+    found = document(CONTAINERS)
+    segments = found["segments"]["CR Blocks Received"]
+    assert [(row["owner"], row["tablespace"], row["object"], row["value"], row["pdb"]) for row in segments] == [
+        ("SHOP", "USERS", "ORDERS_TODAY", 13, "PDB1"), ("SHOP", "INDEXES", "I_ORDERS$_TODAY", 2, "PDB2"),
+    ]  # fmt: skip
+    assert found["init_parameters_by_container"] == {"PDB1": {"db_cache_size": "0"}}
+    assert found["init_parameters"]["control_files"] == (
+        "+DATA/SHOPDB/CONTROLFILE/current., /FRA/SHOPDB/CONTROLFILE/current.25"
+    )
+    (event,) = found["ash_events"]
+    assert (event["event"], event["pct_activity"]) == ("enq: TX - row lock contention", 100.0)
+
+
 FUNCTIONS = """IOStat by Function/Filetype summary DB/Inst: ACME/acme1  Snaps: 7-8
 
  Reads:   Reqs   Data    Waits:    Avg
@@ -221,6 +316,12 @@ def test_a_name_whose_words_stand_under_the_columns_is_a_name() -> None:
     ]  # fmt: skip
     assert table["rows"][3] == ("Streams AQ (Data File)", "1M", "0.0", ".001109", "8", "N/A")
     assert not [one for one in found["warnings"] if "Streams" in one]
+
+
+def test_a_page_break_before_a_total_makes_no_label_of_it() -> None:
+    head, total = FUNCTIONS.split("TOTAL:\n")
+    found = document(f"{head}\n\n{FUNCTIONS[: FUNCTIONS.index('Buffer Reads')]}TOTAL:\n{total}")
+    assert found["tables"] == document(FUNCTIONS)["tables"]
 
 
 def test_a_remark_above_a_list_that_goes_on_for_lines_is_no_row() -> None:

@@ -12,6 +12,7 @@ from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
 from toolkit.readers.awr.averages import with_averages
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
+from toolkit.readers.awr.completeness import captured_shares, gaps
 from toolkit.readers.awr.consistency import (
     contradictions,
     inconsistencies,
@@ -26,7 +27,7 @@ from toolkit.readers.awr.fields import SectionSpec
 from toolkit.readers.awr.forms import without_the_implausible
 from toolkit.readers.awr.labels import read_header
 from toolkit.readers.awr.parts import REPORT, REPORTS
-from toolkit.readers.awr.sections import records
+from toolkit.readers.awr.sections import metric_named, records
 from toolkit.readers.awr.tables import AwrTable, Numbers, ReportDocument, guess_comma, reduce
 from toolkit.readers.parts import PACKED, Part, is_mail, parts_of
 from toolkit.readers.texts import UnreadableError, text_of, undone
@@ -203,7 +204,8 @@ def _read_text(text: str, name: str) -> Report:
         faults.insert(
             0, "the report itself states that an instance shutdown lies within it: its results are invalid"
         )
-    return _report(builder, document, facts, faults)
+    shares = {metric_named(words): numbers.number(share) for words, share in captured_shares(text).items()}
+    return _report(builder, document, facts, faults, shares)
 
 
 def _sample(tables: Sequence[AwrTable]) -> list[str]:
@@ -254,7 +256,11 @@ _MUST = (
 
 
 def _report(
-    builder: SectionBuilder, document: ReportDocument, facts: Mapping[str, Scalar], faults: Sequence[str]
+    builder: SectionBuilder,
+    document: ReportDocument,
+    facts: Mapping[str, Scalar],
+    faults: Sequence[str],
+    captured: Mapping[str, Scalar],
 ) -> Report:
     whole, turned = with_percent(builder.whole())
     warnings = [
@@ -263,6 +269,7 @@ def _report(
         *document.remarks,
         *lost(document.unread),
         *inconsistencies(facts, whole),
+        *gaps(whole, captured),
         *turned,
     ]
     warnings.extend(

@@ -5,12 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 Spans = Sequence[tuple[int, int]]
+SPAN = re.compile(r"-+")
+_GROUP = re.compile(r"-{2,} ?([^\s-](?:.*?[^\s-])?) ?-{2,}")
+"""A heading over several columns, drawn between dashes."""
+_WORDS = re.compile(r"\S+")
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+_LEAST_FIGURES = 2
+"""What makes a line one of figures, and not a name with a number in it."""
+_CONTAINER = re.compile(r"\s*PDB:\s*(.*)")
 _DIGIT = re.compile(r"[\d.,+-]")
 _BEGINS = frozenset("0123456789.,#-+")
 _FIGURE = re.compile(r"[-+]?[\d.,]+(?:[eE][-+]?\d+)?[KMGT%]?|N/A|#+")
+
+
+def columns_below(heads: Sequence[str], spans: Spans) -> list[tuple[str, int, int]]:
+    """Return the heading over each span of a ruler: each word counts for the span it stands over."""
+    words: list[list[str]] = [[] for _ in spans]
+    for head in heads:
+        for group in _GROUP.finditer(head):
+            for found, (begin, end) in zip(words, spans, strict=True):
+                if group.start() <= (begin + end) // 2 < group.end():
+                    found.append(group[1])
+        for match in _WORDS.finditer(_GROUP.sub(lambda group: " " * len(group[0]), head)):
+            shared = [min(match.end(), end + 1) - max(match.start(), begin - 1) for begin, end in spans]
+            best = max(range(len(spans)), key=shared.__getitem__)
+            if shared[best] > 0:
+                words[best].append(match[0])
+    return [(" ".join(found), *span) for found, span in zip(words, spans, strict=True)]
+
+
+def is_grouping(spans: Spans, below: str) -> bool:
+    """Whether a ruler only groups the columns of the one below, as reports of a cluster have it."""
+    inner = [match.span() for match in SPAN.finditer(below)]
+    covers = all(any(begin <= left and right <= end for left, right in inner) for begin, end in spans)
+    return spans[0][0] > len(below) - len(below.lstrip()) or (len(spans) > 2 and covers)
 
 
 def cut(line: str, spans: Spans) -> tuple[str, ...]:
@@ -42,32 +73,72 @@ def _edge(line: str, begin: int, left: int) -> int:
     return edge
 
 
-def stacked_rows(lines: Sequence[str], spans: Spans, names: Spans | None) -> list[tuple[str, ...]]:
+def is_squeezed(line: str, spans: Spans) -> bool:
+    """Whether a row lost blanks, so that its values no longer stand below their headings.
+
+    Then a word reaches over the edge of a column, which no name does, or two figures stand below one heading, or
+    all of a row of two columns below the first.
+    """
+    words = list(_WORDS.finditer(line))
+    edges = [begin for begin, _ in spans[1:]]
+    if not any(is_figure(one[0]) for one in words) or len(words) < _LEAST_FIGURES:
+        return False
+    if len(edges) == 1:
+        return is_figure(words[-1][0]) and words[-1].end() <= spans[0][1]
+    cells = cut(line, spans)
+    if any(all(map(is_figure, two)) for cell in cells for two in pairwise(cell.split())):
+        return True
+    return sum(is_figure(one[0]) for one in words) >= _LEAST_FIGURES and any(
+        one.start() < edge < one.end() and _LETTERS.search(one[0]) for one in words for edge in edges
+    )
+
+
+def stacked_rows(
+    lines: Sequence[str],
+    spans: Spans,
+    names: Spans | None,
+    lost: list[str],
+    containers: dict[int, str],
+    *,
+    wraps: bool = True,
+) -> list[tuple[str, ...]]:
     """Return a row per line of figures.
 
     Args:
         lines: The body of a table.
         spans: The columns of its figures.
         names: The columns of the lines of names, where a ruler of their own announces them.
+        lost: Takes the lines of figures that do not stand below the headings.
+        containers: Takes the container of a row, by its place, where a line below it names one.
+        wraps: Whether a long value goes on in the next line.
 
     Returns:
         Rows with the cells of the line of names first; without `names` one cell, empty where no name stands. A
         name whose figures a page break cut off is a row of its own.
     """
+    squeezed = dict.fromkeys(line for line in lines if _all_figures(line) and not figures(line, spans))
+    lost += squeezed
+    lines = [line for line in lines if line not in squeezed] if squeezed else lines
     rows: list[tuple[str, ...]] = []
     named: tuple[str, ...] = ("",) * (len(names) if names else 1)
     first = ""
     stacked = names is None and _names_and_figures(lines, spans)
+    told = names is not None and not any(figures(line, spans) for line in lines)
     for line in lines:
-        if names is not None and not figures(line, spans):
+        if rows and (container := _CONTAINER.fullmatch(line)) is not None:
+            containers[len(rows) - 1] = container[1]
+        elif names is not None and (not any(named) if told else not figures(line, spans)):
             named = cut(line, names)[1:]
             named = (first, *named[1:]) if not named[0] else named
             first = named[0]
         elif names is None and (_runs_across(line, spans) or (stacked and not figures(line, spans))):
             named = (line.strip(),)
+        elif is_squeezed(line, spans):
+            lost.append(line)
+            named = ("",) * len(named)
         else:
             cells = cut(line, spans)
-            if names is None and rows and (whole := _wrapped(rows[-1], cells, spans)):
+            if wraps and names is None and rows and (whole := _wrapped(rows[-1], line, cells, spans)):
                 rows[-1] = whole
                 continue
             rows.append((*named, *cells[1:]) if any(named) or names else cells)
@@ -77,7 +148,7 @@ def stacked_rows(lines: Sequence[str], spans: Spans, names: Spans | None) -> lis
     return rows
 
 
-def _wrapped(above: Sequence[str], cells: Sequence[str], spans: Spans) -> tuple[str, ...] | None:
+def _wrapped(above: Sequence[str], line: str, cells: Sequence[str], spans: Spans) -> tuple[str, ...] | None:
     """Return the row above with the value that this line goes on with, None where the line is no such part.
 
     SQL*Plus breaks a value where its column ends, between words or within one. A blank at the break is not
@@ -87,17 +158,27 @@ def _wrapped(above: Sequence[str], cells: Sequence[str], spans: Spans) -> tuple[
     if len(filled) != 1 or filled[0] < 2:
         return None
     (place,) = filled
-    width = spans[place - 1][1] - spans[place - 1][0]
-    left = -len(above[place]) % width
+    begin, end = spans[place - 1]
+    left = -len(above[place]) % (end - begin)
     if not above[place] or left > 1 or (left == 1 and not above[place].endswith(",")):
         return None
-    return (*above[:place], above[place] + " " * left + cells[place], *above[place + 1 :])
+    blank = " " * (left or line[begin : begin + 1] == " ")
+    return (*above[:place], above[place] + blank + cells[place], *above[place + 1 :])
 
 
 def figures(line: str, spans: Spans) -> bool:
     """Whether a line is one of figures: each column holds a number or nothing."""
     cells = cut(line, spans)
-    return not cells[0] and all(not cell or cell[0] in _BEGINS or cell == "N/A" for cell in cells[1:])
+    return not cells[0] and all(_is_value(cell) for cell in cells[1:])
+
+
+def _is_value(cell: str) -> bool:
+    return not cell or (cell[0] in _BEGINS and " " not in cell) or cell == "N/A"
+
+
+def _all_figures(line: str) -> bool:
+    words = line.split()
+    return len(words) >= _LEAST_FIGURES and all(map(is_figure, words))
 
 
 def is_figure(word: str) -> bool:
@@ -126,7 +207,6 @@ def _runs_across(line: str, spans: Spans) -> bool:
 # -- statements -------------------------------------------------------------------------------------------------
 _IDENTITY = re.compile(r"[0-9a-z]{13}|\d{4,10}")
 _MODULE = re.compile(r"\s*Module:\s*(.*)")
-_CONTAINER = re.compile(r"\s*PDB:\s*(.*)")
 _WORD = re.compile(r"[\w$#]+")
 _LAST = re.compile(r"[\w$#]+$")
 _FIRST = re.compile(r"[\w$#]+")
@@ -186,18 +266,26 @@ def is_metrics(cells: Sequence[str]) -> bool:
     return (
         _IDENTITY.fullmatch(last) is not None
         and any(cell for cell in cells[:-1])
-        and all(not cell or cell[0] in _BEGINS or cell == "N/A" for cell in cells[:-1])
+        and all(_is_value(cell) for cell in cells[:-1])
     )
 
 
-def statement_rows(lines: Iterable[StatementLine], width: int) -> list[tuple[str, ...]]:
-    """Return a row per statement: its figures, module, container and text; a text before all figures is a row."""
+def statement_rows(lines: Iterable[StatementLine], width: int, lost: list[str]) -> list[tuple[str, ...]]:
+    """Return a row per statement: its figures, module, container and text; a text before all figures is a row.
+
+    A statement whose figures do not stand below the headings is given to `lost`, without its text.
+    """
     rows = [_Row(("",) * width)]
+    left_out: list[_Row] = []
     for one in lines:
         if not one.line.strip():
             continue
         if is_metrics(one.cells):
             rows.append(_Row(one.cells))
+        elif _is_squeezed_statement(one.line):
+            lost.append(one.line)
+            left_out.append(_Row(("",) * width))
+            rows.append(left_out[-1])
         elif match := _MODULE.fullmatch(one.line):
             rows[-1].module = match[1]
         elif match := _CONTAINER.fullmatch(one.line):
@@ -209,4 +297,15 @@ def statement_rows(lines: Iterable[StatementLine], width: int) -> list[tuple[str
     if not rows[0].text:
         rows = rows[1:]
     known = _known(rows)
-    return [row.finished(wrapped, known) for row in rows]
+    return [row.finished(wrapped, known) for row in rows if not any(row is one for one in left_out)]
+
+
+def _is_squeezed_statement(line: str) -> bool:
+    """Whether a line is the figures of a statement without the blanks between them."""
+    *numbers, identity = line.split()
+    return (
+        len(numbers) >= _LEAST_FIGURES
+        and _IDENTITY.fullmatch(identity) is not None
+        and any(map(str.isdigit, identity))
+        and all(map(is_figure, numbers))
+    )

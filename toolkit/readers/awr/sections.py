@@ -163,7 +163,11 @@ def _readers(section: SectionSpec, columns: tuple[str, ...]) -> list[tuple[str, 
 def metric_of(table: AwrTable) -> str:
     """Return what a list of SQL is ordered by: `elapsed`, `cpu`, `gets`, `reads` or another word."""
     named = re.search(r"sql ordered by ([a-z /%#]+)", table.words)
-    words = (named[1] if named else next((key for key in table.keys if key), "")).strip()
+    return metric_named((named[1] if named else next((key for key in table.keys if key), "")).strip())
+
+
+def metric_named(words: str) -> str:
+    """Return what a list of SQL is ordered by, by the words that say so, reduced."""
     for pattern, name in _METRICS:
         if re.match(pattern, words):
             return name

@@ -10,11 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from toolkit.readers.awr.completeness import lists_of_text
 from toolkit.readers.awr.rulers import (
+    SPAN,
+    Spans,
     StatementLine,
+    columns_below,
     cut,
     figures,
     is_figure,
+    is_grouping,
     is_metrics,
     stacked_rows,
     statement_rows,
@@ -22,9 +27,6 @@ from toolkit.readers.awr.rulers import (
 from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
 
 _RULER = re.compile(r"(?=.*--)[ ~]*-+(?: +[-~]+)*\s*")
-_SPAN = re.compile(r"-+")
-_GROUP = re.compile(r"-{2,} ?([^\s-](?:.*?[^\s-])?) ?-{2,}")
-"""A heading over several columns, drawn between dashes."""
 _TERMINATOR = re.compile(r" {6,}-{20,}\s*")
 _TILDES = re.compile(r"\s*~{3,}")
 _SECTION = re.compile(r"(\S.*?)\s*(?:DB/Inst\b|DB/I$|for DB:)")
@@ -34,7 +36,6 @@ _LABELLED = re.compile(
 _VALUE = re.compile(r"[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?")
 _PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
 _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
-_WORD = re.compile(r"\S+")
 _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
 _SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
 _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK", re.IGNORECASE)
@@ -53,14 +54,51 @@ def read_text(text: str) -> ReportDocument:
     notes = [line for line in lines if "(min" in line][:50]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     return ReportDocument(
-        "text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes, unread=reader.unread
-    )
+        "text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes, unread=reader.unread,
+        remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
+                   for name in reader.endless), *lists_of_text(reader.headings)],
+    )  # fmt: skip
 
 
 def _unpaged(text: str) -> str:
     """Return the text without the headings that SQL*Plus repeats on each page of a query's result."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
+
+
+@dataclass(slots=True)
+class _Pages:
+    """A table whose rows may go on below the next page's headings, and may be parted by the break."""
+
+    section: str
+    columns: tuple[str, ...]
+    spans: Spans
+    names: Spans | None
+    lines: list[str] = field(default_factory=list)
+
+    def continues(self, other: _Pages) -> bool:
+        """Whether the headings of another page are those of this table."""
+        return (self.section, self.columns, self.spans, self.names) == (
+            other.section,
+            other.columns,
+            other.spans,
+            other.names,
+        )
+
+    def table(self, lost: list[str]) -> AwrTable:
+        """Return the whole table; `lost` takes lines that do not stand below its headings."""
+        wraps = "multi-valued" not in self.section.lower()
+        containers: dict[int, str] = {}
+        rows = stacked_rows(self.lines, self.spans, self.names, lost, containers, wraps=wraps)
+        columns = self.columns
+        if self.names is None and any(row[0] for row in rows):
+            columns = ("", *columns)
+        elif self.names is None:
+            rows = [row[1:] for row in rows]
+        if containers:
+            columns = (*columns, "PDB Name")
+            rows = [(*row, containers.get(place, "")) for place, row in enumerate(rows)]
+        return AwrTable(self.section, "", columns, rows)
 
 
 @dataclass(slots=True)
@@ -74,6 +112,13 @@ class _Reader:
     """Lines above this one belong to a table that is read already."""
     remark: bool = False
     """The lines above, up to an empty one, are a remark (`-> ...`), which may go on."""
+    endless: list[str] = field(default_factory=list)
+    """The lists without the line of dashes that ends each one."""
+    headings: set[str] = field(default_factory=set)
+    begun: str = ""
+    """The list below whose heading no such line was met."""
+    pages: _Pages | None = None
+    """The table read last, as far as it is known."""
 
     def read(self) -> None:
         while self.at < len(self.lines):
@@ -81,10 +126,14 @@ class _Reader:
             self.remark = bool(line.strip()) and (self.remark or line.startswith("->"))
             if match := _SECTION.match(line):
                 self.section = match[1].rstrip(" -")
+                self._begin(self.section)
+                self.at += 1
+            elif _TERMINATOR.fullmatch(line):
+                self.begun = ""
                 self.at += 1
             elif _TILDES.match(line) and self.at:
                 self._under_tildes(line)
-            elif _RULER.fullmatch(line) and not _TERMINATOR.fullmatch(line):
+            elif _RULER.fullmatch(line):
                 self._ruled(line)
             elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
@@ -92,6 +141,24 @@ class _Reader:
                 if _is_row(line) and not self.remark:
                     self.unread.append(line)
                 self.at += 1
+        self._end_table()
+
+    def _begin(self, name: str) -> None:
+        """Begin a list, which the one before has to have ended."""
+        if self.begun and self.begun != name:
+            self.endless.append(self.begun)
+        self.begun = name
+        self.headings.add(name)
+
+    def _end_table(self) -> None:
+        if self.pages is not None:
+            self.tables.append(self.pages.table(self.unread))
+            self.pages = None
+
+    def _add(self, table: AwrTable) -> None:
+        self._end_table()
+        self.tables.append(table)
+        self.floor = self.at
 
     def _line(self, place: int) -> str:
         return self.lines[place] if place < len(self.lines) else ""
@@ -103,55 +170,72 @@ class _Reader:
         following = next(
             (i for i in range(self.at + 1, min(self.at + 6, len(self.lines))) if self.lines[i].strip()), 0
         )
-        if _SPAN.search(line) and following and not _is_label_row(self.lines[following]):
+        if SPAN.search(line) and following and not _is_label_row(self.lines[following]):
             self._ruled(line)
         elif following and _is_labelled(self.lines[following]):
-            spans = [match.span() for match in _SPAN.finditer(line)]
+            spans = [match.span() for match in SPAN.finditer(line)]
             heads = [above]
             if not spans and re.search(r"[A-Za-z]", line.replace("~", "")):
                 heads = [line.replace("~", " ")]
             self.at += 1
-            self._labelled(_columns(heads, spans) if spans else [])
+            self._labelled(columns_below(heads, spans) if spans else [])
         else:
             self.at += 1
 
     def _ruled(self, line: str) -> None:
-        spans = [match.span() for match in _SPAN.finditer(line)]
+        spans = [match.span() for match in SPAN.finditer(line)]
         heads, section = self._heads()
         following = self._line(self.at + 1)
         self.at += 1
-        if _is_label_row(following):
+        columns = tuple(words for words, _, _ in columns_below(heads, spans))
+        page = _Pages(section, columns, spans, None)
+        if _is_label_row(following) and not self._is_next(page):
             if heads and (name := heads[0][: max(spans[0][0] - 3, 0)].strip()):
                 self.section = re.split(r"\s{2,}", name)[0]
-            self._labelled(_columns(heads, spans))
+            self._labelled(columns_below(heads, spans))
             return
         below = self._second_ruler(spans)
-        if below and _groups(spans, self.lines[below]):
+        if below and is_grouping(spans, self.lines[below]):
             self.at = below
             return
-        columns = tuple(words for words, _, _ in _columns(heads, spans))
-        names: tuple[str, ...] = ()
-        if below:
-            names, second = columns, [match.span() for match in _SPAN.finditer(self.lines[below])]
-            columns = tuple(words for words, _, _ in _columns(self.lines[self.at : below], second))
-            self.at, first, spans = below + 1, spans, second
-            rows = stacked_rows(self._body(spans, stacked=True), spans, first)
-            columns = (*names, *columns)
+        second = [match.span() for match in SPAN.finditer(self.lines[below])] if below else []
+        if below and self._second_ruler(second, below + 1):
+            self._lose()
+        elif below:
+            inner = (words for words, _, _ in columns_below(self.lines[self.at : below], second))
+            self.at = below + 1
+            self._paged(_Pages(section, (*columns, *inner), second, spans))
         elif columns and reduce(columns[-1]) in {"sql id", "old hash value", "hash value"}:
             rows = self._statements(spans, columns)
-            columns = (*columns, "SQL Module", "PDB Name", "SQL Text")
+            self._add(AwrTable(section, "", (*columns, "SQL Module", "PDB Name", "SQL Text"), rows))
         else:
-            rows = stacked_rows(self._body(spans), spans, None)
-            if any(row[0] for row in rows):
-                columns = ("", *columns)
-            else:
-                rows = [row[1:] for row in rows]
-        self.tables.append(AwrTable(section, "", columns, rows))
+            self._paged(page)
+
+    def _is_next(self, page: _Pages) -> bool:
+        return self.pages is not None and self.pages.continues(page)
+
+    def _paged(self, page: _Pages) -> None:
+        """Read the rows of a table below its headings, or those of its next page."""
+        if self.pages is None or not self.pages.continues(page):
+            self._end_table()
+            self.pages = page
+        self.pages.lines.extend(self._body(page.spans, stacked=page.names is not None))
         self.floor = self.at
 
-    def _second_ruler(self, spans: Sequence[tuple[int, int]]) -> int | None:
+    def _lose(self) -> None:
+        """Pass a list of more than two lines a row, and keep its figures as unread."""
+        while self.at < len(self.lines) and not _TERMINATOR.fullmatch(line := self.lines[self.at]):
+            if _SECTION.match(line):
+                break
+            if _is_row(line):
+                self.unread.append(line)
+            self.at += 1
+        self._end_table()
+
+    def _second_ruler(self, spans: Sequence[tuple[int, int]], begin: int | None = None) -> int | None:
         """Return the line of a second ruler where a first one only names what stands in a line of its own."""
-        for place in range(self.at + 1, min(self.at + 5, len(self.lines))):
+        begin = self.at if begin is None else begin
+        for place in range(begin + 1, min(begin + 5, len(self.lines))):
             line = self.lines[place]
             if not self.lines[place - 1].strip() or _TERMINATOR.fullmatch(line):
                 return None
@@ -215,7 +299,7 @@ class _Reader:
                 break
             lines.append(StatementLine(line, cut(line, spans)[1:]))
             self.at += 1
-        return statement_rows(lines, len(columns))
+        return statement_rows(lines, len(columns), self.unread)
 
     def _next_page(self, heading: str, spans: Sequence[tuple[int, int]]) -> int | None:
         """Return the line below the headings that a page break repeats within a list, None for another list."""
@@ -225,7 +309,7 @@ class _Reader:
         for place in range(self.at + 1, min(self.at + _MOST_HEADINGS, len(self.lines))):
             line = self.lines[place]
             if _RULER.fullmatch(line):
-                return place + 1 if [match.span() for match in _SPAN.finditer(line)] == list(spans) else None
+                return place + 1 if [match.span() for match in SPAN.finditer(line)] == list(spans) else None
         return None
 
     def _labelled(self, columns: list[tuple[str, int, int]]) -> None:
@@ -234,35 +318,13 @@ class _Reader:
             rows.append(_labels(self.lines[self.at], columns))
             self.at += 1
         names = ("", *(words for words, _, _ in columns)) if columns else ()
-        self.tables.append(AwrTable(self.section, "", names, rows))
-        self.floor = self.at
+        self._add(AwrTable(self.section, "", names, rows))
 
 
 def _adds_up(line: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a ruler only stands above a sum: it has columns of the ruler of its table, and not all."""
-    own = {match.span() for match in _SPAN.finditer(line)} if _RULER.fullmatch(line) else set()
+    own = {match.span() for match in SPAN.finditer(line)} if _RULER.fullmatch(line) else set()
     return bool(own) and own < set(spans)
-
-
-def _columns(heads: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Return the heading over each span of a ruler: each word counts for the span it stands over."""
-    words: list[list[str]] = [[] for _ in spans]
-    for head in heads:
-        for group in _GROUP.finditer(head):
-            for found, (begin, end) in zip(words, spans, strict=True):
-                if group.start() <= (begin + end) // 2 < group.end():
-                    found.append(group[1])
-        for match in _WORD.finditer(_GROUP.sub(lambda group: " " * len(group[0]), head)):
-            shared = [min(match.end(), end + 1) - max(match.start(), begin - 1) for begin, end in spans]
-            best = max(range(len(spans)), key=shared.__getitem__)
-            if shared[best] > 0:
-                words[best].append(match[0])
-    return [(" ".join(found), *span) for found, span in zip(words, spans, strict=True)]
-
-
-def _groups(spans: Sequence[tuple[int, int]], below: str) -> bool:
-    """Whether a ruler only groups the columns of the one below, as reports of a cluster have it."""
-    return spans[0][0] > len(below) - len(below.lstrip()) or len(spans) > 2
 
 
 def _is_labelled(line: str) -> bool:
@@ -321,13 +383,6 @@ def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[s
     for row in table.rows:
         if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row[:-3]):
             joined[-1] = (*joined[-1][:-1], joined[-1][-1] + row[-1])
-        elif joined and not row[0] and joined[-1][0] and _named_only(joined[-1], row):
-            joined[-1] = tuple(name or figure for name, figure in zip(joined[-1], row, strict=True))
         else:
             joined.append(row)
     return joined
-
-
-def _named_only(last: Sequence[str], row: Sequence[str]) -> bool:
-    """Whether a page break parted the names of a row from its figures."""
-    return len(last) == len(row) and not any(name and figure for name, figure in zip(last, row, strict=True))
