@@ -11,7 +11,7 @@ from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.readers.rman.model import BackupPiece, Log
 from toolkit.readers.rman.stamps import has_time, of_stamp, parser
 
-_FAILED = re.compile(r"on (\S+) channel at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)")
+_FAILED = re.compile(r"failure of .{1,40}?(?: on (\S+) channel)? at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)")
 _LONGEST_SPAN = 90 * 86_400
 """Stamps that lie further apart are no one backup's: the format of the dates was not understood."""
 
@@ -91,12 +91,12 @@ def _by_clock(log: Log) -> Iterator[Placed]:
             yield piece.operation, bar
     if not log.unfinished:
         return
-    failed = _failures(log)
+    failed = _Failures(log)
     last = max((end for piece in log.pieces if (end := known[piece.finish]) is not None), default=None)
     for piece in log.unfinished:
         begin = known[piece.start]
         if begin is not None:
-            end = max(failed.get(piece.channel) or last or begin, begin)
+            end = max(failed.end(piece.channel, begin) or last or begin, begin)
             yield (
                 piece.operation,
                 LaneBar(piece.channel, piece_label(piece), begin - first, end - first, good=False),
@@ -116,17 +116,25 @@ class _Instants(dict[str | None, float | None]):
         return value
 
 
-def _failures(log: Log) -> dict[str, float]:
-    """Return when channels failed: RMAN-03009 states it, in this form whatever the format of dates."""
-    found = {}
-    for message in log.errors:
-        match = _FAILED.search(message.text)
-        if match is not None:
-            try:
-                found[match[1]] = datetime.strptime(match[2], "%m/%d/%Y %H:%M:%S").timestamp()
-            except ValueError:
-                continue
-    return found
+class _Failures:
+    """When channels and commands failed: stated in one form, whatever the format of dates."""
+
+    def __init__(self, log: Log) -> None:
+        self._stated: list[tuple[str | None, float]] = []
+        for message in log.errors:
+            match = _FAILED.search(message.text)
+            if match is not None:
+                try:
+                    at = datetime.strptime(match[2], "%m/%d/%Y %H:%M:%S").timestamp()
+                except ValueError:
+                    continue
+                self._stated.append((match[1], at))
+
+    def end(self, channel: str, begin: float) -> float | None:
+        """Return when a channel failed that was at work since an instant, or the command that it worked for."""
+        own = [at for name, at in self._stated if name == channel and at >= begin]
+        whole = [at for name, at in self._stated if name is None and at >= begin]
+        return min(own or whole, default=None)
 
 
 def _timed(piece: BackupPiece, begin: float | None, end: float | None, first: float) -> LaneBar | None:
@@ -143,11 +151,12 @@ def _timed(piece: BackupPiece, begin: float | None, end: float | None, first: fl
 
 def _end_to_end(log: Log) -> Iterator[Placed]:
     """Lay the work of each channel end to end, that of each operation behind that of the one before it."""
-    work: list[tuple[int | None, str, str, int, int | None, bool]] = [
+    work: list[tuple[int | None, str, str, float, int | None, bool]] = [
         *((one.operation, one.channel, piece_label(one), one.elapsed_seconds or 0, one.bytes, True)
           for one in log.pieces),
         *((one.operation, one.channel, one.op, one.elapsed_seconds, one.bytes, True) for one in log.reads),
-        *((one.operation, one.channel, piece_label(one), 0, None, False) for one in log.unfinished),
+        *((one.operation, one.channel, piece_label(one), until, None, False)
+          for one, until in zip(log.unfinished, _until_failure(log), strict=True)),
     ]  # fmt: skip
     work.sort(key=lambda one: -1 if one[0] is None else one[0])  # stable: in the order of the log within each
     at: dict[str, float] = {}
@@ -158,8 +167,24 @@ def _end_to_end(log: Log) -> Iterator[Placed]:
             before, from_here = operation, max(at.values(), default=0.0)
             at = {}
         begin = at.get(channel, from_here)
-        at[channel] = begin + seconds
-        yield operation, LaneBar(channel, label, begin, begin + seconds, size, good)
+        end = at[channel] = begin + seconds if good else max(begin, from_here + seconds)
+        yield operation, LaneBar(channel, label, begin, end, size, good)
+
+
+def _until_failure(log: Log) -> list[float]:
+    """Return the seconds from the begin of its operation until each unfinished piece failed; 0 where unknown."""
+    if not log.unfinished:
+        return []
+    failed = _Failures(log)
+    starts = [one.start for one in log.operations if one.start]
+    known = _Instants(parser([*starts, *(piece.start for piece in log.pieces[:500] if piece.start)]))
+    found = []
+    for piece in log.unfinished:
+        begin = None if piece.operation is None else known[log.operations[piece.operation].start]
+        end = None if begin is None else failed.end(piece.channel, begin)
+        apart = 0.0 if begin is None or end is None else end - begin
+        found.append(apart if apart <= _LONGEST_SPAN else 0.0)
+    return found
 
 
 def piece_label(piece: BackupPiece) -> str:

@@ -116,7 +116,8 @@ def _done(log: Log) -> Iterator[str]:
         seen = sum(shown.values())
         expired = sum(count for name, count in shown.items() if name.endswith(": EXPIRED"))
         part = f"; of the {seen:,} that the log shows" if total and total != seen else ","
-        yield f"crosschecked: {counted(total or seen, 'object')}{part} {expired:,} expired"
+        result = f"{part} {expired:,} expired" if seen or not total else "; the log shows the state of none"
+        yield f"crosschecked: {counted(total or seen, 'object')}{result}"
     for verb in ("deleted", "uncataloged", "cataloged", "switched"):
         things = [counted(count, name.partition(" ")[2]) for name, count in log.done.items()
                   if name.startswith(f"{verb} ")]  # fmt: skip

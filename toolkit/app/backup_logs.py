@@ -17,11 +17,12 @@ from toolkit.dialects.oracle.errors import catalogue, is_frame
 from toolkit.documents import open_file
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.parts import Part
+from toolkit.readers.rman.grammar import CHANNELS_WORK
 from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
 from toolkit.readers.rman.parts import parts_in
 from toolkit.readers.texts import UnreadableError
-from toolkit.units import number, percent
+from toolkit.units import counted, number, percent
 
 CODE = "TK-0116"
 _OTHERS = "a folder of pg_basebackup is checked by `pg_verifybackup DIR`, pgBackRest by its `info`"
@@ -182,8 +183,11 @@ def _sentences(log: Log, lanes: Lanes) -> Iterator[str]:
     if log.downgraded:
         yield "one channel did all the work, whatever was requested: this edition has no parallel backup"
     for name in dict.fromkeys(piece.channel for piece in log.unfinished):
-        lost = sum(1 for piece in log.unfinished if piece.channel == name)
-        yield f"channel `{name}` left {lost} piece{'s' if lost > 1 else ''} unfinished"
+        lost = [piece.set_type for piece in log.unfinished if piece.channel == name]
+        if pieces := sum(kind not in CHANNELS_WORK for kind in lost):
+            yield f"channel `{name}` left {counted(pieces, 'piece')} unfinished"
+        for op in dict.fromkeys(kind for kind in lost if kind in CHANNELS_WORK):
+            yield f"channel `{name}` did not end its part of {op}"
     if log.corrupt:
         files = ", ".join(str(file) for file in dict.fromkeys(log.corrupt))
         yield f"corrupt blocks found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"

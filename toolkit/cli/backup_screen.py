@@ -34,7 +34,7 @@ def screen(read: ReadLog) -> str:
     assert log is not None and lanes is not None
     parts = (
         _head(read, log), _errors(read.causes), _told(read.sentences), _operations(log), _work(log),
-        _channels(lanes), _gantt(lanes), _slowest(log), _warnings(log),
+        _channels(log, lanes), _gantt(lanes), _slowest(log), _warnings(log),
     )  # fmt: skip
     blocks = ("\n".join(line.rstrip() for line in part) for part in parts)
     return "\n\n".join(block for block in blocks if block)
@@ -101,9 +101,10 @@ def _work(log: Log) -> Iterator[str]:
         yield from _folded("  autobackup ", clean(log.autobackup_handles[-1]))
 
 
-def _channels(lanes: Lanes) -> Iterator[str]:
+def _channels(log: Log, lanes: Lanes) -> Iterator[str]:
     if not lanes.lanes:
         return
+    unknown = "unknown" if log.errors else "cut off"
     known = any(lane.bytes for lane in lanes.lanes)
     wide = max(10, *(len(clean(lane.name)) for lane in lanes.lanes[:_MOST_CHANNELS])) + 2
     amounts = f"{'bytes':>11}{'rate':>13}" if known else ""
@@ -112,7 +113,7 @@ def _channels(lanes: Lanes) -> Iterator[str]:
         share = percent(100 * lane.busy_seconds / lanes.work_seconds) if lanes.work_seconds else "-"
         busy, idle = seconds(lane.busy_seconds), seconds(lanes.idle_seconds(lane))
         if lane.bars and not lane.busy_seconds:  # it began, and nothing says when it ended
-            busy, idle, share = "unknown", "unknown", "-"
+            busy, idle, share = unknown, unknown, "-"
         rate = rate_of(lane.bytes, lane.busy_seconds)
         amounts = f"{byte_size(lane.bytes):>11}{quantity(rate, 'bytes_per_second'):>13}" if known else ""
         row = f"{lane.bars:>7}{busy:>12}{idle:>12}{share:>11}{amounts}"
@@ -123,6 +124,8 @@ def _channels(lanes: Lanes) -> Iterator[str]:
         yield f"{name:<{wide}}{row}" if name else f"{row:>{width()}}"
     if len(lanes.lanes) > _MOST_CHANNELS:
         yield f"  and {len(lanes.lanes) - _MOST_CHANNELS} more: see --json"
+    if not log.errors and any(lane.bars and not lane.busy_seconds for lane in lanes.lanes):
+        yield from _folded("  ", "cut off: the log ends, or is an excerpt that ends, while these channels work")
     if lanes.paused_seconds > 0:
         yield from _folded("  ", f"idle does not count {seconds(lanes.paused_seconds)} between operations")
 

@@ -142,7 +142,10 @@ class Foreign:
     def _failure(self, number: int, text: str, *, stacked: bool) -> None:
         state = self._state
         if number == grammar.CHANNEL_FAILED:
-            for name in grammar.FAILED_CHANNEL.findall(text):
+            named = grammar.FAILURE.match(text)
+            if named is not None and named[1] in grammar.CHANNELS_WORK:
+                state.channels.failed(named[2], named[1])
+            for name in () if named else grammar.FAILED_CHANNEL.findall(text):
                 if name in state.channels.by_name:
                     state.channels.lose(state.channels.by_name[name])
         if stacked or number in grammar.HARD:

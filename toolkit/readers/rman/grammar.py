@@ -61,6 +61,8 @@ _LONGEST_FIRST = "|".join(sorted(COMMANDS, key=len, reverse=True))
 OPERATION = re.compile(rf"(?<![A-Za-z_])({_LONGEST_FIRST})(?![A-Za-z_])")
 AUTOBACKUP = "Control File and SPFILE Autobackup"
 READING_OPS = frozenset({"restore", "recover", "validate"})
+CHANNELS_WORK = frozenset({"backup", "restore", "recover", "validate", "copy", "convert"})
+"""Commands whose work channels share."""
 RUNS_WORK = frozenset(
     {"run", "backup", "restore", "recover", "validate", "duplicate", "copy", "convert", "execute", "blockrecover"}
 )
@@ -101,6 +103,8 @@ AUXILIARY = re.compile(r"auxiliary|auxiliar|補助|辅助|вспомогат|Hil
 CODE = re.compile(r"(RMAN|ORA|PLS|TNS|LRM|SBT|KBHS)-(\d{3,5})\s?[:：]\s*(.*)", re.DOTALL)
 STARTUP_FAILED = re.compile(r"startup failed: (ORA-\d{5}): (.*)")
 FAILED_CHANNEL = re.compile(r"([A-Za-z_][A-Za-z0-9_$#]*)")
+FAILURE = re.compile(r"failure of ([A-Za-z ]{1,40}) command on ([A-Za-z_][\w$#]*) channel at\b")
+"""RMAN-03009 in English; the time behind it has one form, whatever the format of dates."""
 SID = re.compile(r"(.{0,20}?)\s?([A-Za-z_][A-Za-z0-9_$#]*)\s?[:：]\s+(?:SID|sid)\s?=", re.DOTALL)
 ANY_CHANNEL = re.compile(r"([^\s\d:：=/\\|>]{2,10}?)\s?([A-Za-z_][A-Za-z0-9_$#]*)\s?[:：]\s+(\S.*)", re.DOTALL)
 AUTOMATIC = re.compile(r"(?<![A-Za-z0-9_])(ORA_(?:AUX_|MAINT_)?(?:DISK|SBT_TAPE|SBT)_\d{1,4})\s*$")

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from toolkit.readers.rman.decode import blocks_of
+from toolkit.readers.rman.grammar import READING_OPS
 from toolkit.readers.rman.listing import sized_pieces, sized_reads
 from toolkit.readers.rman.machine import Machine
 from toolkit.readers.rman.model import ArchivedLog, BackupPiece, Datafile, Log, LogOutcome, RmanMessage
@@ -185,6 +186,8 @@ def _read(blocks: Iterable[str], *, may_be_excerpt: bool = False) -> Log:
     excerpt = list(dict.fromkeys(machine.sessions.excerpt))
     if not (may_be_excerpt and _commanded(machine) and not missing):
         missing, excerpt = [*missing, *excerpt], []
+    if not missing:
+        excerpt += dict.fromkeys(machine.sessions.notes)
     return _log(machine, tuple(missing), tuple(excerpt))
 
 
@@ -277,14 +280,15 @@ def _corrected(state: LogState) -> tuple[int, ...]:
 
 
 def _made_good(state: LogState) -> bool:
-    """Whether everything that a channel lost was backed up by another."""
+    """Whether everything that a channel lost was done by another."""
     channels = state.channels
     files = {one.file for piece in channels.pieces for one in piece.datafiles}
     logs = {one for piece in channels.pieces for one in piece.archivelogs}
     extra = {one for piece in channels.pieces for one in piece.extra}
+    read = {one.file for read in channels.reads for one in read.datafiles}
     return all(
-        channels.pieces
-        and {one.file for one in piece.datafiles} <= files
+        {one.file for one in piece.datafiles} <= (read if piece.set_type in READING_OPS else files)
+        and (channels.pieces or channels.reads)
         and set(piece.archivelogs) <= logs
         and set(piece.extra) <= extra
         for piece in channels.unfinished

@@ -157,10 +157,7 @@ class Machine(LogState):
         return self._begin_reading(channel, kind)
 
     def _begin_reading(self, channel: Channel, _rest: str) -> bool:
-        if channel.set_type is not None:
-            self.channels.lose(channel)
-        channel.clear()
-        self.channels.filling = channel
+        self.channels.begin_reading(channel, self.operations.reading() or "restore")
         return True
 
     def _specifying(self, channel: Channel, _rest: str) -> bool:

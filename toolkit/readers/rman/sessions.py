@@ -23,6 +23,8 @@ class RmanSessions:
     def __init__(self) -> None:
         self.missing: list[str] = []
         self.excerpt: list[str] = []
+        self.notes: list[str] = []
+        """What is missing around a command and its answer, which are whole."""
         self.typed = False
         """Whether somebody typed commands, in any of the sessions."""
         self.banners = 0
@@ -116,8 +118,11 @@ class RmanSessions:
             return
         elif real and not (self._typed and self._prompt_is_back and self._asked is None):
             self.excerpt.append(f"the end of {what} is missing: the log does not show that RMAN completed")
-        elif not real and not (self._typed and self._worked):
-            self.excerpt.append("neither the start nor the end of the session is in the log")
+        elif not real:
+            whole = self._typed and self._worked
+            (self.notes if whole else self.excerpt).append(
+                "neither the start nor the end of the session is in the log"
+            )
 
 
 def _matched(line: str) -> int:

@@ -41,7 +41,7 @@ class Channel:
 
     __slots__ = (
         "begin", "busy", "done", "extra", "files", "filling", "handles", "logs", "name", "number", "open",
-        "sealed", "section", "set_type", "texts",
+        "reading", "sealed", "section", "set_type", "texts",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -61,6 +61,7 @@ class Channel:
         self.begin: str | None = None
         self.open = False
         self.filling = False
+        self.reading: str | None = None
         self.done: list[Draft] = []
         self.handles: list[str] = []
         self.texts: list[str] = []
@@ -101,6 +102,8 @@ class Channels:
         self.filling: Channel | None = None
         self.operation: int | None = None
         """The command that is open, innermost, counted from 0."""
+        self.latest: int | None = None
+        """The command that began last."""
         self._waiting: list[Channel] = []
 
     def get(self, name: str) -> Channel:
@@ -117,6 +120,14 @@ class Channels:
         channel.set_type = set_type
         channel.filling = True
         self._waiting.append(channel)
+        self.filling = channel
+
+    def begin_reading(self, channel: Channel, op: str) -> None:
+        """A channel begins to read a set back."""
+        if channel.set_type is not None or channel.reading is not None:
+            self.lose(channel)
+        channel.clear()
+        channel.reading = op
         self.filling = channel
 
     def begin_piece(self, channel: Channel, number: int, at: str) -> None:
@@ -210,9 +221,23 @@ class Channels:
                 self.pieces.append(channel.piece(draft, None, self.operation))
             else:
                 self._lost(channel, draft.number, draft.start)
-        if channel.open or (channel.filling and (channel.files or channel.logs or channel.extra)):
+        if (
+            channel.open
+            or channel.reading
+            or (channel.filling and (channel.files or channel.logs or channel.extra))
+        ):
             self._lost(channel, channel.number, channel.begin)
         self.settled(channel)
+
+    def failed(self, name: str, op: str) -> None:
+        """RMAN states that a channel failed; one that is in no other line of the log lost what nobody knows."""
+        channel = self.get(name)
+        self.lose(channel)
+        seen = {one.channel for one in self.reads} | {one.channel for one in (*self.unfinished, *self.pieces)}
+        if name not in seen:
+            channel.reading, self.operation = op, self.latest
+            self._lost(channel, None, None)
+            channel.clear()
 
     def forget_empty(self) -> None:
         """Forget what looked like the beginning of a set and never got anything: it was something else."""
@@ -224,15 +249,16 @@ class Channels:
     def lose_all(self) -> None:
         """Nobody goes on."""
         for channel in self.by_name.values():
-            if channel.set_type is not None or channel.open or channel.done:
+            if channel.set_type is not None or channel.open or channel.done or channel.reading:
                 self.lose(channel)
         self.outputs = []
 
     def _lost(self, channel: Channel, number: int | None, begin: str | None) -> None:
         self.unfinished.append(
             BackupPiece(
-                channel.name, channel.set_type or "", tuple(channel.files), tuple(channel.logs),
-                tuple(channel.extra), channel.section, number, begin, operation=self.operation,
+                channel.name, channel.set_type or channel.reading or "", tuple(channel.files),
+                tuple(channel.logs), tuple(channel.extra), channel.section, number, begin,
+                operation=self.operation,
             )
         )  # fmt: skip
         channel.open = False
@@ -273,7 +299,7 @@ class Operations:
     def begin(self, op: str, stamp: str, line: int) -> None:
         """A command begins."""
         self._open.append(len(self.all))
-        self._channels.operation = len(self.all)
+        self._channels.operation = self._channels.latest = len(self.all)
         if op == grammar.AUTOBACKUP:
             self.autobackup = len(self.all)
         self.all.append(RmanOperation(op, self.stamp(stamp.strip()), None, line))
