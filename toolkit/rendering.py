@@ -246,6 +246,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         own_read=call.file and call.effect is Effect.READS,
         argv=call.argv,
         program=call.program,
+        users=call.users,
         undo_argv=call.undo_argv,
         environment=call.environment,
         as_user=call.as_user,
@@ -256,8 +257,10 @@ def step_of(dialect: Dialect, call: Call) -> Step:
 
 
 def _text_on_host(call: Call) -> str:
+    if call.kind is StepKind.USERS:
+        return call.text
     return spell_on_host(call.kind, call.argv) if call.program is None else spell_program(call.argv, call.program)
 
 
 def _has_no_text(call: Call) -> bool:
-    return call.kind in (StepKind.COMMAND, StepKind.FOLDER)
+    return call.kind in (StepKind.COMMAND, StepKind.FOLDER, StepKind.USERS)

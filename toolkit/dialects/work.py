@@ -10,6 +10,7 @@ from toolkit.model.experiment import OptionValue
 from toolkit.model.steps import Attribute, ObjectRef, Program, Takes
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, OperationName, Role, StepKind
+from toolkit.model.workload import UsersStep, Workload
 
 ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, ...]
 
@@ -59,6 +60,9 @@ class Call:
     argv: tuple[str, ...] = ()
     """Of a program or a folder: its arguments, as in `Step`; then there is no template but for RMAN."""
     program: Program | None = None
+    users: UsersStep | None = None
+    """Of users: what is done with them; `text` says it, since there is no template."""
+    text: str = ""
     undo_argv: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     as_user: str | None = None
@@ -99,6 +103,8 @@ class Work:
     part: IndexPart | None = None
     blocks: tuple[int, int | None] | None = None
     """Of a load in parts: the first block of the source that this part reads, and the one it ends before."""
+    users: Workload | None = None
+    """Of a workload: who does what."""
 
     @property
     def repeatable(self) -> bool:

@@ -22,10 +22,11 @@ from typing import TypedDict
 
 from toolkit.errors import ToolkitError
 from toolkit.executors.keeping import KeptPrograms
+from toolkit.executors.users import Users
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step, Timed
 from toolkit.model.words import Effect, StepKind
-from toolkit.targets.base import ProgramAccess
+from toolkit.targets.base import ProgramAccess, Target
 
 RUN_VARIABLE = "DBATK_RUN"
 Judge = Callable[[str, int, Sequence[str]], DatabaseError | None]
@@ -76,10 +77,12 @@ class Programs:
 
     Args:
         run: the run's id.
+        target: on which the users of its workloads work, in processes as well; None where there are none.
     """
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, target: Target | None = None) -> None:
         self._run = run
+        self._users = Users(target, run, {RUN_VARIABLE: run}, self._is_to_end)
         self._kept = KeptPrograms({RUN_VARIABLE: run}, self._is_to_end)
         self._running: list[_Running] = []
         self._lock = threading.Lock()
@@ -99,6 +102,8 @@ class Programs:
             DatabaseError: it failed or was cancelled; `lines` hold what it wrote.
             ToolkitError: TK-0203 when it cannot be begun.
         """
+        if step.users is not None:
+            return self._users.run(step.users)
         if step.program is not None:
             return self._kept.run(step, _inherited(step))
         access.inspect(step.text)
@@ -135,6 +140,7 @@ class Programs:
     def cancel(self) -> None:
         """Let whatever runs now end; a program that does not listen is killed after a while."""
         self._kept.cancel()
+        self._users.cancel()
         with self._lock:
             for running in self._running:
                 running.asked = running.asked or time.monotonic()
@@ -155,10 +161,11 @@ class Programs:
     @property
     def at_work(self) -> bool:
         """Whether a program of the user's runs, which ends once it was asked to: by SIGKILL if by nothing else."""
-        return self._kept.at_work
+        return self._kept.at_work or self._users.at_work
 
     def close(self) -> None:
         """Give back what is ready for further programs, and end what still runs."""
+        self._users.close()
         self._kept.close()
 
     def _wait(self, running: _Running, step: Step) -> int:

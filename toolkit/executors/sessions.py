@@ -42,7 +42,7 @@ class Sessions:
         self._open: dict[tuple[Role, int], Connection] = {}
         self._busy: set[tuple[Role, int]] = set()
         self._lock = threading.Lock()
-        self.programs = Programs(run)
+        self.programs = Programs(run, target)
         self._waits = LockWaits()
         self._waiting: Connection | None = None
         self._ours: Callable[[str], bool] | None = None

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
+from toolkit.model.workload import UsersStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +198,8 @@ class Step:
     input). Of a folder: what is done to it, and to which (see `toolkit.model.steps`)."""
     program: Program | None = None
     """Of a program of the user's: how it is run."""
+    users: UsersStep | None = None
+    """Of users: what is done with them; `text` says it."""
     undo_argv: tuple[str, ...] = ()
     """The command of this host that puts the change back."""
     environment: Mapping[str, str] = field(default_factory=dict)

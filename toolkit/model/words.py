@@ -73,17 +73,18 @@ class Effect(StrEnum):
 
 
 class StepKind(StrEnum):
-    """How a step is done: a statement, a block, a program of the host, a script of RMAN, a change of a folder."""
+    """How a step is done: a statement, a block, a program, a script of RMAN, a folder, users at work."""
 
     SQL = "sql"
     BLOCK = "block"
     COMMAND = "command"
     RMAN = "rman"
     FOLDER = "folder"
+    USERS = "users"
 
 
-ON_HOST = frozenset({StepKind.COMMAND, StepKind.RMAN, StepKind.FOLDER})
-"""Kinds of steps that no session of the database runs."""
+ON_HOST = frozenset({StepKind.COMMAND, StepKind.RMAN, StepKind.FOLDER, StepKind.USERS})
+"""Kinds of steps that no session of the run itself runs."""
 
 
 class ProbeKind(StrEnum):

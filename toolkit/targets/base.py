@@ -7,7 +7,7 @@ translates errors. Drivers are imported on connect only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -18,8 +18,18 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import Connection
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
+from toolkit.model.workload import Workload
 
-__all__ = ["Access", "Address", "ProgramAccess", "SessionTag", "Target", "UnheardError"]
+__all__ = [
+    "Access",
+    "Address",
+    "ProgramAccess",
+    "SessionTag",
+    "Target",
+    "UnheardError",
+    "UserSession",
+    "UsersTarget",
+]
 
 
 class UnheardError(ToolkitError):
@@ -163,6 +173,68 @@ class Target(Protocol):
 
     def close(self) -> None:
         """Give back what sessions share (DuckDB: the database file)."""
+        ...
+
+
+class UserSession(Protocol):
+    """The session of one user of a workload: as near to the driver as it gets, for it is used all the time.
+
+    `descriptor` is the socket on which it waits for answers while others work; None where a call waits itself.
+    `retried` are the codes of errors by which the database gave a transaction up for the sake of others.
+    """
+
+    descriptor: int | None
+    retried: frozenset[str]
+
+    def prepare(self, workload: Workload) -> None:
+        """Run its settings and prepare its statements.
+
+        Raises:
+            DatabaseError: one of them is wrong; the message names its transaction.
+        """
+        ...
+
+    def read(self, query: str) -> list[str | int]:
+        """Return the first column of a query, without nulls."""
+        ...
+
+    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+        """Run one transaction; yield whenever an answer is waited for.
+
+        Raises:
+            DatabaseError: it failed, and was rolled back.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Cancel what runs, from another thread."""
+        ...
+
+    def close(self) -> None:
+        """Close it; never raises."""
+        ...
+
+
+class UsersTarget(Protocol):
+    """A target on which users of a workload can work."""
+
+    engine: EngineName
+
+    @property
+    def access(self) -> Access:
+        """How to get in: what a process needs that opens sessions of its own."""
+        ...
+
+    def connect_user(self, tag: SessionTag) -> UserSession:
+        """Open the session of a user of a workload.
+
+        Raises:
+            ToolkitError: as `connect`.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what sessions share."""
         ...
 
 

@@ -15,7 +15,16 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, names_in, plain_rows, translate
+from toolkit.targets.base import (
+    Access,
+    Exposure,
+    ProgramAccess,
+    SessionTag,
+    UserSession,
+    names_in,
+    plain_rows,
+    translate,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,6 +45,7 @@ class DuckdbTarget:
     engine = "duckdb"
 
     def __init__(self, access: Access) -> None:
+        self.access = access
         self._address = access.address
         self._path = _resolved(access.address.database)
         self._file: tuple[int, int] | None = None
@@ -135,6 +145,12 @@ class DuckdbTarget:
         """Let sessions read and write a folder of this host; once one is open it is too late."""
         self._allowed.append(f"{path}/")
 
+    def connect_user(self, tag: SessionTag) -> UserSession:
+        from toolkit.targets.duckdb_user import DuckdbUser
+
+        session = self.connect(Role.WORKER, tag)
+        return DuckdbUser(session, session.cursor)
+
     @property
     def programs_folder(self) -> str | None:
         return None
@@ -227,6 +243,11 @@ class DuckdbConnection:
         self._closed = False
 
     @property
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """The driver's own session."""
+        return self._cursor
+
+    @property
     def identity(self) -> str:
         return f"{self._role.value} cursor of this process"
 
@@ -248,6 +269,11 @@ class DuckdbConnection:
             with contextlib.suppress(duckdb.Error):
                 self._cursor.rollback()
             raise _translated(error) from None
+
+    @staticmethod
+    def translated(error: duckdb.Error) -> DatabaseError:
+        """Return an error of the driver as ours."""
+        return _translated(error)
 
     def tag(self, action: str) -> None:
         """DuckDB shows no sessions, so there is nothing to tag."""

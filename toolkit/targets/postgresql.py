@@ -20,7 +20,16 @@ from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
-from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, names_in, plain_rows, translate
+from toolkit.targets.base import (
+    Access,
+    Exposure,
+    ProgramAccess,
+    SessionTag,
+    UserSession,
+    names_in,
+    plain_rows,
+    translate,
+)
 from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, required_of, settings_of
 
 if TYPE_CHECKING:
@@ -173,6 +182,15 @@ class PostgresqlTarget:
         return make_conninfo("", **{name: value for name, value in arguments.items() if value is not None})
 
     @property
+    def access(self) -> Access:
+        return self._access
+
+    def connect_user(self, tag: SessionTag) -> UserSession:
+        from toolkit.targets.postgresql_user import PostgresqlUser
+
+        return PostgresqlUser(self.connect(Role.WORKER, tag))
+
+    @property
     def programs_folder(self) -> str | None:
         return dict(self._access.options).get("bin_dir")
 
@@ -231,6 +249,11 @@ class PostgresqlConnection:
     @property
     def identity(self) -> str:
         return f"pid {self._pid}"
+
+    @property
+    def driver(self) -> psycopg.Connection[TupleRow]:
+        """The driver's own session."""
+        return self._session
 
     def begin_session(self, kept: Mapping[str, str], *, read_only: bool) -> dict[str, str]:
         """Set time-outs, how names resolve, and the check for a vanished client, where the platform has it.

@@ -15,6 +15,7 @@ from toolkit.dialects import reclaimed, sizes
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.duckdb import backup, space
 from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
+from toolkit.dialects.duckdb.workload import DuckdbWorkloads
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
 from toolkit.dialects.rows import rows_of
 from toolkit.dialects.work import Call, ContextValue, Work
@@ -240,5 +241,6 @@ WORK = Implementations(
         "stats-gather": _StatsGather(),
         "vacuum": _Vacuum(),
         "backup": _Backup(),
+        "workload": DuckdbWorkloads(),
     },
 )

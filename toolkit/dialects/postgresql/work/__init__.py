@@ -14,6 +14,7 @@ from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
 from toolkit.dialects.postgresql.work.vacuum import Vacuum
+from toolkit.dialects.postgresql.work.workload import PostgresqlWorkloads
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
@@ -107,5 +108,6 @@ WORK = Implementations(
         "vacuum": Vacuum(),
         "backup": _Backup(),
         "command": RunPrograms(),
+        "workload": PostgresqlWorkloads(),
     },
 )

@@ -1,0 +1,52 @@
+"""Users at work on every engine: measured, counted, and gone afterwards with all that was made for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.arena import Arena, Heard
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.records import RunRecord, TrialRecord
+from toolkit.model.values import Factor, Level
+from toolkit.model.words import Mode, Outcome
+from toolkit.store.store import Store
+
+TPCB: dict[str, OptionValue] = {"builtin": "tpcb", "measure_for": "1s", "ramp_up": 0}
+
+
+def work(arena: Arena, store: Store, options: dict[str, OptionValue], **levels: tuple[Level, ...]) -> RunRecord:
+    factors = tuple(Factor(name, each) for name, each in levels.items())
+    asked = Experiment(arena.url, "workload", options, factors, Mode.MEASUREMENT, repeat=1, seed=7)
+    target = arena.target()
+    try:
+        run = start(asked, target, store=store, approvals=Approvals(not_production=True), events=Heard())
+    finally:
+        target.close()
+    assert store.journal(run).open_entries() == ()
+    return store.load_run(run)
+
+
+def metric(trial: TrialRecord, name: str) -> float:
+    return next(each.value for each in trial.metrics if each.name == name)
+
+
+def test_users_are_compared_by_throughput_and_leave_nothing(any_arena: Arena, store: Store) -> None:
+    if "workload" not in dialect_of(any_arena.engine).work:
+        with pytest.raises(ToolkitError, match="has no implementation of `workload`"):
+            work(any_arena, store, TPCB)
+        return
+    record = work(any_arena, store, TPCB, users=(1, 3), scale=(1, 2))
+    assert [trial.outcome for trial in record.trials] == [Outcome.OK] * 4, [t.reason for t in record.trials]
+    assert any_arena.leftovers() == []
+    for trial in record.trials:
+        assert metric(trial, "tps") == pytest.approx(metric(trial, "transactions"), rel=0.02)
+        assert metric(trial, "transactions") > 0
+        assert metric(trial, "latency_p50") <= metric(trial, "latency_p95") <= metric(trial, "latency_max")
+        assert trial.granted_degree == trial.cell["users"]
+    logs = [each for each in record.artifacts if each.name == "workload.log"]
+    assert len(logs) == 4
+    assert b"second 1: " in logs[0].content

@@ -1,0 +1,195 @@
+"""Users at work: what they draw, what is counted of them, and what a process of theirs is told."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import threading
+import time
+from collections.abc import Generator, Mapping
+from dataclasses import asdict, dataclass, field
+
+import pytest
+
+from toolkit.executors.users.crew import Crew
+from toolkit.executors.users.orders import measured_of, workload_of
+from toolkit.executors.users.values import Zipf, choice_of, drawing
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.workload import (
+    Draw,
+    Drawn,
+    Measured,
+    Told,
+    Transaction,
+    Workload,
+    bucket_of,
+    percentile,
+    seconds_of,
+)
+
+
+# -- what they draw -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("skew", [0.5, 1.0, 1.3])
+def test_zipf_draws_each_number_as_often_as_its_exponent_says(skew: float) -> None:
+    draw = Zipf(1000, skew, random.Random(1).random)
+    drawn = [draw() for _ in range(60_000)]
+    whole = sum(n**-skew for n in range(1, 1001))
+    assert (min(drawn), max(drawn) <= 1000) == (1, True)
+    for number in (1, 2, 5):
+        expected = len(drawn) * number**-skew / whole
+        assert abs(drawn.count(number) - expected) < 5 * math.sqrt(expected)
+    upper = sum(n > 500 for n in drawn)
+    assert abs(upper - len(drawn) * sum(n**-skew for n in range(501, 1001)) / whole) < 5 * math.sqrt(upper)
+
+
+def test_a_number_of_a_sequence_is_drawn_by_one_user_once() -> None:
+    one = Transaction("t", ("SELECT :n",), 1, (Drawn("n", Draw.SEQUENCE, low=10),))
+    drawn = []
+    for user in range(3):
+        draw = drawing(one, random.Random(user), (user, 3), {})
+        drawn += [draw()["n"] for _ in range(4)]
+    assert sorted(drawn) == list(range(10, 22))
+
+
+def test_a_sequence_goes_on_after_what_the_table_has() -> None:
+    one = Transaction("t", ("SELECT :n",), 1, (Drawn("n", Draw.SEQUENCE, read="SELECT max"),))
+    draw = drawing(one, random.Random(1), (1, 2), {"SELECT max": ["41"]})
+    assert [draw()["n"] for _ in range(3)] == [43, 45, 47]
+
+
+def test_transactions_are_chosen_by_weight() -> None:
+    choose = choice_of([Transaction("a", (), 1), Transaction("b", (), 3)], random.Random(7))
+    chosen = [choose() for _ in range(10_000)]
+    assert abs(chosen.count(1) - 7500) < 5 * math.sqrt(7500 * 0.25)
+
+
+def test_uniform_reaches_both_ends_and_nothing_beyond() -> None:
+    draw = drawing(Transaction("t", (), 1, (Drawn("n", low=-2, high=2),)), random.Random(1), (0, 1), {})
+    assert {draw()["n"] for _ in range(500)} == {-2, -1, 0, 1, 2}
+
+
+# -- what is counted ----------------------------------------------------------------------------------------------
+def test_a_latency_is_known_to_a_quarter_of_a_per_cent() -> None:
+    own = random.Random(3)
+    for seconds in (10 ** own.uniform(-6, 3) for _ in range(500)):
+        assert abs(seconds_of(bucket_of(seconds)) / seconds - 1) < 0.0025
+
+
+def test_percentiles_are_those_of_the_latencies_themselves() -> None:
+    own = random.Random(5)
+    latencies = sorted(own.lognormvariate(-5, 1) for _ in range(999))
+    counts: dict[int, int] = {}
+    for one in latencies:
+        counts[bucket_of(one)] = counts.get(bucket_of(one), 0) + 1
+    for percent in (1, 50, 95, 99.9, 100):
+        found = percentile(counts, percent)
+        assert found == pytest.approx(latencies[math.ceil(999 * percent / 100) - 1], rel=0.005)
+    assert percentile({}, 50) is None
+
+
+def test_what_two_processes_counted_is_added() -> None:
+    one = Measured({"a": Told({1: 2}, {"x": 1})}, [1, 2], 0.5, 0.4, 1)
+    one.add(Measured({"a": Told({1: 1, 2: 1}, {"x": 2, "y": 1}), "b": Told({3: 1})}, [1, 1, 7], 0.25, 0.9, 2))
+    assert one.transactions["a"].latencies == {1: 3, 2: 1}
+    assert one.transactions["a"].errors == {"x": 3, "y": 1}
+    assert (one.seconds, one.driver_seconds, one.busiest_part, one.behind) == ([2, 3, 7], 0.75, 0.9, 3)
+
+
+# -- what a process is told ---------------------------------------------------------------------------------------
+def test_a_workload_comes_through_the_socket_as_it_is() -> None:
+    drawn = (Drawn("n", Draw.ZIPF, 1, 9, 1.2), Drawn("c", Draw.CHOICE, values=("é", "b")))
+    one = Workload((Transaction("t", ("SELECT :n", "SELECT :c"), 2.5, drawn),), 7, 3.0, settings=("SET x",))
+    assert workload_of(json.loads(json.dumps(asdict(one)))) == one
+
+
+def test_what_was_measured_comes_back_as_it_is() -> None:
+    found = Measured({"a": Told({-3: 2}, {"40001": 1}, {"40P01": 4}, {"40001": "no"})}, [3], 0.1, 0.2, 5)
+    assert measured_of(json.loads(json.dumps(asdict(found)))) == found
+
+
+# -- how they work ------------------------------------------------------------------------------------------------
+@dataclass
+class Session:
+    """A session that does what it is told to: it fails with these codes in turn, then waits."""
+
+    fails: list[str] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    retried: frozenset[str] = frozenset({"40001"})
+    descriptor: int | None = None
+    ran: int = 0
+    closed: bool = False
+
+    def prepare(self, workload: Workload) -> None:
+        """Nothing."""
+
+    def read(self, query: str) -> list[str | int]:
+        return [query]
+
+    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+        self.ran += 1
+        if self.fails:
+            code = self.fails.pop(0)
+            raise DatabaseError(f"it failed with {code}", code=code, lost=code == "08006")
+        threading.Event().wait(self.waits.pop(0) if self.waits else 0.001)
+        yield from ()
+
+    def cancel(self) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def worked(session: Session, seconds: float = 0.25, **more: float) -> tuple[Crew, Measured]:
+    """Let one user work, and measure from the beginning on."""
+    crew = Crew(Workload((Transaction("t", ("SELECT 1",)),), **more), [0], lambda: session)  # type: ignore[arg-type]
+    crew.connect()
+    begin = time.monotonic() + 0.01
+
+    def wait(until: float) -> None:
+        threading.Event().wait(max(0.0, until - time.monotonic()))
+
+    crew.begin(begin)
+    found = crew.measure(begin, begin + seconds, wait)
+    crew.end()
+    return crew, found
+
+
+def test_what_was_given_up_for_others_is_tried_again_and_counted() -> None:
+    session = Session(fails=["40001", "40001"])
+    _, found = worked(session, tries=5)
+    told = found.transactions["t"]
+    assert (told.retries, told.errors) == ({"40001": 2}, {})
+    assert told.done > 0
+    assert sum(found.seconds) == told.done
+    assert session.closed
+
+
+def test_what_fails_is_counted_by_its_code_and_the_user_goes_on() -> None:
+    _, found = worked(Session(fails=["22012", "40001", "40001"]), tries=2)
+    told = found.transactions["t"]
+    assert told.errors == {"22012": 1, "40001": 1}
+    assert told.messages == {"22012": "it failed with 22012", "40001": "it failed with 40001"}
+    assert told.done > 0
+
+
+def test_a_lost_session_ends_the_crew_with_its_error() -> None:
+    crew, _ = worked(Session(fails=["08006"]))
+    assert crew.error is not None
+    assert crew.error.lost
+
+
+def test_a_stall_delays_all_that_was_to_begin_meanwhile() -> None:
+    """In an open loop the latency counts from the planned begin: one stall is not one slow transaction."""
+    _, open_loop = worked(Session(waits=[0.2]), seconds=0.5, rate=200.0)
+    slow = sum(n for bucket, n in open_loop.transactions["t"].latencies.items() if seconds_of(bucket) > 0.05)
+    assert slow > 10
+    _, closed_loop = worked(Session(waits=[0.2]), seconds=0.5)
+    slow = sum(n for bucket, n in closed_loop.transactions["t"].latencies.items() if seconds_of(bucket) > 0.15)
+    assert slow < 5
+
+
+def test_what_could_not_begin_in_time_is_told() -> None:
+    _, found = worked(Session(waits=[0.3] * 5), seconds=0.3, rate=1000.0)
+    assert found.behind > 100

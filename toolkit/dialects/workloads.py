@@ -1,0 +1,265 @@
+"""Users at work on a database: the same on every engine, but for the SQL of its tables and transactions.
+
+Built in are `tpcb`, with the transaction and the data of the script of that name of pgbench (PostgreSQL
+documentation, pgbench). Its tables are scratch objects of the run.
+"""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.model.facts import Facts
+from toolkit.model.records import Metric
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import Row, Support
+from toolkit.model.words import OperationName, Role, StepKind, SupportState
+from toolkit.model.workload import Draw, Drawn, UsersAct, UsersStep, Workload, percentile
+from toolkit.units import counted, number, percent, seconds
+
+Tables = Mapping[str, ObjectRef]
+SOURCE = "users"
+_PERCENTILES = (50, 90, 95, 99, 99.9)
+_BUSY_PART = 0.9
+_BEHIND_PART = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInTable:
+    """A table of a built-in workload: its template makes it, with so many rows for each unit of scale."""
+
+    name: str
+    rows: int
+    key: tuple[str, ...] = ()
+    bytes_a_row: int = 120
+    emptied: bool = False
+    """Whether each trial begins with it empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInTransaction:
+    """A transaction of a built-in workload; the parameters in `grow` have their high ends times the scale."""
+
+    name: str
+    weight: float
+    parameters: tuple[Drawn, ...]
+    grow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A built-in workload."""
+
+    name: str
+    tables: tuple[BuiltInTable, ...]
+    transactions: tuple[BuiltInTransaction, ...]
+
+
+TPCB = BuiltIn(
+    "tpcb",
+    (
+        BuiltInTable("branches", 1, ("bid",)),
+        BuiltInTable("tellers", 10, ("tid",)),
+        BuiltInTable("accounts", 100_000, ("aid",)),
+        BuiltInTable("history", 0, emptied=True),
+    ),
+    (
+        BuiltInTransaction(
+            "tpcb", 1,
+            (
+                Drawn("aid", high=100_000), Drawn("bid", high=1), Drawn("tid", high=10),
+                Drawn("delta", low=-5000, high=5000),
+            ),
+            frozenset({"aid", "bid", "tid"}),
+        ),
+    ),
+)  # fmt: skip
+BUILT_IN: Mapping[str, BuiltIn] = {one.name: one for one in (TPCB,)}
+
+
+class RunUsers(Implementation):
+    """Users by sessions in processes of their own; an engine says how its tables are made."""
+
+    begin = "BEGIN"
+    """What opens a transaction of several statements."""
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        assert work.users is not None
+        return self.judge(work.users, facts) or Support(SupportState.SUPPORTED)
+
+    def judge(self, workload: Workload, facts: Facts) -> Support | None:
+        """Say what keeps so many users from working here; None where nothing does."""
+        return None
+
+    @abstractmethod
+    def makes(
+        self, built: BuiltIn, table: BuiltInTable, tables: Tables, scale: int, mark: str, facts: Facts
+    ) -> tuple[Call, ...]:
+        """Make one table of a built-in workload, with its rows, key and statistics."""
+
+    @abstractmethod
+    def renews(self, built: BuiltIn, tables: Tables) -> tuple[Call, ...]:
+        """Put, before a trial, what the trials before left where it matters to the next one."""
+
+    def settings(self, work: Work) -> tuple[Call, ...]:
+        """Set each session of a user up."""
+        return ()
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_call(work, UsersAct.BEGIN, "\n".join(lines_of(_users(work)))),)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (_call(work, UsersAct.MEASURE, f"measure for {seconds(_users(work).measure_seconds)}"),)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        after = _users(work).ramp_down_seconds
+        return (_call(work, UsersAct.END, f"let the users end{f' after {seconds(after)}' if after else ''}"),)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        return Granted(_users(work).users, "sessions of users")
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        rows = kept.get("program", ())
+        cpu = deltas.get("cpu_seconds")
+        return TrialFindings(
+            tuple(_metrics(rows, seconds, cpu)), tuple(_doubts(rows, _users(work))), cpu_seconds=cpu
+        )
+
+
+def workloads_of(work: Implementations, operation: OperationName) -> RunUsers | None:
+    """Return how an engine lets users work; None where it does not."""
+    found = work.of(operation)
+    return found if isinstance(found, RunUsers) else None
+
+
+def _users(work: Work) -> Workload:
+    assert work.users is not None
+    return work.users
+
+
+def _call(work: Work, act: UsersAct, text: str) -> Call:
+    return Call(
+        f"users_{act}", kind=StepKind.USERS, session=Role.WORKER, users=UsersStep(act, _users(work)), text=text
+    )
+
+
+# -- how it is shown ----------------------------------------------------------------------------------------------
+def lines_of(work: Workload) -> Iterator[str]:
+    """Yield what is done, for a script that is read: all that is sent to the database is among it."""
+    pace = (
+        f"{number(work.rate)} transactions/s are begun, their latency counts from when they were to begin"
+        if work.rate
+        else "each begins as soon as it is done"
+    )
+    think = f", after a think time of {seconds(work.think_seconds)} on average" if work.think_seconds else ""
+    yield f"{counted(work.users, 'user')}: {pace}{think}; tried {counted(work.tries, 'time')} at most"
+    yield from (f"{statement};" for statement in work.settings)
+    for one in work.transactions:
+        yield f"transaction {one.name}, weight {number(one.weight)}"
+        yield from (f"  :{each.name} = {_drawn(each)}" for each in one.parameters)
+        opening = (work.begin,) if work.begin else ()
+        whole = (*opening, *one.statements, "COMMIT") if one.several else one.statements
+        yield from (f"  {line}" for statement in whole for line in f"{statement};".split("\n"))
+    yield f"all are at work after {seconds(work.ramp_up_seconds)}"
+
+
+def _drawn(one: Drawn) -> str:
+    if one.draw is Draw.CHOICE:
+        return f"one of {counted(len(one.values), 'value')}" if one.values else f"one of: {one.read}"
+    if one.draw is Draw.SEQUENCE:
+        return f"the next number after: {one.read}" if one.read else f"the next number from {one.low} on"
+    skewed = f", zipf with exponent {number(one.skew)}" if one.draw is Draw.ZIPF else ""
+    return f"{one.low} to {one.high}{skewed}"
+
+
+# -- what is told of a trial --------------------------------------------------------------------------------------
+def _of(rows: Iterable[Row], kind: str) -> list[Row]:
+    return [row for row in rows if row.get("kind") == kind]
+
+
+def _sum(rows: Iterable[Row], column: str = "count") -> int:
+    return sum(int(str(row[column])) for row in rows)
+
+
+def _latencies(rows: Iterable[Row]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for row in rows:
+        bucket = int(str(row["bucket"]))
+        found[bucket] = found.get(bucket, 0) + int(str(row["count"]))
+    return found
+
+
+def _metrics(rows: tuple[Row, ...], elapsed: float, cpu: float | None) -> Iterator[Metric]:
+    transactions, latencies = _of(rows, "transaction"), _of(rows, "latency")
+    done = _sum(transactions, "done")
+    if not done or elapsed <= 0:
+        return
+    yield Metric("tps", done / elapsed, "1/s", SOURCE)
+    yield Metric("transactions", float(done), "count", SOURCE)
+    yield from _percentiles("latency", _latencies(latencies))
+    if len(transactions) > 1:
+        for row in transactions:
+            own = _latencies(each for each in latencies if each["name"] == row["name"])
+            yield Metric(f"tps_{row['name']}", int(str(row["done"])) / elapsed, "1/s", SOURCE)
+            found = percentile(own, 95)
+            if found is not None:
+                yield Metric(f"latency_p95_{row['name']}", found, "s", SOURCE)
+    for kind, title in (("error", "errors"), ("retry", "retries")):
+        yield Metric(title, float(_sum(_of(rows, kind))), "count", SOURCE)
+    for code in dict.fromkeys(str(row["code"]) for row in _of(rows, "error")):
+        found_errors = [row for row in _of(rows, "error") if row["code"] == code]
+        yield Metric(f"errors_{code}", float(_sum(found_errors)), "count", SOURCE)
+    if cpu:
+        yield Metric("cpu_seconds_per_transaction", cpu / done, "s", "CPU time of the database over transactions")
+        yield Metric(
+            "transactions_per_cpu_second", done / cpu, "1/s", "transactions over CPU time of the database"
+        )
+    driver = _of(rows, "all")[0].get("driver_seconds")
+    if driver is not None:
+        yield Metric("driver_cpu_seconds", float(str(driver)), "s", SOURCE)
+
+
+def _percentiles(name: str, counts: Mapping[int, int]) -> Iterator[Metric]:
+    for percent_ in _PERCENTILES:
+        found = percentile(counts, percent_)
+        if found is not None:
+            yield Metric(f"{name}_p{number(percent_, 1).replace('.', '_')}", found, "s", SOURCE)
+    found = percentile(counts, 100)
+    if found is not None:
+        yield Metric(f"{name}_max", found, "s", SOURCE)
+
+
+def _doubts(rows: tuple[Row, ...], work: Workload) -> Iterator[str]:
+    """Say what failed, how often, and what makes the figures doubtful."""
+    for row in sorted(_of(rows, "error"), key=lambda each: -int(str(each["count"]))):
+        done = next(_sum((each,), "done") for each in _of(rows, "transaction") if each["name"] == row["name"])
+        failed = int(str(row["count"]))
+        yield (
+            f"{counted(failed, 'transaction')} `{row['name']}` of {done + failed:,} failed with {row['code']}: "
+            f"{row['message']}"
+        )
+    whole = _of(rows, "all")
+    busiest = float(str(whole[0].get("busiest_part") or 0)) if whole else 0.0
+    if busiest > _BUSY_PART:
+        yield (
+            f"a process that drives users was busy {percent(100 * busiest)} of the time: it may be the limit, not "
+            "the database"
+        )
+    behind = int(str(whole[0].get("behind") or 0)) if whole else 0
+    if work.rate and behind > _BEHIND_PART * work.rate * work.measure_seconds:
+        yield (
+            f"{counted(behind, 'transaction')} of those that were to begin had not begun at the end: the users "
+            f"could not keep up with {number(work.rate)} transactions/s"
+        )
+
+
+# -- tables -------------------------------------------------------------------------------------------------------
+def table_values(tables: Tables) -> dict[str, ContextValue]:
+    """Return the names of the tables for the templates of transactions."""
+    return {name: ref.name for name, ref in tables.items()}

@@ -1,0 +1,55 @@
+"""Users at work: how many a database takes, and how long they wait."""
+
+from toolkit.model.operations import JudgedBy, Levels, OperationDeclaration, Options
+from toolkit.model.options import Option, OptionKind, Topic
+from toolkit.operations import options as shared
+
+
+def _check(options: Options, levels: Levels) -> None:
+    from toolkit.operations.workload.checks import check
+
+    check(options, levels)
+
+
+DECLARATION = OperationDeclaration(
+    name="workload",
+    command=("workload",),
+    help="Let users work on the database, and measure throughput and latency.",
+    options=(
+        Option("builtin", OptionKind.CHOICE, "built-in transactions, on tables of their own: tpcb as in pgbench",
+               choices=("tpcb",)),
+        Option("users", OptionKind.INTEGER, "users at work at once, each with a session: 8; to compare: 1,2,4,8",
+               factor=True, low=1, high=10_000, unit="users"),
+        Option("scale", OptionKind.INTEGER, "size of the built-in tables: tpcb has 100,000 accounts for each",
+               factor=True, low=1, high=100_000),
+        Option("measure_for", OptionKind.DURATION, "how long each trial is measured (default 30s)",
+               topic=Topic.MEASUREMENT),
+        Option("ramp_up", OptionKind.NUMBER, "seconds in which the users begin, before that (default 5)",
+               low=0, high=86_400, unit="s", topic=Topic.MEASUREMENT),
+        Option("ramp_down", OptionKind.NUMBER, "seconds for which they go on after it (default 0)",
+               low=0, high=86_400, unit="s", topic=Topic.MEASUREMENT),
+        Option("think_time", OptionKind.NUMBER, "seconds between two transactions of a user, on average",
+               factor=True, low=0, high=3600, unit="s"),
+        Option("rate", OptionKind.NUMBER,
+               "transactions per second to begin, however long others take (default: a user's next one begins "
+               "when the last one ended)", factor=True, low=0.001, high=1_000_000, unit="1/s"),
+        Option("tries", OptionKind.INTEGER,
+               "how often a transaction is tried that ends in a deadlock or serialization failure (default 10)",
+               low=1, high=1000),
+        Option("isolation", OptionKind.CHOICE, "isolation level of the users' sessions", factor=True,
+               engines=shared.POSTGRESQL, choices=("read_committed", "repeatable_read", "serializable")),
+    ),
+    examples=(
+        "dbatk workload -t crm --builtin tpcb --scale 10 --users 1,2,4,8",
+        "dbatk workload -t crm --builtin tpcb --scale 10 --users 20 --rate 100,200,400",
+    ),
+    planned_by="toolkit.operations.workload.plan",
+    required=(("builtin",),),
+    common=("scale", "measure_for"),
+    degree="users",
+    judged_by=JudgedBy("tps", "1/s", lower_is_better=False, title="throughput"),
+    check=_check,
+    keeps=False,
+    cookbook="how-many-threads.md",
+    order=8,
+)  # fmt: skip

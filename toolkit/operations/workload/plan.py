@@ -1,0 +1,130 @@
+"""Plans users at work: their tables once per run, the users of each configuration around what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from toolkit.design.order import cells_of
+from toolkit.design.statements import split
+from toolkit.dialects.work import Call, Work
+from toolkit.dialects.workloads import BUILT_IN, BuiltIn, RunUsers, Tables, table_values, workloads_of
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import mark_of
+from toolkit.model.facts import Query
+from toolkit.model.steps import ObjectRef, Stages
+from toolkit.model.values import Cell, QualifiedName
+from toolkit.model.words import ObjectKind
+from toolkit.model.workload import Transaction, Workload
+from toolkit.operations.base import Piece, Planner, assemble, support_of
+from toolkit.operations.loads import reads_of_space
+from toolkit.operations.workload.checks import DOWN, TRIES, UP, measured_seconds
+from toolkit.rendering import render_call
+from toolkit.units import counted
+
+
+class UsersAtWork:
+    """One item on the clock: the measured interval."""
+
+    name = "workload"
+    version = 1
+
+    def reads(self, planner: Planner) -> tuple[Query, ...]:
+        return tuple(reads_of_space(planner))
+
+    def check(self, planner: Planner) -> None:
+        """Refuse a run of which no configuration can be had.
+
+        Raises:
+            ToolkitError: TK-0304.
+        """
+        found = [support_of(planner, self.pieces(planner, cell)) for cell in cells_of(planner.spec.factors)]
+        if not any(support.ok for support in found):
+            raise ToolkitError(found[0].sentence, code="TK-0304", hint=found[0].hint)
+
+    def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
+        how, options = _how(planner), planner.options(cell)
+        workload = Workload(
+            transactions=tuple(_transactions(planner, cell)),
+            users=_whole(options.get("users"), 1),
+            measure_seconds=measured_seconds(options),
+            ramp_up_seconds=float(str(options.get("ramp_up", UP))),
+            ramp_down_seconds=float(str(options.get("ramp_down", DOWN))),
+            think_seconds=float(str(options.get("think_time", 0))),
+            rate=float(str(options.get("rate", 0))),
+            tries=_whole(options.get("tries"), TRIES),
+            begin=how.begin,
+        )
+        label = counted(workload.users, "user")
+        ref = ObjectRef(ObjectKind.SESSION, QualifiedName(label))
+        work = Work(
+            self.name, planner.spec.mode, ref, options, degree=workload.users, mark=planner.mark, users=workload
+        )
+        settings = tuple(render_call(planner.dialect, call) for call in how.settings(work))
+        return (Piece(replace(work, users=replace(workload, settings=settings)), label),)
+
+    def plan(self, planner: Planner, cell: Cell) -> Stages:
+        built, how = _built(planner), _how(planner)
+        every = {scale: _tables(planner, built, scale) for scale in _scales(planner)}
+        mark = mark_of(planner.naming.key)
+        setup = [
+            call
+            for scale, tables in every.items()
+            for table in built.tables
+            for call in how.makes(built, table, tables, scale, mark, planner.facts)
+        ]
+        drops = [ref for tables in every.values() for ref in tables.values()]
+        return assemble(
+            planner,
+            cell,
+            self.pieces(planner, cell),
+            setup=setup,
+            before=how.renews(built, every[_scale(cell, planner)]),
+            cleanup=[call for ref in reversed(drops) for call in planner.dialect.drop(ref)],
+        )
+
+
+def _how(planner: Planner) -> RunUsers:
+    found = workloads_of(planner.dialect.work, planner.spec.operation)
+    assert found is not None
+    return found
+
+
+def _built(planner: Planner) -> BuiltIn:
+    return BUILT_IN[str(planner.spec.text("builtin"))]
+
+
+def _whole(value: object, default: int) -> int:
+    return default if value is None else int(str(value))
+
+
+def _scale(cell: Cell, planner: Planner) -> int:
+    return _whole(planner.options(cell).get("scale"), 1)
+
+
+def _scales(planner: Planner) -> tuple[int, ...]:
+    """Return the scales of all configurations: each has tables of its own."""
+    return tuple(dict.fromkeys(_scale(cell, planner) for cell in cells_of(planner.spec.factors)))
+
+
+def _tables(planner: Planner, built: BuiltIn, scale: int) -> Tables:
+    first = _scales(planner).index(scale) * len(built.tables)
+    found: dict[str, ObjectRef] = {}
+    for number, table in enumerate(built.tables, first + 1):
+        found[table.name] = planner.scratch(ObjectKind.TABLE, planner.naming.run_object(number), None)
+    return found
+
+
+def _transactions(planner: Planner, cell: Cell) -> Iterator[Transaction]:
+    """Yield the transactions of a configuration."""
+    built, scale = _built(planner), _scale(cell, planner)
+    values: Mapping[str, object] = table_values(_tables(planner, built, scale))
+    for one in built.transactions:
+        text = render_call(planner.dialect, Call(f"{built.name}_{one.name.replace('-', '_')}", values))  # type: ignore[arg-type]
+        parameters = tuple(
+            replace(each, high=each.high * scale) if each.name in one.grow else each for each in one.parameters
+        )
+        yield Transaction(one.name, split(text, planner.dialect.engine), one.weight, parameters)
+
+
+OPERATION = UsersAtWork()

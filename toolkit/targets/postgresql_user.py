@@ -1,0 +1,129 @@
+"""The session of one user of a workload on PostgreSQL: prepared statements, sent and answered without blocking.
+
+Libpq's own calls (`psycopg.pq`) are used directly: what psycopg adds to each statement would be measured, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING
+
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.workload import Workload
+from toolkit.targets.base import names_in, translate
+
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGresult
+
+    from toolkit.targets.postgresql import PostgresqlConnection
+
+_NO_CODE, _NO_CONNECTION = "XX000", "08006"
+_LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
+_GIVEN_UP = frozenset({"40001", "40P01"})
+"""serialization_failure and deadlock_detected (PostgreSQL, "Serialization Failure Handling")."""
+
+
+class PostgresqlUser:
+    """One user's session.
+
+    Args:
+        connection: freshly set up; it is used through libpq alone from now on.
+    """
+
+    retried = _GIVEN_UP
+
+    def __init__(self, connection: PostgresqlConnection) -> None:
+        from psycopg import pq
+
+        self._connection = connection
+        self._pg = connection.driver.pgconn
+        self._pg.nonblocking = 0  # what is sent is flushed at once
+        self._good = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
+        self._sqlstate, self._primary = pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY
+        self._idle = pq.TransactionStatus.IDLE
+        self._prepared: list[list[tuple[bytes, tuple[str, ...]]]] = []
+        self.descriptor: int | None = self._pg.socket
+
+    def prepare(self, workload: Workload) -> None:
+        for setting in workload.settings:
+            self._check(self._pg.exec_(setting.encode()))
+        for text in (workload.begin, "COMMIT", "ROLLBACK"):
+            self._check(self._pg.prepare(text.encode(), text.encode()))
+        around = [(workload.begin.encode(), ())], [(b"COMMIT", ())]
+        for one in workload.transactions:
+            found: list[tuple[bytes, tuple[str, ...]]] = []
+            for number, statement in enumerate(one.statements, 1):
+                names = names_in(statement)
+                places = {name: f"${place}" for place, name in enumerate(names, 1)}
+                key = f"{one.name} {number}".encode()
+                try:
+                    self._check(self._pg.prepare(key, translate(statement, places.__getitem__).encode()))
+                except DatabaseError as error:
+                    what = f"statement {number} of the transaction `{one.name}`: {error.message}"
+                    raise DatabaseError(what, code=error.code, lost=error.lost) from None
+                found.append((key, names))
+            self._prepared.append([*around[0], *found, *around[1]] if one.several else found)
+
+    def read(self, query: str) -> list[str | int]:
+        result = self._pg.exec_(query.encode())
+        self._check(result)
+        values = (result.get_value(row, 0) for row in range(result.ntuples))
+        return [value.decode() for value in values if value is not None]
+
+    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+        import psycopg
+
+        pg, good = self._pg, self._good
+        given = {name: str(value).encode() for name, value in values.items()}
+        try:
+            for key, names in self._prepared[which]:
+                pg.send_query_prepared(key, [given[name] for name in names])
+                yield
+                pg.consume_input()
+                while pg.is_busy():
+                    yield
+                    pg.consume_input()
+                result = pg.get_result()
+                while (more := pg.get_result()) is not None:
+                    result = more
+                if result is None or result.status not in good:
+                    yield from self._failed(result)
+        except psycopg.Error as error:
+            raise DatabaseError(str(error).strip(), code=_NO_CONNECTION, lost=True) from None
+
+    def _failed(self, result: PGresult | None) -> Generator[None, None, None]:
+        """Roll back what failed, and raise it."""
+        error = self._error(result)
+        if not error.lost and self._pg.transaction_status != self._idle:
+            self._pg.send_query_prepared(b"ROLLBACK", ())
+            yield
+            self._pg.consume_input()
+            while self._pg.is_busy():
+                yield
+                self._pg.consume_input()
+            while self._pg.get_result() is not None:
+                pass
+        raise error
+
+    def _check(self, result: PGresult) -> None:
+        if result.status not in self._good:
+            raise self._error(result)
+
+    def _error(self, result: PGresult | None) -> DatabaseError:
+        if result is None:
+            return DatabaseError("the server gave no answer", code=_NO_CONNECTION, lost=True)
+        code = (result.error_field(self._sqlstate) or _NO_CODE.encode()).decode()
+        text = (result.error_field(self._primary) or result.error_message or b"no message").decode(
+            errors="replace"
+        )
+        return DatabaseError(text.strip(), code=code, lost=code in _LOST or code.startswith("08"))
+
+    def cancel(self) -> None:
+        import psycopg
+
+        with contextlib.suppress(psycopg.Error):
+            self._connection.driver.cancel_safe(timeout=5.0)
+
+    def close(self) -> None:
+        self._connection.close()
