@@ -20,7 +20,6 @@ from tests.oracle.standin.duck import define_functions, define_macros, quote
 from tests.oracle.standin.state import State
 from tests.oracle.standin.statistics import define_package
 
-_ROWS_AT_ONCE = 50
 _NUMBERS = itertools.count(1)
 _LOCK = threading.RLock()
 
@@ -60,7 +59,8 @@ class Dictionary:
     """The tables of the catalogue, as the last query found them."""
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect()
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.connection.execute("PRAGMA disable_optimizer")  # it costs more than it saves in a few hundred rows
         self.state: State | None = None
         self._loaded: dict[str, tuple[list[tuple[str, str]], list[list[object]]]] = {}
         define_functions(self.connection)
@@ -87,12 +87,11 @@ class Dictionary:
         self._loaded.pop(view, None)
         spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
         self.connection.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
-        # a statement for many rows: one for each costs far more than the query itself
-        for at in range(0, len(values), _ROWS_AT_ONCE):
-            some = values[at : at + _ROWS_AT_ONCE]
-            marks = ", ".join(["(" + ", ".join(["?"] * len(columns)) + ")"] * len(some))
-            inside = [value for row in some for value in row]
-            self.connection.execute(f"INSERT INTO {quote(view)} VALUES {marks}", inside)
+        if values:
+            # a list for each column: a parameter for each value costs far more than the query itself
+            lists = ", ".join(f"unnest(CAST(? AS {kind}[]))" for _, kind in columns)
+            given = [list(each) for each in zip(*values, strict=True)]
+            self.connection.execute(f"INSERT INTO {quote(view)} SELECT {lists}", given)
         self._loaded[view] = columns, values
 
 
