@@ -8,6 +8,7 @@
 SELECT sum(pg_table_size(c.oid))::bigint AS table_bytes,
        sum(pg_indexes_size(c.oid))::bigint AS index_bytes,
        sum(pg_stat_get_dead_tuples(c.oid))::bigint AS dead_rows,
+       json_object_agg(c.oid, pg_relation_filenode(c.oid))::text AS file_nodes,
        max(greatest(age(c.relfrozenxid), age(x.relfrozenxid))) AS transaction_age
   FROM json_array_elements(:objects::json) AS o (pair)
   JOIN pg_catalog.pg_namespace n ON n.nspname = coalesce(o.pair ->> 0, current_schema())

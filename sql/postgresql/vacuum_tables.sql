@@ -1,4 +1,4 @@
--- Title: What a VACUUM of a table, or of those of a schema, depends on: rights, kind, dead rows, indexes, age
+-- Title: What VACUUM and rewrites of a table, or of those of a schema, depend on: rights, dead rows, indexes, sizes
 -- Needs: none
 -- License: none
 -- Effect: reads only
@@ -22,7 +22,10 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
          WHERE i.indrelid = c.oid AND pg_relation_size(i.indexrelid) >=
                (SELECT s.setting::bigint FROM pg_catalog.pg_settings s WHERE s.name = 'min_parallel_index_scan_size')
                * current_setting('block_size')::bigint) AS parallel_index_count,
-       CASE WHEN c.relfrozenxid <> '0' THEN age(c.relfrozenxid) END AS transaction_age
+       CASE WHEN c.relfrozenxid <> '0' THEN age(c.relfrozenxid) END AS transaction_age,
+       pg_table_size(c.oid) AS table_bytes,
+       pg_indexes_size(c.oid) AS index_bytes,
+       (SELECT s.spcname::text FROM pg_catalog.pg_tablespace s WHERE s.oid = c.reltablespace) AS tablespace
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = coalesce(:schema, current_schema()) AND (:name::text IS NULL OR c.relname = :name)

@@ -13,6 +13,7 @@ TABLES: Mapping[OperationName, Mapping[str, str]] = {
     "index-rebuild": {"table": "orders"},
     "stats-gather": {"table": "orders"},
     "vacuum": {"table": "orders"},
+    "table-move": {"table": "orders"},
 }
 COLUMNS = frozenset({"index-build"})
 """Those that need columns too."""

@@ -66,7 +66,7 @@ def test_dead_rows_are_removed_and_the_figures_before_and_after_are_kept(
     found = figures(answer.out)
     assert (found["dead_rows_before"], found["dead_rows_after"]) == (3000, 0)
     assert found["transaction_age_before"] > found["transaction_age_after"]
-    assert found["table_bytes_before"] == found["table_bytes_after"] > 0
+    assert found["table_bytes_before"] >= found["table_bytes_after"] > 0
     (row,) = session.execute("SELECT last_vacuum, last_analyze FROM pg_stat_user_tables WHERE relname = 'mine'")
     assert None not in row
     assert session.execute("SELECT count(*) FROM mine").fetchone() == (6000,)

@@ -28,10 +28,15 @@ def names_of(works: Sequence[Work]) -> str:
     return json.dumps([[work.object.name.schema, work.object.name.name] for work in works])
 
 
-def tell(kept: Kept, sentences: tuple[str, ...] = ()) -> TrialFindings:
+def tell(kept: Kept, sentences: tuple[str, ...] = (), without: frozenset[str] = frozenset()) -> TrialFindings:
     """Return each figure `<name>_before` and `<name>_after`, and the bytes there are now."""
     read = {when: kept[when][0] for when in (BEFORE, AFTER) if kept.get(when)}
-    metrics = tuple(metric for when, row in read.items() for metric in _metrics(when, row))
+    metrics = tuple(
+        metric
+        for when, row in read.items()
+        for metric in _metrics(when, row)
+        if metric.name.rpartition("_")[0] not in without
+    )
     size = read.get(AFTER, {}).get("table_bytes")
     return TrialFindings(metrics, sentences, int(size) if isinstance(size, int | float) else None)
 

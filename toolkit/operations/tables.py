@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.work import Work
+from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
@@ -39,30 +40,35 @@ class OverTables:
     def _objects(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
         if table is not None:
-            asked = (relation_query("target", table), *_own(planner, table.schema, table.name, ""))
-            if not planner.measuring:
-                return asked
-            indexes = planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=True)
-            columns = relation_query("columns", table, "columns")
-            return (*asked, columns, relation_query("indexes", table, "table_indexes"), *indexes)
+            copied = self._on_copy(planner)
+            return (
+                relation_query("target", table),
+                relation_query("indexes", table, "table_indexes"),
+                *_own(planner, table.schema, table.name, ""),
+                *planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=copied),
+            )
         return tuple(query for schema in planner.schemas() for query in self._of_schema(planner, schema))
 
     def _of_schema(self, planner: Planner, schema: str) -> Iterable[Query]:
         yield Query(f"schema:{schema}", "schema", {"schema": schema})
         yield Query(f"tables:{schema}", "schema_tables", {"schema": schema})
         yield from _own(planner, schema, None, f":{schema}")
-        if planner.measuring:
-            yield Query(f"indexes:{schema}", "schema_indexes", {"schema": schema})
+        yield Query(f"indexes:{schema}", "schema_indexes", {"schema": schema})
+        if self._on_copy(planner):
             yield from planner.dialect.index_reads(schema, None, planner.facts, f":{schema}")
+
+    def _on_copy(self, planner: Planner) -> bool:
+        return planner.measuring and not planner.spec.flag("on_live_objects")
 
     # -- what is worked on ----------------------------------------------------------------------------------------
     def check(self, planner: Planner) -> None:
         if planner.spec.text("table") is not None:
             planner.existing("target", "table")
-            if planner.measuring:
+            if self._on_copy(planner):
                 refuse_kinds(planner, _NO_COPY, "whose copy would be an ordinary table", "give the table itself")
         check_schemas(planner)
-        self._tables(planner)
+        tables, _ = self._tables(planner)
+        self._order(planner, next(iter(tables)), None)
 
     def _tables(self, planner: Planner) -> tuple[dict[QualifiedName, float], LeftOut]:
         """Return what is worked on with its weight in bytes, and what is left out with the reason.
@@ -116,7 +122,7 @@ class OverTables:
         return self._pieces(planner, cell, self._copies(planner))
 
     def _copies(self, planner: Planner) -> Copies | None:
-        if not planner.measuring:
+        if not self._on_copy(planner):
             return None
         tables, _ = self._tables(planner)
         count = len(tables) + len(self._indexes(planner, tables))
@@ -136,11 +142,33 @@ class OverTables:
                 planner.options(cell),
                 degree=planner.degree(cell),
                 source=table,
+                index=self._order(planner, table, copies),
                 mark=planner.mark,
                 concurrency=planner.workers(cell),
             )
             pieces.append(Piece(work, str(table), size))
         return tuple(pieces)
+
+    def _order(self, planner: Planner, table: QualifiedName, copies: Copies | None) -> IndexDefinition | None:
+        """Return the index in whose order rows are put; of a copy its own.
+
+        Raises:
+            ToolkitError: TK-0204 when the table has no such index, with the nearest.
+        """
+        text = planner.spec.text("order_by_index")
+        if text is None or (planner.facts.assumed and "indexes" not in planner.facts.answers):
+            return None if text is None else IndexDefinition(planner.qualified(text), table)
+        found = {index.name: index for index in planner.index_rows(planner.facts.rows("indexes"))}
+        name = (
+            planner.qualified(text) if "." in text else QualifiedName(planner.qualified(text).name, table.schema)
+        )
+        if name not in found:
+            raise ToolkitError(
+                f"`{table}` has no index `{text}`",
+                code="TK-0204",
+                hint=did_you_mean(name.name, [each.name for each in found]),
+            )
+        return found[name] if copies is None else copies.indexes[name][1]
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         copies = self._copies(planner)

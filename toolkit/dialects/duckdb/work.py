@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import reclaimed, sizes
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.duckdb import backup, space
+from toolkit.dialects.duckdb import backup, reorganise, space
 from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
 from toolkit.dialects.duckdb.workload import DuckdbWorkloads
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
@@ -25,7 +25,6 @@ from toolkit.model.steps import Takes, Until
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Role, SupportState
 
-_DEAD_PERCENT = 20.0
 _COMPRESSION = {"none": "uncompressed", "auto": "auto"}
 
 
@@ -190,13 +189,7 @@ class _Vacuum(_InThreads):
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         if not work.object.scratch:
             return ()
-        asked = work.option("dead_rows")
-        percent = float(asked) if isinstance(asked, int | float) else _DEAD_PERCENT
-        return (
-            *super().prepare(work, facts),
-            Call("delete_sample", {"table": work.object.name, "percent": percent}, effect=Effect.CHANGES,
-                 object=work.object),
-        )  # fmt: skip
+        return (*super().prepare(work, facts), reorganise.delete_sample(work))
 
     def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
         return Call("reclaimed", file=True)
@@ -209,7 +202,35 @@ class _Vacuum(_InThreads):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         said = "CHECKPOINT works on the whole database file, and waits for nobody: it fails while others write"
-        return (said, "blocks that it frees are used again; the file shrinks only where they are at its end")
+        return (said, reorganise.LOCKS[1])
+
+
+class _Move(_InThreads):
+    """All rows of a table taken out and put back, in one transaction."""
+
+    table_files = reorganise.FILES
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        found = super().support(work, facts)
+        return found if not found.ok else reorganise.judge_move(work, facts) or found
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        return None if work.object.scratch else reorganise.referred_to(work, facts)
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        return reorganise.takes_of_move(facts)
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        return Call("reclaimed", file=True)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return reorganise.move(work, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return reclaimed.tell(kept)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return reorganise.LOCKS
 
 
 class _Backup(backup.DuckdbBackups, _InThreads):
@@ -240,6 +261,7 @@ WORK = Implementations(
         "index-rebuild": _IndexRebuild(),
         "stats-gather": _StatsGather(),
         "vacuum": _Vacuum(),
+        "table-move": _Move(),
         "backup": _Backup(),
         "workload": DuckdbWorkloads(),
     },

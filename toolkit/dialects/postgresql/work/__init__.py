@@ -13,6 +13,7 @@ from toolkit.dialects.postgresql import backup, support
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
+from toolkit.dialects.postgresql.work.rewrite import Rewrite
 from toolkit.dialects.postgresql.work.vacuum import Vacuum
 from toolkit.dialects.postgresql.work.workload import PostgresqlWorkloads
 from toolkit.dialects.programs import RunPrograms
@@ -106,6 +107,7 @@ WORK = Implementations(
         "index-rebuild": Reindex(),
         "stats-gather": _StatsGather(),
         "vacuum": Vacuum(),
+        "table-move": Rewrite(),
         "backup": _Backup(),
         "command": RunPrograms(),
         "workload": PostgresqlWorkloads(),

@@ -43,15 +43,15 @@ class Vacuum(InSession):
         return (HORIZON,)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
-        row = _row(work, facts)
+        row = row_of(work, facts)
         if facts.value("target", "kind") in ("view", "foreign table"):
             return support.refused("only tables and materialized views are vacuumed", "name the table it reads")
         if work.mode is Mode.JOB and row.get("may_vacuum") == "no":
-            return support.refused(_not_ours(work.object.name), _grant(work.object.name, facts))
+            return support.refused(not_ours(work.object.name), grant_of(work.object.name, facts))
         return workers.judge_memory(work, "maintenance_work_mem")
 
     def left_out(self, work: Work, facts: Facts) -> str | None:
-        return _not_ours(work.object.name) if _row(work, facts).get("may_vacuum") == "no" else None
+        return not_ours(work.object.name) if row_of(work, facts).get("may_vacuum") == "no" else None
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         memory = workers.memory(work, "maintenance_work_mem")
@@ -167,7 +167,7 @@ def _locks(work: Work) -> str:
 
 
 def _too_few_indexes(work: Work, facts: Facts) -> Iterator[str]:
-    large = _row(work, facts).get("parallel_index_count")
+    large = row_of(work, facts).get("parallel_index_count")
     if work.degree > 1 and isinstance(large, int) and large < work.degree:
         indexes, used = counted(large, "index", "indexes"), counted(max(0, large - 1), "worker")
         yield (
@@ -176,18 +176,18 @@ def _too_few_indexes(work: Work, facts: Facts) -> Iterator[str]:
         )
 
 
-def _row(work: Work, facts: Facts) -> Row:
+def row_of(work: Work, facts: Facts) -> Row:
     """Return what was read of the user's table; empty where it was not."""
     name = work.source or work.object.name
     rows = (row for key, found in facts.answers.items() if key.partition(":")[0] == TABLES for row in found)
     return next((row for row in rows if (row["schema_name"], row["table_name"]) == (name.schema, name.name)), {})
 
 
-def _not_ours(name: QualifiedName) -> str:
-    return f"VACUUM would skip `{name}`: this user neither owns nor maintains it"
+def not_ours(name: QualifiedName) -> str:
+    return f"PostgreSQL would skip `{name}`: this user neither owns nor maintains it"
 
 
-def _grant(name: QualifiedName, facts: Facts) -> str:
+def grant_of(name: QualifiedName, facts: Facts) -> str:
     if major(facts.release) >= 17:
         return f"GRANT MAINTAIN ON {name} TO {facts.value('server', 'user_name')}"
     return "let its owner vacuum it"

@@ -1,0 +1,121 @@
+"""VACUUM FULL and CLUSTER: a table and its indexes rewritten, under a lock that lets nobody in.
+
+A degree is workers of the index builds at the end; one process copies the rows. The new files take the
+place of the old ones when it commits, so that a kill leaves the table as it was.
+"""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from toolkit.dialects import reclaimed
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.implementations import BEFORE, Kept
+from toolkit.dialects.postgresql import granted, space, support, workers
+from toolkit.dialects.postgresql.objects import name_binds
+from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, on_table
+from toolkit.dialects.postgresql.work.vacuum import TABLES, grant_of, not_ours, row_of
+from toolkit.dialects.work import Call, Work
+from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes, Until
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.words import Mode, Role
+
+_NOT_COUNTED = frozenset({"dead_rows"})
+"""The server's statistics keep the dead rows of a table after a rewrite, which has none."""
+
+
+class Rewrite(InSession):
+    """VACUUM FULL, or CLUSTER by an index; measured on a copy."""
+
+    table_files = (TABLES,)
+    sizes = ()
+
+    def judge(self, work: Work, facts: Facts) -> Support | None:
+        if facts.value("target", "kind") in ("view", "foreign table"):
+            return support.refused("only tables and materialized views are rewritten", "name the table it reads")
+        if not work.object.scratch and row_of(work, facts).get("may_vacuum") == "no":
+            return support.refused(not_ours(work.object.name), grant_of(work.object.name, facts))
+        if work.index is not None and not work.index.valid:
+            return support.refused(f"`{work.index.name}` is invalid and orders nothing; rebuild it first")
+        return workers.judge_memory(work, "maintenance_work_mem")
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        return not_ours(work.object.name) if row_of(work, facts).get("may_vacuum") == "no" else None
+
+    def settings(self, work: Work) -> dict[str, Scalar]:
+        settings: dict[str, Scalar] = {INDEX_DEGREE: work.degree - 1}
+        if work.degree > 1 or work.mode is Mode.MEASUREMENT:
+            settings["client_min_messages"] = "debug1"
+        return settings | workers.memory(work, "maintenance_work_mem")
+
+    def plan(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        if work.degree < 2:
+            return ()
+        binds = name_binds(work.object.name)
+        return (Call("maintenance_plan", session=Role.WORKER, file=True, binds=binds, keep_as="plan"),)
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        return Call("reclaimed", file=True, binds={"objects": reclaimed.names_of(works)})
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        index = None if work.index is None else QualifiedName(work.index.name.name)
+        values: Values = {"table": work.object.name, "index": index}
+        return (change("table_rewrite", values, work),)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        if work.degree <= 1:
+            return Granted(1, f"{INDEX_DEGREE} = 0")
+        if granted.requested_workers(notices) is None:
+            return Granted(
+                1, "notice of the server", "no index was built in parallel: the table has none that can be"
+            )
+        return granted.of_build(work, kept, peaks, notices)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return reclaimed.tell(kept, without=_NOT_COUNTED)
+
+    def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
+        before = str(kept[BEFORE][0]["file_nodes"] or "{}")
+        return Call("rewritten", file=True, binds={"objects": reclaimed.names_of(works), "before": before})
+
+    def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
+        """Tell by its file: what the server skips for want of a right is a warning alone."""
+        asked, done = (int(str(rows[0][column] or 0)) if rows else 0 for column in ("asked_count", "done_count"))
+        if done >= asked:
+            return None
+        warned = f"; the server warned: {warnings[0]}" if warnings else ""
+        return (
+            "it was not rewritten" if asked == 1 else f"{asked - done} of {asked} tables were skipped"
+        ) + warned
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        """Say that table and indexes are there twice until the old ones go."""
+        row = row_of(work, facts)
+        name = work.source or work.object.name
+        sizes = [row.get(column) for column in ("table_bytes", "index_bytes")]
+        known = [float(size) for size in sizes if isinstance(size, int | float)]
+        place = space.new(None, facts) if work.object.scratch else space.own(row.get("tablespace"), facts)
+        why = "" if len(known) == len(sizes) else f"the size of `{name}` is not known"
+        return (Takes(None if why else sum(known), place, Until.STEP, why),)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return tuple(self._remarks(work, facts))
+
+    def _remarks(self, work: Work, facts: Facts) -> Iterator[str]:
+        yield from on_table(work, facts)
+        if work.object.scratch:
+            yield "measured on a copy, which has no dead rows: reading a bloated table takes longer"
+            return
+        yield (
+            "locks: ACCESS EXCLUSIVE on each table from its beginning to its end: nobody reads or writes it "
+            "meanwhile, and who comes waits (the time of a measurement tells how long)"
+        )
+        yield "what it frees goes back to the disk; there is no undo, and none is needed: the rows are the same"
+        if work.index is not None:
+            yield (
+                f"the table is marked as clustered by `{work.index.name}` (ALTER TABLE ... SET WITHOUT CLUSTER "
+                "removes the mark)"
+            )

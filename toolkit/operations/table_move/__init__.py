@@ -1,0 +1,44 @@
+"""Moving tables: all rows are rewritten, without the space that dead ones left."""
+
+from dataclasses import replace
+
+from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
+from toolkit.model.options import Option, OptionKind
+from toolkit.model.plan import ConditionKind
+from toolkit.model.words import ObjectKind
+from toolkit.operations import options as shared
+
+_ON = (
+    replace(shared.TABLE, help="table to rewrite"),
+    replace(shared.SCHEMA, help="schemas whose tables are all rewritten"),
+)
+_HOW = (
+    Option("order_by_index", OptionKind.NAME, "put the rows in the order of this index (CLUSTER)",
+           engines=shared.POSTGRESQL),
+    replace(shared.MAINTENANCE_WORK_MEM, help="memory to rebuild the indexes: 256M, 2G"),
+)  # fmt: skip
+
+DECLARATION = OperationDeclaration(
+    name="table-move",
+    command=("table", "move"),
+    help="Rewrite a table or all tables of schemas, so that they take no more space than their rows.",
+    group="Reorganise tables.",
+    options=(shared.DEGREE, shared.CONCURRENCY, *_ON, *_HOW, shared.ON_LIVE_OBJECTS, *shared.LOCKS),
+    examples=(
+        "dbatk table move -t crm --table shop.orders --degree 4",
+        "dbatk table move -t crm --table shop.orders --degree 1,2,4 --repeat 5",
+    ),
+    planned_by="toolkit.operations.table_move.plan",
+    required=(("table", "schema"),),
+    excludes=(("order_by_index", "schema", "an index belongs to one table: name it with --table"),),
+    common=("concurrency",),
+    object=ObjectKind.TABLE,
+    verified_by=VerifiedBy.SIZES,
+    sizes=SizeReads("schema_tables", "relation"),
+    conditions=frozenset({ConditionKind.TRANSACTION_AGE}),
+    several="tables",
+    keeps=False,
+    temporary_hint="free space, or move one table after the other (--concurrency 1)",
+    cookbook="is-it-worth-to-reorganise.md",
+    order=8,
+)
