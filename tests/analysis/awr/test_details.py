@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.analysis.awr.made import interval
 from toolkit.analysis.awr.details import DETAILS
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.awr.masking import Pseudonyms, mask_interval
+from toolkit.analysis.awr.sentences import cause_sentence
+from toolkit.model.interval import Statement
 from toolkit.readers.awr.details import DETAILS as SECTIONS
 from toolkit.report.interval.document import diff_document
 from toolkit.report.interval.view import diff_page
@@ -83,3 +87,15 @@ def test_each_value_that_is_compared_is_one_that_is_read() -> None:
     for one in DETAILS:
         named = {name for name in (*one.keys, *one.totals, *one.gauges) if not name.startswith("pct_")}
         assert named <= read[one.section], one.section
+
+
+def test_a_statement_that_samples_show_in_both_is_not_called_new() -> None:
+    seen = {"ash_sql_by_event": {"n, db file sequential read": {"pct_event": 44.0}, "n, CPU": {"pct_event": 2.0}}}
+    new = Statement("n", executions=4e4, elapsed_s=4000.0, gets=9e6, text="select n")
+    before, after = interval(details=seen), interval(day=1, cpu=5000, statements=(new,), details=seen)
+    diff = compare_intervals(before, after)
+    sentence = cause_sentence(diff.causes[0], diff)
+    assert "is in the lists of statements only after: though active session history saw it in both" in sentence
+    assert "(46 % before and 46 % after of the samples)" in sentence
+    unseen = compare_intervals(replace(before, details={}), after)
+    assert "is new among the top statements" in cause_sentence(unseen.causes[0], unseen)

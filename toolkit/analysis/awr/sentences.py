@@ -129,8 +129,12 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
     grew = cause.impact > 0
     called = f"statement `{cause.key}`{_excerpt(row.text)}"
     timed = row.each("elapsed_s").ratio is not None
+    sampled = _sampled(row, diff)
     does = _does(row, cause.part, grew)
+    if cause.part == "new" and sampled:
+        does = f"is in the lists of statements only {'after' if grew else 'before'}"
     facts = [
+        sampled if cause.part == "new" else "",
         shift(row.elapsed, "active sessions")
         if cause.part == "new" or not timed or does.startswith("whose")
         else "",
@@ -141,9 +145,27 @@ def _statement(cause: Cause, diff: IntervalDiff) -> str:
         shift(row.each("elapsed_s"), "time per execution", seconds),
         f"plan {row.plans[0]} -> {row.plans[1]}" if row.plan_changed else "",
         _longer_than_interval(row, diff),
-        _not_captured(diff, grew) if cause.part == "new" else "",
+        _not_captured(diff, grew) if cause.part == "new" and not sampled else "",
     ]
     return joined(f"{called} {does}", *facts)
+
+
+def _sampled(row: StatementChange, diff: IntervalDiff) -> str:
+    """Say that active session history saw a statement in both intervals, whichever of them counts its time."""
+    sides = [
+        sum(
+            one.get("pct_event", 0.0)
+            for key, one in side.details.get(_SAMPLES, {}).items()
+            if key.partition(", ")[0] == row.key
+        )
+        for side in (diff.before, diff.after)
+    ]
+    if not all(sides):
+        return ""
+    shares = " and ".join(
+        f"{percent(share)} {when}" for share, when in zip(sides, ("before", "after"), strict=True)
+    )
+    return f"though active session history saw it in both ({shares} of the samples)"
 
 
 def _does(row: StatementChange, part: str, grew: bool) -> str:
@@ -167,6 +189,9 @@ def _does(row: StatementChange, part: str, grew: bool) -> str:
     if part == "slower" and row.each("elapsed_s").ratio is None:
         return f"{said}, {_not_timed(row)}"
     return f"{said}, its work is not known in both" if part == "slower" else said
+
+
+_SAMPLES = "ash_sql_by_event"
 
 
 def _longer_than_interval(row: StatementChange, diff: IntervalDiff) -> str:
