@@ -166,3 +166,32 @@ def test_db_time_that_stands_in_the_time_model_alone_is_told_too() -> None:
     assert "- min DB time" in screen(report)
     report["time_model"] = [{"name": "DB time", "time_s": 7200.0, "pct_db_time": None}]
     assert "60.0 min elapsed, 120.0 min DB time, 2.00 active sessions" in screen(report)
+
+
+def test_all_of_a_cluster_has_its_bytes_its_global_cache_and_the_events_of_each_instance() -> None:
+    from toolkit.cli.awr_screen import screen
+    from toolkit.readers.awr.report import read_report
+
+    report = read_report(html().encode(), "r").document()
+    event = {"event": "gc buffer busy", "waits": 7, "time_s": 3, "avg_wait_ms": 428.571, "pct_db_time": 2.5}
+    report.update(
+        wait_classes=[{"wait_class": f"class {n}", "time_s": n} for n in range(1, 13)],
+        io_by_function=[
+            {"inst_num": "*", "function": "LGWR", "read_bytes_per_s": 512.0, "write_bytes_per_s": 4096.0},
+            {"inst_num": 1, "function": "DBWR", "read_bytes_per_s": 1.0, "write_bytes_per_s": 1.0},
+        ],
+        gc_efficiency_by_instance=[{"inst_num": 2, "buffer_access_local_pct": 99.5}],
+        instances=[{"inst_num": 1, "instance": "acme1", "top_events": [event]}],
+        addm_findings=[{"finding": "Soft Parse", "task_avg_active_sessions": 40.0, "pct_active_sessions": 25.0}],
+    )
+    shown = screen(report, whole=True).splitlines()
+    assert max(map(len, shown)) <= 80
+    classes = [line.split()[1] for line in shown if line.startswith("  class ")]
+    assert classes == [str(n) for n in range(12, 0, -1)]
+    assert any(line.split() == ["LGWR", "512.0", "4,096.0"] for line in shown)
+    assert not any(line.split()[:1] == ["DBWR"] for line in shown)
+    assert any(line.split() == ["2", "99.5"] for line in shown)
+    at = next(place for place, line in enumerate(shown) if line.startswith("top events of acme1"))
+    assert shown[at + 1].split() == ["gc", "buffer", "busy", "7", "3", "428.571", "2.5"]
+    (finding,) = [line.split() for line in shown if "Soft Parse" in line]
+    assert finding[-2:] == ["25.0", "10.0"]

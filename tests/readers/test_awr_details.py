@@ -159,7 +159,7 @@ PING = ["Target Instance", "500B Ping Count", "Avg Latency 500B msg", "Stddev 50
 )
 def test_a_ping_is_of_milliseconds_in_11g_and_of_microseconds_from_12c_on(title: str, taken: float) -> None:
     (found,) = read(section(title, PING, ["2", "174", ".25", ".04"]))["interconnect_ping"]
-    assert found == {"to_instance": "2", "pings_500b": 174, "avg_500b_ms": taken, "stddev_500b": 0.04}
+    assert found == {"to_instance": 2, "pings_500b": 174, "avg_500b_ms": taken, "stddev_500b": 0.04}
 
 
 def test_two_columns_of_one_heading_are_told_apart_by_what_stands_before_them() -> None:
@@ -294,3 +294,16 @@ def test_a_blank_header_is_filled_from_the_title_with_a_sentence() -> None:
         "snapshot `7`: taken from there" in found["warnings"]
     )
     assert not any("title" in one for one in read()["warnings"])
+
+
+def test_instances_of_the_global_cache_are_numbers_and_what_is_of_all_is_named() -> None:
+    from toolkit.readers.awr.sections import records, section_of
+    from toolkit.readers.awr.tables import AwrTable, Numbers
+
+    columns = ("I#", "Buffer Access Local %", "Buffer Access Remote %", "Buffer Access Disk %")
+    rows = [("1", "99.1", "0.2", "0.7"), ("Sum", "1", "2", "3")]
+    table = AwrTable("Global Cache Efficiency Percentages", "", columns, rows)
+    section = section_of(table)
+    assert section is not None
+    assert section.name == "gc_efficiency_by_instance"
+    assert [row["inst_num"] for row in records(section, table, Numbers()).rows] == [1, "Sum"]

@@ -142,10 +142,10 @@ TEXTS = frozenset(
         """
         name finding task sql_id plan_hash event row_source text pdb session user program samples_active values
         parameter_1 parameter_2 parameter_3 wait_class session_type object_id object tablespace entry_subprogram
-        current_subprogram slot inst_num function file_type function_and_file_type filename pool enqueue latch
+        current_subprogram slot function file_type function_and_file_type filename pool enqueue latch
         where mutex location undo_tablespace least_and_most_retention_min end_time
         snapshot_too_old_and_out_of_space
-        extents_stolen_released_reused to_instance from_instance block_class client device
+        extents_stolen_released_reused block_class client device
         """,
     )
 )

@@ -33,10 +33,14 @@ _WAITS: Columns = (
     ("waits", "waits", 15), ("time (s)", "time_s", 13), ("avg (ms)", "avg_wait_ms", 11),
     ("% DB", "pct_db_time", 7),
 )  # fmt: skip
-_FINDINGS: Columns = (("% activity", "pct_active_sessions", 12), ("avg sessions", "task_avg_active_sessions", 14))
+_BACKGROUND = ("% bg", "pct_bg_time", 7)
+_FINDINGS: Columns = (("% activity", "pct_active_sessions", 12), ("avg sessions", "avg_active_sessions", 14))
 _IO: Columns = (
-    ("read (bytes)", "read_bytes", 20), ("written (bytes)", "write_bytes", 20), ("avg (ms)", "avg_wait_ms", 10),
+    ("read (bytes)", "read_bytes", 20), ("written (bytes)", "write_bytes", 20),
+    ("read (bytes/s)", "read_bytes_per_s", 20), ("written (bytes/s)", "write_bytes_per_s", 20),
+    ("avg (ms)", "avg_wait_ms", 10),
 )  # fmt: skip
+"""A report of one instance prints the bytes of its interval, one of a cluster those of a second."""
 _SAMPLES: Columns = (("% activity", "pct_activity", 12), ("% event", "pct_event", 9))
 _FILES: Columns = (
     ("reads", "reads", 14), ("avg (ms)", "avg_read_ms", 10), ("writes", "writes", 14),
@@ -48,7 +52,7 @@ _DETAILS: tuple[tuple[str, str, str, int, Columns], ...] = (
     ("samples of blockers", "ash_blocking_sessions", "session", 20, _SAMPLES),
     ("samples of events", "ash_events", "event", 40, (("% activity", "pct_activity", 12),)),
     ("I/O by function", "io_by_function", "function", 24, _IO),
-    ("I/O by file type", "io_by_file_type", "file_type", 24, _IO[:2]),
+    ("I/O by file type", "io_by_file_type", "file_type", 24, _IO[:4]),
     ("tablespaces", "tablespace_io", "tablespace", 24, _FILES),
     ("files", "file_io", "filename", 24, _FILES),
     ("buffer cache advice (MB)", "buffer_cache_advice", "size_mb", 24,
@@ -67,6 +71,17 @@ _DETAILS: tuple[tuple[str, str, str, int, Columns], ...] = (
      (("blocks", "undo_blocks", 12), ("longest query (s)", "longest_query_s", 19))),
     ("global cache load", "gc_load", "name", 40, (("per second", "per_second", 14), ("per txn", "per_txn", 12))),
     ("global cache times", "gc_workload", "name", 56, (("value", "value", 14),)),
+    ("global cache blocks a second, by instance", "gc_rates_by_instance", "inst_num", 16,
+     (("cr received", "blocks_received_per_second_gc_cr", 14),
+      ("current received", "blocks_received_per_second_gc_current", 18),
+      ("cr served", "blocks_served_per_second_gc_cr", 12),
+      ("current served", "blocks_served_per_second_gc_current", 16))),
+    ("block accesses in %, by instance", "gc_efficiency_by_instance", "inst_num", 16,
+     (("local", "buffer_access_local_pct", 10), ("remote", "buffer_access_remote_pct", 10),
+      ("disk", "buffer_access_disk_pct", 10))),
+    ("global cache times in µs, by instance", "gc_latency_by_instance", "inst_num", 16,
+     (("cr received", "cr_blocks_receive_time_us", 14), ("current received", "cu_blocks_receive_time_us", 18),
+      ("cr built", "cr_blocks_build_time_us", 11), ("pinned", "cu_blocks_pin_time_us", 10))),
 )  # fmt: skip
 """What `--all` shows besides: title, section, the value that names a row and its width, columns."""
 _MORE = (
@@ -156,17 +171,25 @@ def _events(report: Record) -> Iterator[str]:
 
 def _classes(report: Record) -> Iterator[str]:
     rows = [row for row in _rows(report["wait_classes"]) if row.get("time_s")]
-    yield from _table("wait classes", 31, _WAITS, rows[:_EVENTS], lambda row: row.get("wait_class"))
+    rows.sort(key=lambda row: -_amount(row["time_s"]))
+    yield from _table("wait classes", 31, _known(_WAITS, rows), rows, lambda row: row.get("wait_class"))
 
 
 def _findings(report: Record) -> Iterator[str]:
-    rows = _rows(report.get("addm_findings"))[:_STATEMENTS]
+    rows = [{**row, "avg_active_sessions": _of_finding(row)} for row in _rows(report.get("addm_findings"))]
+    rows = rows[:_STATEMENTS]
     yield from _table("ADDM findings", 48, _FINDINGS, rows, lambda row: row.get("finding"))
+
+
+def _of_finding(row: Record) -> float | None:
+    """Return the active sessions of a finding: its share of those of the whole task, which is what is printed."""
+    share, whole = row.get("pct_active_sessions"), row.get("task_avg_active_sessions")
+    return _amount(share) * _amount(whole) / 100 if _is_number(share) and _is_number(whole) else None
 
 
 def _model(report: Record) -> Iterator[str]:
     rows = [row for row in _rows(report["time_model"]) if _is_number(row.get("time_s"))]
-    rows.sort(key=lambda row: -float(str(row["time_s"])))
+    rows.sort(key=lambda row: -_amount(row["time_s"]))
     columns = (("time (s)", "time_s", 18), ("% DB", "pct_db_time", 9))
     yield from _table("time model", 46, columns, rows[:_MODEL], lambda row: row.get("name"))
 
@@ -238,10 +261,27 @@ def _segment(row: Record) -> object:
 def _details(report: Record) -> Iterator[str]:
     for title, section, name, wide, columns in _DETAILS:
         rows = _rows(report.get(section))
+        if name != "inst_num":  # of the whole cluster, where those of its instances stand in the same list
+            rows = [row for row in rows if row.get("inst_num") in {None, "*"}]
         kept = rows if name == "size_mb" else rows[:_EVENTS]
         tail = _event if columns[-1:] == _SAMPLES[-1:] else None
-        yield from _table(title, wide, columns, kept, _value_of(name), tail)
+        yield from _table(title, wide, _known(columns, kept), kept, _value_of(name), tail)
         yield ""
+    for instance in _rows(report["instances"]):
+        for words, section in (("top events", "top_events"), ("top background events", "background_events")):
+            rows = _rows(instance.get(section))[:_STATEMENTS]
+            title = f"{words} of {_text(instance.get('instance'))}"
+            yield from _table(title, 31, _known((*_WAITS, _BACKGROUND), rows), rows, _event)
+            yield ""
+
+
+def _known(columns: Columns, rows: Sequence[Record]) -> Columns:
+    """Return the columns without those that no row has a value for, but never none."""
+    return tuple(one for one in columns if any(row.get(one[1]) is not None for row in rows)) or columns
+
+
+def _amount(value: object) -> float:
+    return float(str(value)) if _is_number(value) else 0.0
 
 
 def _value_of(name: str) -> Callable[[Record], object]:

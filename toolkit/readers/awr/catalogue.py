@@ -20,8 +20,16 @@ _EVENT = (
     Field("pct_db_time", r"(wait time )?% ?(of )?(total )?(db|call|ela|elapsed)( time)?|pct (db|call|ela) time"),
     Field("wait_class", r"(wait )?class", _N),
 )
+_SPREAD = (
+    Field("avg_wait_of_instances_ms", "summary avg wait time avg", _MS),
+    Field("least_wait_of_instances_ms", "summary avg wait time min", _MS),
+    Field("most_wait_of_instances_ms", "summary avg wait time max", _MS),
+    Field("std_dev_of_instances_ms", "summary avg wait time std dev", _MS),
+)
+"""How the average wait for an event differs between the instances of a cluster."""
 _EVENTS = (
     *_EVENT,
+    *_SPREAD,
     Field("waits_per_txn", r"waits ?(per )?tx(n)?"),
     Field("pct_timeouts", r"(event )?% ?tim(e ?)?outs?|(event )?% ?tim out"),
     Field("pct_bg_time", r"(wait time )?% ?bg time"),
@@ -49,10 +57,7 @@ CORE = (
             Field("inst_num", r"i#", FieldKind.INSTANCE),
             *_EVENT,
             Field("pct_timeouts", "event %timeouts"),
-            Field("avg_wait_of_instances_ms", "summary avg wait time avg", _MS),
-            Field("least_wait_of_instances_ms", "summary avg wait time min", _MS),
-            Field("most_wait_of_instances_ms", "summary avg wait time max", _MS),
-            Field("std_dev_of_instances_ms", "summary avg wait time std dev", _MS),
+            *_SPREAD,
             Field("instances", "summary avg wait time cnt"),
         ),
         ("inst_num", "event", "time_s", "pct_db_time"),

@@ -8,10 +8,10 @@ from toolkit.readers.awr.tables import snake
 
 _T, _N, _MS = FieldKind.TEXT, FieldKind.IDENTIFIER, FieldKind.MILLISECONDS
 _LABEL, _VALUE = Field("name", "|statistic|name", FieldKind.LABEL), Field("value", "value")
-_INST = Field("inst_num", "i#", _T)
+_INST = Field("inst_num", "i#", FieldKind.ANY)
 _BLOCK_CLASS = Field("block_class", "block class", _T)
-_TO = Field("to_instance", "instance# dest", _T)
-_FROM = Field("from_instance", "inst no|src inst#|instance# src", _T)
+_TO = Field("to_instance", "instance# dest", FieldKind.ANY)
+_FROM = Field("from_instance", "inst no|src inst#|instance# src", FieldKind.ANY)
 _RATES = (
     Field("total", "total"), Field("per_second", "per second"), Field("per_txn", "per trans|per transaction"),
 )  # fmt: skip
@@ -43,8 +43,8 @@ def _ping(unit: str, words: str) -> SectionSpec:
     return SectionSpec(
         "interconnect_ping",
         (
-            Field("from_instance", "instance# src", _T),
-            Field("to_instance", "target instance|instance# target", _T),
+            Field("from_instance", "instance# src", FieldKind.ANY),
+            Field("to_instance", "target instance|instance# target", FieldKind.ANY),
             *(
                 field
                 for size, count, average, deviation in sizes
