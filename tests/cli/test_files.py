@@ -54,6 +54,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("run", "log_file"): ("run", "plan.toml", "--log-file", "PIPE"),
     ("doctor", "query"): ("doctor", "-t", "URL", "--operation", "ctas", "--query", "PIPE"),
     ("doctor", "facts_out"): ("doctor", "-t", "URL", "--facts-out", "PIPE"),
+    ("workload", "transactions"): ("workload", "-t", "URL", "--transactions", "PIPE", "--dry-run"),
     ("export", "facts"): ("export", "plan.toml", "--out", "bundle", "--facts", "PIPE"),
     ("awr show", "files"): ("awr", "show", "PIPE"),
     ("awr trend", "files"): ("awr", "trend", "PIPE"),

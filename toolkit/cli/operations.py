@@ -37,6 +37,7 @@ _METAVARS = {
     OptionKind.NAME: "NAME",
     OptionKind.NAMES: "A,B",
     OptionKind.QUERY: "FILE|-",
+    OptionKind.TRANSACTIONS: "FILE",
     OptionKind.PREDICATE: "CONDITION",
     OptionKind.INTEGER: "N",
     OptionKind.NUMBER: "N",
@@ -196,6 +197,12 @@ def _value(one: Option, text: str) -> OptionValue:
         from toolkit.cli.launch import read_text
 
         return parse_value(one, read_text(text.removeprefix("@")))
+    if one.kind is OptionKind.TRANSACTIONS:
+        from pathlib import Path
+
+        from toolkit.design.transactions import read_transactions
+
+        return read_transactions(Path(text))
     value = parse_value(one, text)
     if one.kind is OptionKind.PATH:
         return _full(str(value))

@@ -97,7 +97,7 @@ class HeadReader:
             self._put(every_option()["query"], self._query_text(value))
         else:
             option = self._option(key, [*self.known, *_GENERAL, "operation", "query_file"])
-            self._put(option, value)
+            self._put(option, self._transactions(value) if option.kind is OptionKind.TRANSACTIONS else value)
 
     def _put(self, option: Option, value: object) -> None:
         if option.key not in self.known:
@@ -116,6 +116,14 @@ class HeadReader:
             return self.known[key]
         takes = f"`{self.operation}` does not accept `{key}`" if key in every_option() else f"unknown key `{key}`"
         raise ToolkitError(takes, code="TK-0101", hint=did_you_mean(key, known))
+
+    def _transactions(self, value: object) -> object:
+        """Return the text of transactions: what is one line is the path of their file."""
+        if not isinstance(value, str) or "\n" in value.strip():
+            return value
+        from toolkit.design.transactions import read_transactions
+
+        return read_transactions(self.folder / value)
 
     def _query_text(self, value: object) -> str:
         path = self.folder / read_text("query_file", value)

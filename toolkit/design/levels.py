@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
+from toolkit.design.transactions import check_transactions
 from toolkit.design.user_sql import check_predicate, check_query
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
@@ -379,6 +380,7 @@ def _words(option: Option, line: str) -> list[str]:
 
 _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.QUERY: lambda option, value: check_query(_text(option, value)),
+    OptionKind.TRANSACTIONS: lambda option, value: check_transactions(_text(option, value)),
     OptionKind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
     OptionKind.NAME: _name,
     OptionKind.NAMES: _names,

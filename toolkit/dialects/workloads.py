@@ -229,7 +229,7 @@ def _percentiles(name: str, counts: Mapping[int, int]) -> Iterator[Metric]:
     for percent_ in _PERCENTILES:
         found = percentile(counts, percent_)
         if found is not None:
-            yield Metric(f"{name}_p{number(percent_, 1).replace('.', '_')}", found, "s", SOURCE)
+            yield Metric(f"{name}_p{percent_:g}".replace(".", "_"), found, "s", SOURCE)
     found = percentile(counts, 100)
     if found is not None:
         yield Metric(f"{name}_max", found, "s", SOURCE)

@@ -27,6 +27,8 @@ class OptionKind(StrEnum):
     DEGREE = "degree"
     SIZE = "size"
     DURATION = "duration"
+    TRANSACTIONS = "transactions"
+    """Transactions of users: on the command line and in files the path of a TOML file, kept as its whole text."""
     PATHS = "paths"
     PATH = "path"
     """A file or folder of this host."""

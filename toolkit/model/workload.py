@@ -36,7 +36,7 @@ class Drawn:
     low: int = 1
     high: int = 1
     skew: float = 1.0
-    values: tuple[str, ...] = ()
+    values: tuple[str | int, ...] = ()
     read: str = ""
 
 

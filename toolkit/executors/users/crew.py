@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from toolkit.executors.users.values import Value, Values, choice_of, drawing
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.workload import Measured, Told, Workload, bucket_of
+from toolkit.model.workload import Draw, Measured, Told, Workload, bucket_of
 from toolkit.targets.base import UserSession
 
 _LOOK_SECONDS = 0.2
@@ -91,6 +91,11 @@ class Crew:
             one.read: self._sessions[0].read(one.read)
             for transaction in work.transactions for one in transaction.parameters if one.read
         }  # fmt: skip
+        for transaction in work.transactions:
+            for one in transaction.parameters:
+                if one.draw is Draw.CHOICE and not (read[one.read] if one.read else one.values):
+                    what = f"parameter `{one.name}` of `{transaction.name}`: there is nothing to choose from"
+                    raise DatabaseError(f"{what}: {one.read}", code="no-values")
         own = random.Random(f"{work.seed} {self.numbers[0]}")  # noqa: S311 (no secret is drawn)
         arrivals = _Arrivals(work.rate * len(self.numbers) / work.users, own) if work.rate else None
         users = [

@@ -33,7 +33,7 @@ def _transaction(told: Json) -> Transaction:
 
 
 def _drawn(told: Json) -> Drawn:
-    given = {**told, "draw": Draw(str(told["draw"])), "values": tuple(cast("list[str]", told["values"]))}
+    given = {**told, "draw": Draw(str(told["draw"])), "values": tuple(cast("list[str | int]", told["values"]))}
     return Drawn(**given)  # type: ignore[arg-type]
 
 

@@ -28,6 +28,7 @@ from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.values import Row
 from toolkit.model.workload import Measured, UsersAct, UsersStep, Workload, seconds_of
 from toolkit.targets.base import SessionTag, Target, UsersTarget
+from toolkit.units import counted
 
 _TICK_SECONDS = 0.1
 _BEGIN_SECONDS = 120.0
@@ -211,6 +212,7 @@ class Users:
         for one in self._processes:
             left = workload.measure_seconds + _BEGIN_SECONDS
             found.add(measured_of(one.answer(left, self._look)))
+        _refuse_what_never_ends_well(found)
         rows = tuple(_rows(found))
         return Answer(rows, lines=tuple(_lines(found)), span=(begin + offset, end + offset))
 
@@ -240,6 +242,26 @@ class Users:
             raise DatabaseError("the users were stopped", code="cancelled", cancelled=True)
         if self._crew is not None and self._crew.error is not None:
             raise self._crew.error
+
+
+def _refuse_what_never_ends_well(found: Measured) -> None:
+    """Fail a trial with a transaction that failed each time, or in which nothing ended.
+
+    Raises:
+        DatabaseError: with the code of the most frequent error.
+    """
+    lines = tuple(_lines(found))
+    for name, told in found.transactions.items():
+        if told.failed and not told.done:
+            code = max(told.errors, key=lambda each: told.errors[each])
+            raise DatabaseError(
+                f"the transaction `{name}` failed each of {counted(told.failed, 'time')} that it ended: "
+                f"{told.messages[code]}",
+                code=code,
+                lines=lines,
+            )
+    if not any(told.done for told in found.transactions.values()):
+        raise DatabaseError("no transaction ended in the measured interval", code="none-ended", lines=lines)
 
 
 # -- how it is handed on ------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from toolkit.design.order import cells_of
 from toolkit.design.statements import split
+from toolkit.design.transactions import ReadFrom, only_reads, parse_transactions, statements_of
 from toolkit.dialects.work import Call, Work
 from toolkit.dialects.workloads import BUILT_IN, BuiltIn, RunUsers, Tables, table_values, workloads_of
 from toolkit.errors import ToolkitError
@@ -38,6 +39,7 @@ class UsersAtWork:
         Raises:
             ToolkitError: TK-0304.
         """
+        _check_own(planner)
         found = [support_of(planner, self.pieces(planner, cell)) for cell in cells_of(planner.spec.factors)]
         if not any(support.ok for support in found):
             raise ToolkitError(found[0].sentence, code="TK-0304", hint=found[0].hint)
@@ -45,7 +47,7 @@ class UsersAtWork:
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         how, options = _how(planner), planner.options(cell)
         workload = Workload(
-            transactions=tuple(_transactions(planner, cell)),
+            transactions=_transactions(planner, cell),
             users=_whole(options.get("users"), 1),
             measure_seconds=measured_seconds(options),
             ramp_up_seconds=float(str(options.get("ramp_up", UP))),
@@ -64,7 +66,10 @@ class UsersAtWork:
         return (Piece(replace(work, users=replace(workload, settings=settings)), label),)
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
-        built, how = _built(planner), _how(planner)
+        how = _how(planner)
+        if planner.spec.text("builtin") is None:
+            return assemble(planner, cell, self.pieces(planner, cell))
+        built = _built(planner)
         every = {scale: _tables(planner, built, scale) for scale in _scales(planner)}
         mark = mark_of(planner.naming.key)
         setup = [
@@ -115,8 +120,51 @@ def _tables(planner: Planner, built: BuiltIn, scale: int) -> Tables:
     return found
 
 
-def _transactions(planner: Planner, cell: Cell) -> Iterator[Transaction]:
-    """Yield the transactions of a configuration."""
+def _check_own(planner: Planner) -> None:
+    """Refuse transactions of the user's that change data without a word about it.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    if planner.spec.text("builtin") is not None or planner.spec.flag("may_change_data"):
+        return
+    for one in _own(planner):
+        if not only_reads(one.statements, planner.dialect.engine):
+            raise ToolkitError(
+                f"the transaction `{one.name}` changes data of yours, which nothing puts back",
+                code="TK-0107",
+                hint="add `--may-change-data` if it may stay changed, on a database where that is wanted",
+            )
+
+
+def _transactions(planner: Planner, cell: Cell) -> tuple[Transaction, ...]:
+    """Return the transactions of a configuration; the user's own are the same in all of them."""
+    if planner.spec.text("builtin") is None:
+        return planner.once("transactions", lambda: _own(planner))
+    return tuple(_of_built_in(planner, cell))
+
+
+def _own(planner: Planner) -> tuple[Transaction, ...]:
+    found = []
+    for one in parse_transactions(str(planner.spec.text("transactions"))):
+        drawn = tuple(
+            replace(each, read=_reading(planner, one.columns[each.name])) if each.name in one.columns else each
+            for each in one.parameters
+        )
+        found.append(Transaction(one.name, statements_of(one, planner.dialect.engine), one.weight, drawn))
+    return tuple(found)
+
+
+def _reading(planner: Planner, column: ReadFrom) -> str:
+    """Return the query that reads the values of a parameter."""
+    name = planner.dialect.parse_name(column.column, planner.facts.release).name
+    call = Call(
+        "last_value" if column.last else "values_of", {"column": name, "table": planner.qualified(column.table)}
+    )
+    return render_call(planner.dialect, call)
+
+
+def _of_built_in(planner: Planner, cell: Cell) -> Iterator[Transaction]:
     built, scale = _built(planner), _scale(cell, planner)
     values: Mapping[str, object] = table_values(_tables(planner, built, scale))
     for one in built.transactions:

@@ -1,0 +1,121 @@
+"""`dbatk workload` as a user types it, on DuckDB."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Dbatk
+
+SHORT = ("--measure-for", "1s", "--ramp-up", "0")
+READS = """
+[[transaction]]
+name = "look"
+sql = "SELECT count(*) FROM small WHERE i = :i"
+parameters = {i = {column = "i", of = "small"}}
+"""
+
+
+def metrics_of(dbatk: Dbatk) -> dict[str, float]:
+    (trial,) = json.loads(dbatk("report", "last", "--json").out)["trials"]
+    return {each["name"]: each["value"] for each in trial["metrics"]}
+
+
+def test_own_transactions_that_read_are_run_once_as_a_job(dbatk: Dbatk, home: Path, url: str) -> None:
+    (home / "t.toml").write_text(READS)
+    answer = dbatk("workload", "-t", url, "--transactions", "t.toml", "--users", "2", *SHORT)
+    assert answer.status == 0, answer.err
+    assert "users 2" in answer.out
+    found = metrics_of(dbatk)
+    assert found["tps"] > 0
+    assert found["errors"] == 0
+    assert found["latency_p99_9"] >= found["latency_p50"] > 0
+
+
+def test_the_text_that_was_given_is_kept_with_the_experiment(dbatk: Dbatk, home: Path, url: str) -> None:
+    (home / "t.toml").write_text(READS)
+    line = ("workload", "-t", url, "--transactions", "t.toml", "--users", "2", *SHORT)
+    assert dbatk(*line, "--save-as", "e.toml").status == 0
+    (home / "t.toml").unlink()
+    shown = dbatk("run", "e.toml", "--dry-run")
+    assert shown.status == 0, shown.err
+    assert "SELECT count(*) FROM small WHERE i = :i;" in shown.out
+    assert ':i = one of: SELECT "i" FROM' in shown.out
+
+
+def test_a_file_of_an_experiment_names_the_file_of_transactions(dbatk: Dbatk, home: Path, url: str) -> None:
+    folder = home / "sub"
+    folder.mkdir()
+    (folder / "t.toml").write_text(READS)
+    (folder / "e.toml").write_text(
+        f'[experiment]\ntarget = "{url}"\noperation = "workload"\ntransactions = "t.toml"\nmeasure_for = "1s"\n'
+        "ramp_up = 0\n\n[factors]\nusers = [1, 2]\n"
+    )
+    shown = dbatk("run", "sub/e.toml", "--dry-run")
+    assert shown.status == 0, shown.err
+    assert shown.out.count("transaction look, weight 1") == 2
+
+
+def test_what_changes_data_must_be_said(dbatk: Dbatk, home: Path, url: str) -> None:
+    (home / "t.toml").write_text(
+        '[[transaction]]\nname = "add"\nsql = "INSERT INTO small (i) VALUES (:n)"\n'
+        'parameters = {n = {after = "i", of = "small"}}\n'
+    )
+    line = ("workload", "-t", url, "--transactions", "t.toml", "--users", "2", *SHORT)
+    refused = dbatk(*line)
+    assert (refused.status, "`add` changes data of yours" in refused.err) == (2, True)
+    assert "--may-change-data" in refused.err
+    assert dbatk(*line, "--may-change-data").status == 0
+    assert metrics_of(dbatk)["errors"] == 0
+    with duckdb.connect(str(home / "small.duckdb"), read_only=True) as beside:
+        rows = beside.execute("SELECT count(*), count(DISTINCT i) FROM small").fetchall()
+    assert rows[0][0] == rows[0][1]
+
+
+def test_a_transaction_that_always_fails_fails_the_trial_with_its_count(
+    dbatk: Dbatk, home: Path, url: str
+) -> None:
+    (home / "t.toml").write_text(
+        '[[transaction]]\nname = "bad"\nsql = "SELECT error(\'no such day\')"\n\n' + READS.strip()
+    )
+    answer = dbatk("workload", "-t", url, "--transactions", "t.toml", *SHORT)
+    assert answer.status == 3
+    assert "the transaction `bad` failed each of" in answer.out + answer.err
+    assert "no such day" in answer.out + answer.err
+
+
+def test_a_statement_that_is_wrong_is_said_before_anything_runs(dbatk: Dbatk, home: Path, url: str) -> None:
+    (home / "t.toml").write_text('[[transaction]]\nname = "bad"\nsql = "SELECT x FROM no_such_table"\n')
+    answer = dbatk("workload", "-t", url, "--transactions", "t.toml", *SHORT)
+    assert answer.status == 3
+    assert "statement 1 of the transaction `bad`" in answer.out + answer.err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--builtin", "tpcb", "--users", "0"), "users"),
+        (("--builtin", "tpcb", "--think-time", "-1"), "think_time"),
+        (("--builtin", "tpcb", "--rate", "0"), "rate"),
+        (("--builtin", "tpcb", "--scale", "0"), "scale"),
+        (("--builtin", "tpcb", "--measure-for", "0.2s"), "shorter than a second"),
+        (("--builtin", "tpc"), "tpcb"),
+        (("--builtin", "tpcb", "--isolation", "serializable"), "isolation"),
+        (("--builtin", "tpcb", "--transactions", "t.toml"), "builtin"),
+        (("--transactions", "t.toml", "--scale", "3"), "scale"),
+        (("--transactions", "none.toml"), "none.toml"),
+        ((), "builtin"),
+        (("--builtin", "tpcb", "--scale", "100000"), "free"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_made(
+    dbatk: Dbatk, home: Path, url: str, more: tuple[str, ...], said: str
+) -> None:
+    (home / "t.toml").write_text(READS)
+    answer = dbatk("workload", "-t", url, *more)
+    assert (answer.status in {2, 5}, said in answer.err) == (True, True), answer.err
+    assert "Traceback" not in answer.err
+    assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []

@@ -1,0 +1,137 @@
+"""Transactions as users write them: what is read, and what is refused with its place and a hint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolkit.design.statements import split
+from toolkit.design.transactions import (
+    ReadFrom,
+    WrittenTransaction,
+    only_reads,
+    parse_transactions,
+    read_transactions,
+    statements_of,
+)
+from toolkit.errors import ToolkitError
+from toolkit.model.workload import Draw
+
+WHOLE = """
+[[transaction]]
+name = "pay"
+weight = 3
+sql = '''
+UPDATE a SET b = b + :delta WHERE id = :id; -- a comment; with a quote '
+INSERT INTO h VALUES (:id, 'x;y', :n, :city::text);
+'''
+[transaction.parameters]
+delta = {uniform = [-5, 5]}
+id = {zipf = [1, 100], skew = 1.2}
+n = {after = "no", of = "s.h"}
+city = {choice = ["Rome", "Oslo"]}
+"""
+
+
+def only(text: str) -> WrittenTransaction:
+    (one,) = parse_transactions(text)
+    return one
+
+
+def test_a_transaction_has_its_statements_weight_and_parameters() -> None:
+    one = only(WHOLE)
+    first, second = statements_of(one, "postgresql")
+    assert (first, second[-2:]) == ("UPDATE a SET b = b + :delta WHERE id = :id", "t)")
+    assert (one.name, one.weight) == ("pay", 3.0)
+    drawn = {each.name: each for each in one.parameters}
+    assert (drawn["delta"].draw, drawn["delta"].low, drawn["delta"].high) == (Draw.UNIFORM, -5, 5)
+    assert (drawn["id"].draw, drawn["id"].skew) == (Draw.ZIPF, 1.2)
+    assert drawn["city"].values == ("Rome", "Oslo")
+    assert one.columns == {"n": ReadFrom("no", "s.h", last=True)}
+
+
+def test_files_that_it_names_are_read_into_the_text_once(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT 1")
+    (tmp_path / "t.toml").write_text('[[transaction]]\nname = "a"\nfile = "a.sql"\n')
+    text = read_transactions(tmp_path / "t.toml")
+    (tmp_path / "a.sql").write_text("SELECT 2")
+    assert only(text).sql == "SELECT 1"
+    assert read_again(text, tmp_path) == text
+
+
+def read_again(text: str, folder: Path) -> str:
+    (folder / "again.toml").write_text(text)
+    return read_transactions(folder / "again.toml")
+
+
+BAD = {
+    "": "there is no transaction",
+    "[transaction]": "there is no transaction",
+    "[[other]]": "unknown table `other`",
+    "[[transaction]]\nname = 'P'\nsql = 'x'": "small letters",
+    "[[transaction]]\nname = 'p'": "`p` has no SQL",
+    "[[transaction]]\nname = 'p'\nsql = ' '": "`p` has no SQL",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nweight = 0": "above 0",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nweight = -1": "above 0",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nweight = nan": "above 0",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nwait = 1": "unknown key `wait`",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\n[[transaction]]\nname = 'p'\nsql = 'x'": "two transactions",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = 1}": "say how it is drawn",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {}}": "say how it is drawn",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [5, 1]}}": "5 to 1 is no range",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [1]}}": "two whole numbers",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [1, 2], skew = 1}}": "key `skew`",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {zipf = [1, 2], skew = 0}}": "above 0",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {choice = []}}": "takes a list",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {column = 'c'}}": "of = ",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {sequence = 1.5}}": "whole number",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), BAD.items())
+def test_what_cannot_be_right_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ToolkitError, match=said) as caught:
+        parse_transactions(text)
+    assert caught.value.code == "TK-0106"
+
+
+WRONG = {
+    "BEGIN; SELECT 1": "has `BEGIN`",
+    "SELECT 1; COMMIT": "has `COMMIT`",
+    "SET search_path = x": "has `SET`",
+    "-- nothing": "holds no statement",
+    "SELECT 'open": "not closed",
+    "SELECT :b": "uses `:b`",
+    "SELECT 1": "parameter `a` that its SQL does not use",
+}
+
+
+@pytest.mark.parametrize(("sql", "said"), WRONG.items())
+def test_what_its_sql_may_not_be(sql: str, said: str) -> None:
+    one = only(f'[[transaction]]\nname = "p"\nsql = """{sql}"""\nparameters = {{a = {{uniform = [1, 2]}}}}')
+    with pytest.raises(ToolkitError, match=said) as caught:
+        statements_of(one, "postgresql")
+    assert caught.value.code == "TK-0105"
+
+
+def test_statements_are_divided_where_the_engine_would_divide_them() -> None:
+    assert split("a ';' b; /* ; */ c;;", "postgresql") == ("a ';' b", "c")
+    assert split("a $$;$$ b; c", "postgresql") == ("a $$;$$ b", "c")
+    assert split("a q'[;']' b; c", "oracle") == ("a q'[;']' b", "c")
+    assert split(" -- only this", "duckdb") == ()
+
+
+@pytest.mark.parametrize(
+    ("sql", "reads"),
+    [
+        ("SELECT x FROM t WHERE a = :a", True),
+        ("WITH q AS (SELECT :a) SELECT * FROM q", True),
+        ("SELECT x FROM t WHERE a = :a FOR UPDATE", False),
+        ("WITH q AS (DELETE FROM t RETURNING *) SELECT * FROM q", False),
+        ("UPDATE t SET a = 1", False),
+        ("CALL p()", False),
+    ],
+)
+def test_what_only_reads_is_told_from_what_may_change_something(sql: str, reads: bool) -> None:
+    assert only_reads((sql,), "postgresql") is reads
