@@ -56,6 +56,10 @@ _FACTOR = option(
     "factor", "what is varied, and stands as {NAME} among the arguments: threads=1,2,4 or 1..32x2 (several)",
     kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
 )  # fmt: skip
+_SETTING = option(
+    "setting", "a setting of the database: work_mem=4MB,64MB (several); set, verified and restored",
+    kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
+)  # fmt: skip
 _NOLOGGING = option("nologging", "short for --logging nologging", kind=bool, topic=Topic.FACTORS)
 
 
@@ -92,6 +96,7 @@ def parameters_of(operation: OperationName) -> list[Parameter]:
         own.append(_FACTOR)
     if any(one.name == "logging" for one in declared.options):
         own.append(_NOLOGGING)
+    own.append(_SETTING)
     target = _TARGET if not declared.default_target else _target_or(declared.default_target)
     return [target, *own, *DESIGN, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
 
@@ -159,6 +164,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
     from toolkit.design.build import build_experiment
     from toolkit.design.levels import check_value, parse_levels
     from toolkit.design.programs import read_factor
+    from toolkit.design.settings import read_setting
 
     options: dict[str, OptionValue] = {}
     levels: dict[str, tuple[Level, ...]] = {}
@@ -183,6 +189,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
             )
         levels["logging"] = ("nologging",)
     extra = [read_factor(text) for text in arguments.texts("factor")]
+    extra += [read_setting(text) for text in arguments.texts("setting")]
     return build_experiment(operation, options, levels, _general(arguments, declaration(operation)), extra)
 
 

@@ -132,7 +132,7 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
         ToolkitError: TK-0304 naming the option and the engines that have it.
     """
     known = {option.name: option for option in options_of(experiment.operation)}
-    for name in (*experiment.options, *(factor.name for factor in experiment.factors if factor.command is None)):
+    for name in (*experiment.options, *(factor.name for factor in experiment.factors if factor.own)):
         option = known.get(name)
         if option is not None and not option.is_of(engine):
             engines = " and ".join(sorted(option.engines))
@@ -145,7 +145,7 @@ def check_engine(experiment: Experiment, engine: EngineName) -> None:
 
 
 def _free(extra: Sequence[Factor]) -> Levels:
-    return {factor.name: factor.levels for factor in extra if factor.command is None}
+    return {factor.name: factor.levels for factor in extra if factor.own}
 
 
 def _flag(name: str) -> str:
@@ -163,11 +163,11 @@ def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) 
     own = [Factor(one.name, said[one.name], one.unit) for one in options_of(operation) if one.name in said]
     taken = every_option() if not declaration(operation).free_factors else {o.name for o in options_of(operation)}
     for factor in extra:
-        if factor.name in taken:
+        if factor.name in ({one.name for one in own} if factor.setting else taken):
             raise ToolkitError(
                 f"the factor `{factor.name}` has the name of an option",
                 code="TK-0107",
-                hint=f"put `{factor.name}` under [factors], or give the factor another name",
+                hint=f"give `{factor.name}` once: under [factors], or as a factor of another name",
             )
         if sum(other.name == factor.name for other in extra) > 1:
             raise ToolkitError(f"two factors are named `{factor.name}`", code="TK-0107", hint="rename one")

@@ -220,10 +220,13 @@ def dump_experiment(experiment: Experiment) -> str:
     lines = ["[experiment]"]
     lines += [_line(key, value) for key, value in _general_items(experiment)]
     lines += [_line(known[name], value) for name, value in experiment.options.items()]
-    plain = [factor for factor in experiment.factors if factor.command is None]
+    plain = [factor for factor in experiment.factors if factor.own]
     if plain:
         named = ((known.get(factor.name, factor.name), factor.levels) for factor in plain)
         lines += ["", "[factors]", *(_line(key, levels) for key, levels in named)]
+    settings = [factor for factor in experiment.factors if factor.setting]
+    if settings:
+        lines += ["", "[factors.setting]", *(_line(_key(factor.name), factor.levels) for factor in settings)]
     for factor in experiment.factors:
         if factor.command is not None:
             lines += ["", "[[factor]]", *_factor_lines(factor, factor.command)]
@@ -278,6 +281,10 @@ def _line(key: str, value: OptionValue | tuple[Level, ...]) -> str:
     if isinstance(value, tuple):
         return f"{key} = [{', '.join(map(_spell, value))}]"
     return f"{key} = {_spell(value)}"
+
+
+def _key(name: str) -> str:
+    return f'"{name}"' if "." in name else name
 
 
 def _spell(value: Level) -> str:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from toolkit.design.build import General, parse_detect
 from toolkit.design.levels import check_levels, check_value
 from toolkit.design.programs import check_name, free_levels
+from toolkit.design.settings import read_settings
 from toolkit.documents import TomlDocument, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -61,6 +62,9 @@ class HeadReader:
     def read_factors(self, factors: Mapping[str, object]) -> None:
         for key, value in factors.items():
             with self.at("factors", key):
+                if key == "setting" and isinstance(value, Mapping):
+                    self.free += read_settings(value)
+                    continue
                 if declaration(self.operation).free_factors and key not in self.known:
                     check_name(key)
                     levels = free_levels(key, value) if isinstance(value, str) else self._free_levels(key, value)

@@ -88,7 +88,7 @@ def _check(a: Experiment, b: Experiment, names: tuple[str, str]) -> None:
             hint=f"give `{name}` in both, with the level that each is to have",
         )
     for one, other in zip(a.factors, _ordered(a, b), strict=True):
-        if one.command != other.command:
+        if (one.command, one.setting) != (other.command, other.setting):
             raise ToolkitError(f"the factor `{one.name}` is applied in two ways", code="TK-0110", hint=_BOTH)
     if all(set(one.levels) == set(other.levels) for one, other in zip(a.factors, _ordered(a, b), strict=True)):
         raise ToolkitError(

@@ -1,8 +1,7 @@
 """What an engine's dialect is: names, spellings and support, as data and pure functions.
 
-Operations are neutral: they decide *what* is worked on (a `Work` for each object, on a copy or live).
-A dialect decides *how* its engine spells that: it answers with `Call`s, each naming a template of
-`templates/<engine>/` and the values it takes. A new engine is a folder here, a target, templates and SQL files.
+Operations decide *what* is worked on, a dialect *how* its engine spells that: it answers with `Call`s, each naming
+a template of `templates/<engine>/` and its values. A new engine is a folder here, a target, templates, SQL files.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Protocol
 from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.settings import WithSettings
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
@@ -31,7 +31,6 @@ class Counting(Protocol):
 
     def reading_begin(self) -> tuple[Call, ...]:
         """Let a session that only reads see the database as it is now, until it is closed."""
-        ...
 
     def count_target(self, work: Work) -> Call:
         """Count the rows of the table that a load makes or fills (column `row_count`)."""
@@ -384,7 +383,9 @@ class Unlogged(Protocol):
         ...
 
 
-class Dialect(Identifiers, Server, Judging, Watched, Catalogue, ScratchObjects, Unlogged, Counting, Protocol):
+class Dialect(
+    Identifiers, Server, Judging, Watched, Catalogue, ScratchObjects, Unlogged, Counting, WithSettings, Protocol
+):
     """All that is particular to an engine, without a connection.
 
     `toolkit.dialects.quiet.Quiet` answers what an engine lacks, each with a sentence.

@@ -13,6 +13,7 @@ from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, Loc
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
+from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine as declared
@@ -38,6 +39,7 @@ class Quiet:
     scheduler_files: tuple[str, ...] = ()
     online_rebuilds_apart = False
     keeps_identity = False
+    settings: Settings | None = None
 
     def _lacks(self, what: str) -> ToolkitError:
         return ToolkitError(f"{declared(self.engine).title} has no {what} in dbatk", code="TK-0304")

@@ -63,6 +63,13 @@ class Factor:
     levels: tuple[Level, ...]
     unit: str | None = None
     command: CommandFactor | None = None
+    setting: bool = False
+    """Whether it is a setting of the database, which the engine's own catalogue knows."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it is one of the operation itself."""
+        return self.command is None and not self.setting
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,9 @@ class Planner:
         return ObjectRef(kind, QualifiedName(name, self.work_schema(near)), scratch=True, table=table)
 
     def options(self, cell: Cell) -> Mapping[str, OptionValue]:
-        """Lay the levels of a cell over the experiment's options."""
-        return {**self.spec.options, **cell}
+        """Lay the levels of a cell over the experiment's options; settings of the database are no options."""
+        settings = {factor.name for factor in self.spec.factors if factor.setting}
+        return {**self.spec.options, **{name: level for name, level in cell.items() if name not in settings}}
 
     def workers(self, cell: Cell) -> int:
         """Return how many sessions work at once."""

@@ -3,13 +3,13 @@
 from toolkit.runner.around import environment_of
 from toolkit.runner.changes import Changes
 from toolkit.runner.context import PlanningContext, RunContext, job_of, spec_of, trials_of
+from toolkit.runner.judging import interrupted
 from toolkit.runner.lease import Locks, holding_lease, holding_locks
 from toolkit.runner.leftovers import end_orphaned_sessions
 from toolkit.runner.monitor import within
 from toolkit.runner.stop import Stop
 from toolkit.runner.sweep import Sweep
 from toolkit.runner.todo import OUT_OF_REACH, missing, worth_repeating
-from toolkit.runner.trial import interrupted
 from toolkit.runner.undo_script import UndoScript
 from toolkit.runner.undoing import Undone
 

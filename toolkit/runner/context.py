@@ -24,12 +24,13 @@ from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events, Stopping
 from toolkit.model.records import run_key
 from toolkit.model.steps import Stages, Step
-from toolkit.model.values import Cell, Factor, Support
+from toolkit.model.values import Cell, Support
 from toolkit.model.words import Keep, Mode, Role
 from toolkit.operations.base import Operation, Piece, Planner, support_of
 from toolkit.operations.registry import operation
 from toolkit.runner.changes import Changes
 from toolkit.runner.external import with_external_factors
+from toolkit.runner.settings import ServerSettings, with_settings
 from toolkit.runner.stop import Stop
 from toolkit.snapshots import Provider
 from toolkit.snapshots.host import DISTURBED_ABOVE, STANDS_OUT_BY
@@ -180,6 +181,10 @@ class PlanningContext:
         """The steps of every cell under placeholder names; a cell that cannot be had has none, and says why."""
         return tuple(self._script(number, cell, support) for number, (cell, support) in enumerate(self.support, 1))
 
+    def with_settings(self, stages: Stages, cell: Cell, *, shown: bool = False) -> Stages:
+        """Return stages with the settings of a cell; `shown` has changes of the server, too."""
+        return with_settings(stages, self.experiment, self.dialect, self.facts, cell, shown=shown)
+
     @cached_property
     def kept(self) -> tuple[Script, ...]:
         """With `--keep best`: the job that each cell would be; without stages where too little was read."""
@@ -199,12 +204,13 @@ class PlanningContext:
         if not support.ok:
             return Script(title, None, support.sentence)
         stages = self.operation.plan(self.planner(number=number), cell)
-        return Script(title, with_external_factors(stages, self.experiment.factors, cell))
+        stages = with_external_factors(stages, self.experiment.factors, cell)
+        return Script(title, self.with_settings(stages, cell, shown=True))
 
 
 def job_of(experiment: Experiment, cell: Cell) -> Experiment:
     """Return the job that one cell of a measurement is."""
-    factors = tuple(Factor(name, (level,)) for name, level in cell.items())
+    factors = tuple(replace(factor, levels=(cell[factor.name],)) for factor in experiment.factors)
     return replace(experiment, mode=Mode.JOB, factors=factors, repeat=1, warmup=0, keep=Keep.NONE)
 
 
@@ -268,6 +274,7 @@ class RunContext:
     """The facts of the run's very beginning, where it was resumed."""
     plans_kept: set[Cell] = field(default_factory=set)
     workers: Workers = field(default_factory=Workers)
+    server: ServerSettings = field(default_factory=ServerSettings)
     barred: Callable[[PlannedTrial], str | None] = lambda _: None
     """Says, before a trial, what it would find no room for or what it would harm; asked anew each time."""
     before_trial: Callable[[], None] = lambda: None
@@ -301,7 +308,8 @@ class RunContext:
     def stages(self, cell: Cell, sequence: int) -> Stages:
         """Return the stages of one attempt of one trial; those asked for last are kept."""
         if self._stages is None or self._stages[0] != (cell, sequence):
-            self._stages = (cell, sequence), self.operation.plan(self.planner(sequence), cell)
+            stages = self.operation.plan(self.planner(sequence), cell)
+            self._stages = (cell, sequence), self.planning.with_settings(stages, cell)
         return self._stages[1]
 
     @property

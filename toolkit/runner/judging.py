@@ -5,14 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.operations import RowSemantics, declaration, degree_level
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import TrialRecord
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Mode, Outcome
 from toolkit.operations.base import Piece
@@ -202,3 +204,16 @@ def _sentence(error: DatabaseError | ToolkitError, timed: TimedResult | None) ->
     bad = sum(1 for result in timed.items if result.error is not None)
     total = len(timed.items) + len(timed.not_begun)
     return text if total == 1 else f"{bad} of {total} objects failed, the first: {text}"
+
+
+def unsupported(planned: PlannedTrial, attempt: int, sentence: str, requested: int | None) -> TrialRecord:
+    """Return the record of a trial that the target cannot do; nothing was run."""
+    now = datetime.now(UTC)
+    what = (planned.number, attempt, planned.cell, planned.repeat)
+    return TrialRecord(*what, Outcome.UNSUPPORTED, now, now, reason=sentence, requested_degree=requested)
+
+
+def interrupted(planned: PlannedTrial, attempt: int, began: datetime) -> TrialRecord:
+    """Return the record of a trial that a kill cut off."""
+    what, why = (planned.number, attempt, planned.cell, planned.repeat), "the process ended before the trial did"
+    return TrialRecord(*what, Outcome.INTERRUPTED, began, datetime.now(UTC), reason=why)

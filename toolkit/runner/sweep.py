@@ -20,11 +20,12 @@ from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.changes import CHANGED_MEANWHILE
 from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
+from toolkit.runner.judging import unsupported
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
 from toolkit.runner.parts import from_items, nothing_named, partly_loaded, with_earlier
 from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
-from toolkit.runner.trial import EndedTrial, run_trial, unsupported
+from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.runner.undoing import Undone
 from toolkit.runner.until_known import until_known
 from toolkit.units import counted

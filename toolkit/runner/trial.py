@@ -30,6 +30,7 @@ from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_a
 from toolkit.runner.external import external_factors
 from toolkit.runner.judging import JudgedTrial, judge_trial, may_load_twice
 from toolkit.runner.monitor import Sampler, give_up, in_time
+from toolkit.runner.settings import prove_settings
 from toolkit.runner.waits import TransactionWaits
 from toolkit.store import CANNOT_BE_WRITTEN
 
@@ -103,6 +104,8 @@ def run_trial(
     works = tuple(piece.work for piece in pieces)
     state = TrialState(planned, attempt, datetime.now(UTC), works, left_out=stages.timed.left_out)
     try:
+        with state.phase("prepare"):
+            context.server.apply(context, planned, stages)
         with external_factors(context, planned, stages.timed.workers):
             _before(context, state, stages)
             by_label = {piece.label: piece.work for piece in pieces}
@@ -140,6 +143,7 @@ def _before(context: RunContext, state: TrialState, stages: Stages) -> None:
                 state.workers += 1
                 for step in context.workers.due(number, session.identity, stages):
                     _in_worker(context, state, step, number)
+            prove_settings(context, state.planned, stages)
     except (DatabaseError, ToolkitError) as error:
         state.failed(error)
 
@@ -385,16 +389,3 @@ def _record(state: TrialState, judged: JudgedTrial) -> TrialRecord:
         metrics=state.metrics,
         samples=state.samples,
     )
-
-
-def unsupported(planned: PlannedTrial, attempt: int, sentence: str, requested: int | None) -> TrialRecord:
-    """Return the record of a trial that the target cannot do; nothing was run."""
-    now = datetime.now(UTC)
-    what = (planned.number, attempt, planned.cell, planned.repeat)
-    return TrialRecord(*what, Outcome.UNSUPPORTED, now, now, reason=sentence, requested_degree=requested)
-
-
-def interrupted(planned: PlannedTrial, attempt: int, began: datetime) -> TrialRecord:
-    """Return the record of a trial that a kill cut off."""
-    what, why = (planned.number, attempt, planned.cell, planned.repeat), "the process ended before the trial did"
-    return TrialRecord(*what, Outcome.INTERRUPTED, began, datetime.now(UTC), reason=why)

@@ -57,7 +57,9 @@ def _plain(experiment: Experiment) -> dict[str, object]:
 
 def _plain_factor(factor: Factor) -> dict[str, object]:
     command = None if factor.command is None else asdict(factor.command)
-    return {"name": factor.name, "levels": list(factor.levels), "unit": factor.unit, "command": command}
+    return {"name": factor.name, "levels": list(factor.levels), "unit": factor.unit, "command": command} | (
+        {"setting": True} if factor.setting else {}
+    )
 
 
 def _experiment(document: _Object) -> Experiment:
@@ -95,6 +97,7 @@ def _factor(document: _Object) -> Factor:
         levels=cast("tuple[Level, ...]", tuple(_list(document["levels"]))),
         unit=cast("str | None", document.get("unit")),
         command=None if command is None else _command(_object(command)),
+        setting=bool(document.get("setting")),
     )
 
 

@@ -34,7 +34,7 @@ from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import outside_of, partition_table
 from tests.oracle.standin.scenario import Scenario
-from tests.oracle.standin.state import Made, Session, State, instance_name
+from tests.oracle.standin.state import MODIFIABLE, Made, Session, State, instance_name
 from tests.oracle.standin.statistics import literals
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
@@ -45,8 +45,15 @@ _STATS_ARGUMENTS = frozenset(
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
      "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size",
-     "query_rewrite_enabled", "tracefile_identifier", "current_schema"}
+     "query_rewrite_enabled", "tracefile_identifier", "current_schema", "optimizer_features_enable"}
 )  # fmt: skip
+
+
+def _valid(name: str, value: str) -> str:
+    """Return a value as the catalogue shows it; of OPTIMIZER_FEATURES_ENABLE only a release is one."""
+    if name == "optimizer_features_enable" and value.strip("'") not in {"12.2.0.1", "18.1.0", "19.1.0"}:
+        raise ora(96, f"invalid value {value} for parameter {name}, must be from among 19.1.0, 18.1.0, 12.2.0.1")
+    return value.strip("'")
 
 
 _LOCKING = frozenset(
@@ -300,7 +307,16 @@ class Engine(IndexWork):
             raise ora(65040)
         if name not in _PARAMETERS:
             raise ora(2248, name)
-        session.parameters[name] = value.strip("'")
+        session.parameters[name] = _valid(name, value)
+
+    def _do_system_set(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Set a parameter of the instance in memory; sessions that set it themselves keep theirs."""
+        name = (command.parts["parameter"] or "").lower()
+        if "ALTER SYSTEM" not in self.scenario.privileges:
+            raise ora(1031)
+        if MODIFIABLE.get(name, ("", ""))[1] != "IMMEDIATE":
+            raise ora(2095)
+        self.state.parameters[name] = _valid(name, command.parts["value"] or "")
 
     def _do_switch(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         verb, what = (command.parts["verb"] or "").upper(), (command.parts["what"] or "").upper()

@@ -43,6 +43,8 @@ _TEXTS = {
     1722: "invalid number",
     2003: "invalid USERENV parameter",
     2248: "invalid option for ALTER SESSION",
+    96: "invalid value for parameter",
+    2095: "specified initialization parameter cannot be modified",
     439: "feature not enabled: Online Index Build",
     6550: "PLS-00306: wrong number or types of arguments in call",
     2149: "Specified partition does not exist",

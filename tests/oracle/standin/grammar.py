@@ -104,6 +104,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
         r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b.*?\bTHEN\s+"
         r"DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
     ),
+    ("system_set", r"ALTER\s+SYSTEM\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)\s+SCOPE=MEMORY"),
     ("flush", r"ALTER\s+SYSTEM\s+FLUSH\s+BUFFER_CACHE"),
     ("read_only", r"SET\s+TRANSACTION\s+READ\s+ONLY"),
     ("commit", r"COMMIT"),

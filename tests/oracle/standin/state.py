@@ -111,6 +111,14 @@ PARAMETERS = {
 }  # fmt: skip
 
 
+MODIFIABLE = {
+    "optimizer_features_enable": ("TRUE", "IMMEDIATE"), "workarea_size_policy": ("TRUE", "IMMEDIATE"),
+    "sort_area_size": ("TRUE", "DEFERRED"), "pga_aggregate_target": ("FALSE", "IMMEDIATE"),
+    "audit_file_dest": ("FALSE", "DEFERRED"),
+}  # fmt: skip
+"""ISSES_MODIFIABLE and ISSYS_MODIFIABLE; what is not named is set in the parameter file only."""
+
+
 @dataclass
 class State:
     """Everything the catalogue tells."""
@@ -142,6 +150,8 @@ class State:
     unlogged_at: datetime.datetime | None = None
     cached: bool = False
     """Whether the blocks of what was read are in the buffer cache."""
+    parameters: dict[str, str] = field(default_factory=dict)
+    """What ALTER SYSTEM has set in memory."""
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)
@@ -215,14 +225,16 @@ _SIZES = frozenset({"sga_target", "pga_aggregate_target", "pga_aggregate_limit",
 
 def _parameter(state: State, session: Session) -> list[CatalogueRow]:
     limits = {"parallel_max_servers": str(state.scenario.max_servers)}
-    values = {**PARAMETERS, **limits, **state.scenario.parameters, **session.parameters}
+    values = {**PARAMETERS, **limits, **state.scenario.parameters, **state.parameters, **session.parameters}
     return [
         {
             "NUM": number,
             "NAME": name,
             "VALUE": value,
             "ISDEFAULT": "FALSE" if name == "compatible" else "TRUE",
-            "TYPE": 6 if name in _SIZES else 2,
+            "TYPE": 6 if name in _SIZES else 3 if name == "sort_area_size" else 2,
+            "ISSES_MODIFIABLE": MODIFIABLE.get(name, ("FALSE", "FALSE"))[0],
+            "ISSYS_MODIFIABLE": MODIFIABLE.get(name, ("FALSE", "FALSE"))[1],
         }
         for number, (name, value) in enumerate(sorted(values.items()), 1)
     ]

@@ -54,7 +54,7 @@ _AROUND = (
     "sql/environment_11.sql", "sql/identity.sql", "sql/identity_index.sql",
     "sql/identity_table.sql", "sql/instant.sql", "sql/name_triggers.sql", "sql/other_instances.sql",
     "sql/elsewhere_renamed.sql", "sql/renamed.sql", "sql/scheduler_statistics.sql",
-    "sql/scheduler_windows.sql", "sql/sessions_everywhere.sql", "sql/sessions_of.sql",
+    "sql/scheduler_windows.sql", "sql/sessions_everywhere.sql", "sql/sessions_of.sql", "sql/setting_value.sql",
     "sql/table_statistics.sql", "sql/transaction.sql",
     "sql/transaction_age.sql", "sql/transaction_end.sql", "sql/transaction_kept.sql",
     "sql/transaction_told.sql",

@@ -20,6 +20,7 @@ from toolkit.app.ruling import refuse_unseen, ruled_by_address, ruled_now
 from toolkit.app.runs import licensing
 from toolkit.app.runs.planning import check_plan, read_planning, with_declared
 from toolkit.app.runs.repair import database_of
+from toolkit.app.runs.settings import refuse_of_server
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
@@ -238,6 +239,7 @@ def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
 # -- trials -----------------------------------------------------------------------------------------------------
 def _trials(planning: PlanningContext, run: str) -> tuple[Bundled, ...]:
     check_plan(planning)
+    refuse_of_server(planning)
     return tuple(_trial(planning, run, each) for each in planning.trials)
 
 
@@ -248,7 +250,8 @@ def _trial(planning: PlanningContext, run: str, planned: PlannedTrial) -> Bundle
     title = " ".join(filter(None, [str(planning.experiment.operation), str(planned.cell), what]))
     if not support.ok:
         return Bundled(planned, title, None, support.sentence)
-    return Bundled(planned, title, planning.operation.plan(planner, planned.cell))
+    stages = planning.operation.plan(planner, planned.cell)
+    return Bundled(planned, title, planning.with_settings(stages, planned.cell))
 
 
 def _snapshots(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:

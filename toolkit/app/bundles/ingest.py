@@ -29,7 +29,7 @@ from toolkit.model.words import Outcome, RunState
 from toolkit.operations.registry import operation
 from toolkit.readers.attempts import Line, read_attempt
 from toolkit.runner import environment_of, trials_of
-from toolkit.runner.trial import unsupported
+from toolkit.runner.judging import unsupported
 from toolkit.store import Store
 from toolkit.store.codec import experiment_from_json
 

@@ -31,6 +31,7 @@ from toolkit.app.runs.repair import (
     undo_script,
 )
 from toolkit.app.runs.retention import remove_old
+from toolkit.app.runs.settings import try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done, watching_room
 from toolkit.app.runs.undoable import refuse_open, refuse_unseen
 from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
@@ -267,6 +268,7 @@ def _check(
         made: labels of a job's items that are done.
     """
     check_plan(planning)
+    try_in_session(planning, launch.sessions)
     check_space(
         planning, sure_to_run(planning.experiment, planning.trials if left is None else left), launch.target, made
     )

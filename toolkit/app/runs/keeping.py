@@ -14,6 +14,7 @@ from toolkit.model.protocols import Event
 from toolkit.model.records import TrialRecord
 from toolkit.model.words import Outcome
 from toolkit.runner import RunContext, job_of
+from toolkit.runner.settings import ServerSettings
 from toolkit.runner.trial import run_trial
 
 
@@ -35,15 +36,17 @@ def keep_best(context: RunContext) -> None:
         context.warn("no configuration succeeded, so there is no best one to keep")
         return
     job = job_of(context.experiment, cell)
-    own = replace(context, planning=collect_facts(job, context.dialect, context.sessions))
+    planning = collect_facts(job, context.dialect, context.sessions)
+    own = replace(context, planning=planning, server=ServerSettings())
     planner = own.planner()
     own.operation.check(planner)
     number = 1 + max(stored.head.trials_planned, *(trial.trial for trial in stored.trials))
     planned = PlannedTrial(number, cell, 0)
     context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
     pieces = own.operation.pieces(planner, cell)
-    record = run_trial(own, planned, context.attempt, pieces, own.operation.plan(planner, cell)).record
+    record = run_trial(own, planned, context.attempt, pieces, own.stages(cell, 0)).record
     context.store.end_trial(context.run, record)
+    context.warn(*context.changes.undo_all(keep_open=True).left)  # settings of the server
     context.sessions.close()
     if record.outcome is Outcome.INTERRUPTED:
         raise ToolkitError(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from toolkit import __version__
 from toolkit.app.approvals import TargetPolicy
 from toolkit.app.runs import licensing
+from toolkit.app.runs.settings import check_levels, check_scopes, of_those_varied, settings_reads
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, read_facts, read_probes
@@ -42,7 +43,8 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     sessions.wait_for_locks(experiment.options)
     planning = PlanningContext(experiment, dialect, read_base_facts(dialect, sessions))
     reads = reads_of(planning.operation, planning.planner())
-    facts = read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)
+    reads += settings_reads(experiment, dialect, planning.facts.release)
+    facts = of_those_varied(experiment, read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts))
     planning = replace(planning, facts=facts)
     how, planner = dialect.work.of(experiment.operation), planning.planner()
     asked = [probe for cell in planning.cells for probe in how.probes(planner.options(cell), facts)]
@@ -146,6 +148,7 @@ def check_plan(planning: PlanningContext) -> None:
             is missing.
     """
     check_work(planning.operation, planning.planner())
+    check_levels(planning.experiment, planning.dialect, planning.facts)
     table = planning.support
     if table and not any(support.ok for _, support in table):
         cell, support = table[0]
@@ -157,6 +160,7 @@ def check_plan(planning: PlanningContext) -> None:
     if planning.experiment.mode is Mode.JOB and not table[0][1].ok:
         raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]), hint=table[0][1].hint or None)
     _check_levels(planning)
+    check_scopes(planning)
 
 
 def _check_levels(planning: PlanningContext) -> None:

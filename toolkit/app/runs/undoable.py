@@ -50,7 +50,10 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
     open_ones = {
         replace(ref_of(entry), table=None): entry
         for entry in store.open_entries_all()
-        if entry.undo and not entry.scratch and not creates(entry) and entry.object_kind in _LOOKED_UP
+        if entry.undo
+        and not entry.scratch
+        and not creates(entry)
+        and entry.object_kind in {*_LOOKED_UP, ObjectKind.SETTING}
     }
     for step in _changing(scripts):
         entry = open_ones.get(replace(step.object, table=None)) if step.object is not None and step.undo else None

@@ -8,11 +8,13 @@ from toolkit.dialects import backups, sizes
 from toolkit.dialects.answers import Check, Continuation, ErrorAdvice, Watching
 from toolkit.dialects.duckdb import space
 from toolkit.dialects.duckdb.objects import keyword, marked, quote
+from toolkit.dialects.duckdb.settings import SETTINGS
 from toolkit.dialects.duckdb.work import WORK
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.names import split_name
 from toolkit.dialects.quiet import Quiet
 from toolkit.dialects.rows import ALL_ROWS
+from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Release
@@ -69,6 +71,7 @@ class DuckdbDialect(Quiet):
     work = WORK
     online_rebuilds_apart = False
     keeps_identity = False
+    settings: Settings | None = SETTINGS
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:

@@ -29,7 +29,9 @@ from toolkit.dialects.oracle import (
     space,
 )
 from toolkit.dialects.oracle.backup import client as rman
+from toolkit.dialects.oracle.settings import SETTINGS
 from toolkit.dialects.oracle.work import WORK, loads
+from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
@@ -53,6 +55,7 @@ class OracleDialect:
     scheduler_files: tuple[str, ...] = ("scheduler_windows", "scheduler_statistics")
     gathers_schemas: bool = True
     work: Implementations = WORK
+    settings: Settings | None = SETTINGS
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
     # ALL_OBJECTS).

@@ -9,8 +9,10 @@ from toolkit.dialects.answers import Check, ErrorAdvice, Grant, LockWaits, Room,
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.postgresql import advice, checks, locks, names, objects, release, space, workers
 from toolkit.dialects.postgresql.backup.programs import error_of
+from toolkit.dialects.postgresql.settings import SETTINGS
 from toolkit.dialects.postgresql.work import WORK
 from toolkit.dialects.quiet import Quiet
+from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query, Release
@@ -33,6 +35,7 @@ class PostgresqlDialect(Quiet):
     online_rebuilds_apart = True
     # REINDEX CONCURRENTLY gives the name to a new relation with an oid of its own.
     keeps_identity = False
+    settings: Settings | None = SETTINGS
 
     # -- names and values ---------------------------------------------------------------------------------------
     def quote(self, name: str) -> str:

@@ -1,0 +1,23 @@
+-- Title: all parameters: kind, and for whom each may be set
+-- Needs: SELECT on SYS.V_$PARAMETER
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: 11.2 to 26ai
+SELECT p.name AS name,
+       p.value AS value,
+       -- big integers are sizes in bytes, and so is what is called one
+       CASE p.type WHEN 1 THEN 'boolean' WHEN 3 THEN 'integer' WHEN 6 THEN 'integer' ELSE 'text' END AS kind,
+       CASE WHEN p.type = 6 OR (p.type = 3 AND p.name LIKE '%_size') THEN 'B' END AS unit,
+       NULL AS low,
+       NULL AS high,
+       NULL AS choices,
+       CASE WHEN p.isses_modifiable = 'TRUE' AND p.issys_modifiable = 'IMMEDIATE' THEN 'session system'
+            WHEN p.isses_modifiable = 'TRUE' THEN 'session'
+            WHEN p.issys_modifiable = 'IMMEDIATE' THEN 'system'
+            WHEN p.issys_modifiable = 'FALSE' THEN 'restart'
+       END AS scopes,
+       CASE WHEN p.isses_modifiable = 'FALSE' AND p.issys_modifiable = 'DEFERRED'
+            THEN 'only sessions that begin later would have it' END AS fixed
+  FROM v$parameter p
+ ORDER BY p.name;
