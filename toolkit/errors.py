@@ -173,6 +173,9 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0314", _R, "audit log is incomplete",
                "the audit log is missing, altered or not writable; without a log entry there is no approval",
                "`dbatk audit verify` shows the line"),
+        _entry("TK-0315", _R, "every row would be deleted",
+               "the condition of a purge matches every row of the table",
+               "check the condition; if all rows are to go, add --all-rows"),
         # 04xx: the results store and files
         _entry("TK-0401", _F, "store cannot be written",
                "the folder is read-only, full, or on a network file system",

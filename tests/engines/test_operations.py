@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.engines.arena import ROWS, Arena, Heard
-from tests.operations.cases import COLUMNS, TABLES
+from tests.operations.cases import COLUMNS, MORE, TABLES
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
@@ -96,7 +96,7 @@ def case(arena: Arena, operation: OperationName) -> dict[str, OptionValue]:
     options = names(arena, **CASES[operation])
     if operation in COLUMNS:
         options["columns"] = arena.columns
-    return options
+    return options | MORE.get(operation, {})
 
 
 @pytest.mark.parametrize("operation", list(CASES))

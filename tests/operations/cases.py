@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from toolkit.model.experiment import OptionValue
 from toolkit.model.words import OperationName
 
 TABLES: Mapping[OperationName, Mapping[str, str]] = {
@@ -14,6 +15,9 @@ TABLES: Mapping[OperationName, Mapping[str, str]] = {
     "stats-gather": {"table": "orders"},
     "vacuum": {"table": "orders"},
     "table-move": {"table": "orders"},
+    "purge": {"table": "orders"},
 }
 COLUMNS = frozenset({"index-build"})
 """Those that need columns too."""
+MORE: Mapping[OperationName, Mapping[str, OptionValue]] = {"purge": {"where": "id < 100"}}
+"""Further options that an operation cannot do without."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.operations.cases import COLUMNS, TABLES
+from tests.operations.cases import COLUMNS, MORE, TABLES
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -26,6 +26,7 @@ KEY = "261121051342AB3F"
 OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
     operation: {option: f"s.{name}" for option, name in tables.items()}
     | ({"columns": ("id",)} if operation in COLUMNS else {})
+    | dict(MORE.get(operation, {}))
     for operation, tables in TABLES.items()
 }
 
@@ -51,7 +52,9 @@ def facts_of(dialect: Dialect) -> Facts:
     answers = {
         "source": (table("orders"),), "target": (table("orders"),), "columns": columns, "source_columns": columns,
         "indexes": (index("small", 1), index("big", 9)), "table_indexes": (index("small", 1),),
-        "table_definition": (definition,),
+        "table_definition": (definition,), "key_columns": ({"column_name": case("id"), "data_type": "integer",
+        "key_name": case("pk")},), "matching": ({"others": "yes"},),
+        "chunks_10000": ({"row_number": 1, "key_1": "5"}, {"row_number": 7, "key_1": "99"}),
     }  # fmt: skip
     return Facts(base.engine, base.release, {**base.answers, **answers})
 
@@ -110,6 +113,10 @@ def test_a_measurement_drops_all_that_it_makes(engine: EngineName, name: Operati
 @pytest.mark.parametrize(("engine", "name"), EVERY)
 def test_a_job_drops_nothing_and_works_on_the_named_object(engine: EngineName, name: OperationName) -> None:
     steps = everything(plan(planner(engine, name, Mode.JOB), degree=1))
+    if (engine, name) == ("duckdb", "purge"):  # which notes its transactions in a table of the run's own
+        notes = {step.object for step in steps if step.effect is Effect.CREATES}
+        assert len(notes) == 1 and notes == {step.object for step in steps if step.effect is Effect.DROPS}
+        steps = [step for step in steps if step.object not in notes]
     assert not [
         step.text for step in steps if step.effect in {Effect.DROPS} and step.object and step.object.scratch
     ]
@@ -198,7 +205,7 @@ def test_what_makes_or_fills_an_object_says_what_it_takes_and_where(
     stages = plan(own)
     made = [step for step in stages.setup if step.effect is Effect.CREATES and step.object is not None]
     assert all(step.takes for step in made), made
-    if name not in {"stats-gather", "vacuum"}:
+    if name not in {"stats-gather", "vacuum", "purge"}:  # which gather, and free, what an object has
         assert all(item.takes for item in stages.timed.items)
     takes = [taken for step in made for taken in step.takes]
     takes += [taken for item in stages.timed.items for taken in item.takes]

@@ -46,7 +46,7 @@ def read_judge(text: str, operation: OperationName, options: Options, volume: st
     if name in {ELAPSED, "elapsed_seconds"}:
         return ELAPSED
     if name == THROUGHPUT:
-        if not volume and not declaration(operation).makes_rows:
+        if not volume and not declaration(operation).counts_rows:
             raise ToolkitError(
                 "`--judge throughput` needs the volume that each trial works on",
                 code="TK-0107",

@@ -30,6 +30,9 @@ PRINTED = "printed_plan"
 class Parts(Protocol):
     """How a load is done in parts: by several sessions, each in one transaction of its own."""
 
+    even_alone: bool
+    """Whether one session, too, works in several transactions."""
+
     def divided(self, work: Work, sessions: int, facts: Facts) -> tuple[tuple[str, Work], ...]:
         """Return the parts of a load, each with what tells it from the others; one for what has no parts."""
         ...
@@ -38,12 +41,18 @@ class Parts(Protocol):
         """Return present facts with those of the run's beginning by which parts are divided."""
         ...
 
-    def source_changed(self, source: QualifiedName, proof: Mapping[str, Scalar]) -> Call:
-        """Ask whether a source is another than the one that a part read: `changed`, yes or no."""
+    def source_changed(self, source: QualifiedName, proof: Mapping[str, Scalar]) -> Call | None:
+        """Ask whether a source is another than the one that a part read: `changed`, yes or no.
+
+        None where it may be another.
+        """
         ...
 
-    def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call:
-        """Spell the statement by which a person deletes what transactions loaded; `noted` as in the journal."""
+    def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        """Spell the statement by which a person deletes what transactions loaded; `noted` as in the journal.
+
+        None where nothing takes it back.
+        """
         ...
 
 
@@ -53,7 +62,7 @@ class Implementation(ABC):
     degree_by_sessions: bool = False
     """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
     parts: Parts | None = None
-    """Where several sessions load one table: how, and what they leave."""
+    """Where one table is worked on in several transactions: how, and what they leave."""
     object_files: tuple[str, ...] = ()
     """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
     table_files: tuple[str, ...] = ()
@@ -71,6 +80,15 @@ class Implementation(ABC):
         Args:
             options: with the levels of a cell.
             facts: of the server, with the answers to what the operation reads.
+        """
+        return ()
+
+    def survey(self, options: Options, facts: Facts) -> tuple[Call, ...]:
+        """Ask what must be known of the rows before planning; each answer is kept under its `keep_as`.
+
+        Args:
+            options: with the levels of a cell.
+            facts: with the answers to what the operation reads.
         """
         return ()
 

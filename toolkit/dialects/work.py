@@ -71,6 +71,25 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows of a table from one value of its key on and before another, or up to it; values as texts.
+
+    Attributes:
+        low: the first key; empty where no row matched.
+        high: the key before which it ends.
+        first: whether it is the first chunk.
+        closed: whether it ends with `high` instead: the last chunk.
+        rows: how many matched when they were counted.
+    """
+
+    low: tuple[str, ...] = ()
+    high: tuple[str, ...] = ()
+    first: bool = False
+    closed: bool = False
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One piece of an operation on one object: what is done, to what, from what, how.
 
@@ -105,6 +124,14 @@ class Work:
     """Of a load in parts: the first block of the source that this part reads, and the one it ends before."""
     users: Workload | None = None
     """Of a workload: who does what."""
+    chunks: tuple[Chunk, ...] = ()
+    """Of a change in chunks: those of one transaction."""
+    notes: ObjectRef | None = None
+    """Of a change in chunks: the table of the run in which its transactions are noted, where it keeps one."""
+    label: str = ""
+    """Of a change in chunks: what tells its transaction from the others."""
+    matching: int = 0
+    """Of a change in chunks: how many rows matched before, in all of them."""
 
     @property
     def repeatable(self) -> bool:

@@ -40,9 +40,13 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
         full: whether all of each cell is printed. If not, a cell after the first has only the stages that differ
             from those of the first by more than the numbers of its objects: to be read, not to be run.
     """
+    whole = full or not any(script.stages is not None and _has_alike(script.stages) for script in scripts)
     full = full or sum(script.stages is not None for script in scripts) < _SEVERAL
     lines = [f"-- {line}" for line in head]
-    lines += [f"-- {_by_hand(engine, scripts) if full else _SHORTENED}", *declared(engine).client.opening]
+    lines += [
+        f"-- {_by_hand(engine, scripts) if full and whole else _SHORTENED}",
+        *declared(engine).client.opening,
+    ]
     first: list[list[str]] = []
     ran = [script.stages for script in scripts if script.stages is not None]
     if ran:
@@ -52,7 +56,7 @@ def print_script(engine: EngineName, head: Iterable[str], scripts: Sequence[Scri
         if script.stages is None:
             lines.append(f"-- unsupported: {script.refused}")
             continue
-        stages = _trial(script.stages, engine)
+        stages = _trial(script.stages, engine, full=whole)
         lines += [line for stage in stages if full or _spelled(stage) not in first for line in stage]
         left_out = [] if full else [stage[1].removeprefix("-- ") for stage in stages if _spelled(stage) in first]
         if left_out:
@@ -120,7 +124,11 @@ def _comment(text: str) -> str:
     return "-- " + " ".join(text.split()).rstrip("-")
 
 
-def _trial(stages: Stages, engine: EngineName) -> list[list[str]]:
+def _has_alike(stages: Stages) -> bool:
+    return sum(bool(item.alike) for item in stages.timed.items) >= _SEVERAL
+
+
+def _trial(stages: Stages, engine: EngineName, *, full: bool) -> list[list[str]]:
     """Return the lines of each stage that has some."""
     workers = stages.timed.workers
     omitted = [_comment(f"omitted: {label}: {why}") for label, why in stages.timed.left_out]
@@ -131,25 +139,31 @@ def _trial(stages: Stages, engine: EngineName) -> list[list[str]]:
     if workers == 1:
         parts += [
             begin,
-            _timed(stages, 0, 1, engine),
+            _timed(stages, 0, 1, engine, full=full),
             _stage("evidence, in the same session", stages.evidence, engine),
             end,
         ]
     else:
         for number in range(workers):
             heading = ["", f"-- session {number + 1} of {workers}, start together"]
-            parts.append([*heading, *begin, *_timed(stages, number, workers, engine), *end])
+            parts.append([*heading, *begin, *_timed(stages, number, workers, engine, full=full), *end])
     parts.append(_stage("conclude", stages.conclude, engine))
     return [part for part in parts if part]
 
 
-def _timed(stages: Stages, number: int, workers: int, engine: EngineName) -> list[str]:
-    """Print the share of one session; in a real run each session takes the next item when it is free."""
+def _timed(stages: Stages, number: int, workers: int, engine: EngineName, *, full: bool) -> list[str]:
+    """Print the share of one session; in a real run each session takes the next item when it is free.
+
+    If not in full, of items that differ in one thing alone only the first.
+    """
     lines = ["", "-- timed" if workers == 1 else "-- timed (a free session takes the next item)"]
-    for item in stages.timed.shares()[number]:
+    share = stages.timed.shares()[number]
+    shown = [item for place, item in enumerate(share) if full or not place or not item.alike]
+    for item in shown:
         for step in item.steps:
             lines += _statement(step, engine)
-    return lines
+    left = len(share) - len(shown)
+    return [*lines, f"-- and {left} more as the last, each with {share[-1].alike}"] if left else lines
 
 
 def _stage(title: str, steps: Sequence[Step], engine: EngineName) -> list[str]:

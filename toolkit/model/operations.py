@@ -23,11 +23,15 @@ Levels = Mapping[str, tuple[Level, ...]]
 
 
 class RowSemantics(StrEnum):
-    """What an operation does to rows: nothing, it makes the table that holds them, or it adds them to a table."""
+    """What an operation does to rows.
+
+    Nothing, it makes the table that holds them, adds them to a table, or changes or removes those of a table.
+    """
 
     NONE = "none"
     MAKES = "makes"
     ADDS = "adds"
+    CHANGES = "changes"
 
 
 class VerifiedBy(StrEnum):
@@ -35,6 +39,8 @@ class VerifiedBy(StrEnum):
 
     NOTHING = "nothing"
     ROWS = "rows"
+    REST = "rest"
+    """By a count of the rows that still match its condition."""
     INDEXES = "indexes"
     STATISTICS = "statistics"
     BACKUP = "backup"
@@ -148,7 +154,22 @@ class OperationDeclaration:
 
     @property
     def makes_rows(self) -> bool:
+        return self.rows in (RowSemantics.MAKES, RowSemantics.ADDS)
+
+    @property
+    def changes_rows(self) -> bool:
+        """Whether it changes or removes rows of the table named."""
+        return self.rows is RowSemantics.CHANGES
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the rows of a trial are counted."""
         return self.rows is not RowSemantics.NONE
+
+    @property
+    def counts_twice(self) -> bool:
+        """Whether to do it again on the user's own table is not the same as to do it once."""
+        return self.rows in (RowSemantics.ADDS, RowSemantics.CHANGES)
 
     @property
     def makes_table(self) -> bool:

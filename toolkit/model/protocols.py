@@ -117,6 +117,12 @@ class Journal(Protocol):
         """Record a change about to be made; return the entry's number. Durable on return."""
         ...
 
+    def intend_all(
+        self, changes: Sequence[tuple[Step, Mapping[str, Scalar]]], *, trial: int | None
+    ) -> Sequence[int]:
+        """Record several at once, each with its proof; as `intend`."""
+        ...
+
     def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
         """Record that it was made, and what proves that this run made it."""
         ...

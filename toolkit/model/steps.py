@@ -251,7 +251,8 @@ class TimedItem:
     """Steps that one worker runs in a row on the clock: one object of a trial.
 
     `weight` orders the queue, biggest first (bytes or rows of the object). Items of one `apart` (a table, say) are
-    never worked on at once. `takes` is the space that the work takes.
+    never worked on at once. `takes` is the space that the work takes. `alike` says in what the item differs from
+    the others, where that is all.
     """
 
     label: str
@@ -259,6 +260,7 @@ class TimedItem:
     weight: float = 0.0
     apart: str | None = None
     takes: tuple[Takes, ...] = ()
+    alike: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,7 +325,14 @@ def _made_of(planner: Planner, cell: Cell, pieces: Sequence[Piece]) -> _Made:
     if isinstance(known, _Made) and known.pieces == tuple(pieces):
         return known
     items = tuple(
-        TimedItem(p.label, planner.steps(how.timed(p.work, facts)), p.weight, p.apart, how.takes(p.work, facts))
+        TimedItem(
+            p.label,
+            planner.steps(how.timed(p.work, facts)),
+            p.weight,
+            p.apart,
+            how.takes(p.work, facts),
+            "another range of the table" if p.work.chunks else "",
+        )
         for p in pieces
     )
     changes = planner.steps(call for p in pieces for call in how.setup(p.work, facts))

@@ -334,7 +334,7 @@ def _run_item(
             begun = time.perf_counter()
         for step in item.steps:
             if step is item.steps[-1] and step.effect is Effect.COMMITS:
-                before_commit(item, _count(answers), number)
+                before_commit(item, _count(item, answers), number)
             answers.append(sessions.run(step, number))
     except DatabaseError as caught:
         error = caught
@@ -353,10 +353,25 @@ def _run_item(
     ended = zip(item.steps, answers, strict=False)
     programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
     return ItemResult(
-        item, number, begun - origin, elapsed, _count(answers), notices, error, lines, programs, warnings, closely
+        item,
+        number,
+        begun - origin,
+        elapsed,
+        _count(item, answers),
+        notices,
+        error,
+        lines,
+        programs,
+        warnings,
+        closely,
     )
 
 
-def _count(answers: Sequence[Answer]) -> int | None:
-    """Return the rows of the first statement that counts any: what loads comes before what goes with it."""
-    return next((answer.rowcount for answer in answers if answer.rowcount is not None), None)
+def _count(item: TimedItem, answers: Sequence[Answer]) -> int | None:
+    """Return the rows of the first statement that counts any, with those of others of its template.
+
+    What loads, or deletes, comes before what goes with it.
+    """
+    counts = [(step.name, each.rowcount) for step, each in zip(item.steps, answers, strict=False)]
+    first = next((name for name, count in counts if count is not None), None)
+    return sum(count or 0 for name, count in counts if name == first) if first is not None else None

@@ -64,13 +64,14 @@ class Commits:
         Raises:
             ToolkitError: the store cannot be written.
         """
+        labels, changes = [], []
         for item in items:
             filled = next((step.object for step in item.steps if step.object is not None), None)
             if filled is not None and item.steps[-1].effect is Effect.COMMITS:
                 commit = replace(item.steps[-1], object=filled, undo=())
-                self._entries[item.label] = self.journal.intend(
-                    commit, trial=trial, proof={**shared, _ITEM: item.label}
-                )
+                labels.append(item.label)
+                changes.append((commit, {**shared, **_notes_of(item), _ITEM: item.label}))
+        self._entries.update(zip(labels, self.journal.intend_all(changes, trial=trial), strict=True))
 
     def about_to(self, item: TimedItem, rows: int | None, worker: int) -> None:
         """Record the transaction of an item whose COMMIT is the next to be sent; called in the worker's thread.
@@ -100,6 +101,14 @@ class Commits:
                 raise
             return {}
         return found
+
+
+def _notes_of(item: TimedItem) -> dict[str, Scalar]:
+    """Return the name of the run's own table in which the item is noted by its transaction; nothing without."""
+    for step in item.steps:
+        if step.object is not None and step.object.scratch:
+            return {"notes_schema": step.object.name.schema, "notes_table": step.object.name.name}
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +162,8 @@ def _ended(entry: JournalEntry, sessions: Sessions, dialect: Dialect) -> EndedIt
     if not entry.identity:
         return EndedItem(item_of(entry), Ended.ABORTED)  # its COMMIT was never sent
     noted = {name: value for name, value in entry.identity.items() if name not in (_ROWS, _RECORDED)}
+    if "notes_table" in entry.proof:
+        noted |= {name: entry.proof[name] for name in ("notes_schema", "notes_table", _ITEM)}
     calls = dialect.transaction_end(noted) if noted else ()
     answer: Sequence[Row] = ()
     try:

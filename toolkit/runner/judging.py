@@ -12,7 +12,7 @@ from toolkit.dialects.answers import Granted
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.operations import RowSemantics, declaration, degree_level
+from toolkit.model.operations import declaration, degree_level
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import TrialRecord
 from toolkit.model.values import Row, Scalar
@@ -87,8 +87,8 @@ def judge_trial(
 
 
 def may_load_twice(experiment: Experiment) -> bool:
-    """Tell whether doing the work again would add its rows a second time: an insert into the user's own table."""
-    return experiment.mode is Mode.JOB and declaration(experiment.operation).rows is RowSemantics.ADDS
+    """Tell whether doing the work again would count its rows a second time: a job on the user's own table."""
+    return experiment.mode is Mode.JOB and declaration(experiment.operation).counts_twice
 
 
 def _requested(pieces: Sequence[Piece]) -> int | None:
@@ -97,7 +97,17 @@ def _requested(pieces: Sequence[Piece]) -> int | None:
     level = degree_level(work.options)
     if isinstance(level, str):
         return None
-    return int(level) if isinstance(level, int | float) else 1
+    asked = int(level) if isinstance(level, int | float) else 1
+    return min(asked, _at_most(pieces))
+
+
+def _at_most(pieces: Sequence[Piece]) -> int:
+    """Return how many sessions there is work for, where a job has so many chunks as it happens to find."""
+    work = pieces[0].work
+    return len(pieces) if work.chunks and work.mode is Mode.JOB else _NO_LIMIT
+
+
+_NO_LIMIT = 2**31
 
 
 def _granted(
@@ -118,7 +128,7 @@ def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
     """Count how many sessions worked at the same time, where a degree means sessions."""
     most = _most_at_once(timed)
     concurrency = max(1, _int(pieces[0].work.option("concurrency")) or 1)
-    asked = _int(pieces[0].work.option("degree")) or 1
+    asked = min(_int(pieces[0].work.option("degree")) or 1, _at_most(pieces))
     if most >= concurrency * asked:
         return Granted(asked, "concurrent sessions")
     what = "objects" if len(timed.items) < concurrency * asked else "sessions"
@@ -143,7 +153,7 @@ def _number(kept: Mapping[str, tuple[Row, ...]], key: str, column: str) -> int |
 
 
 def _rows(timed: TimedResult, kept: Mapping[str, tuple[Row, ...]], pieces: Sequence[Piece]) -> int | None:
-    if not declaration(pieces[0].work.operation).makes_rows:
+    if not declaration(pieces[0].work.operation).counts_rows:
         return None
     counted = _number(kept, "rows", "row_count")
     if counted is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolkit.dialects.base import Dialect
@@ -16,7 +16,7 @@ from toolkit.dialects.implementations import Parts
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.operations import degree_factor
+from toolkit.model.operations import RowSemantics, declaration, degree_factor
 from toolkit.model.records import ItemRecord, JournalEntry, TrialRecord
 from toolkit.model.steps import AWAITED, Stages, Step
 from toolkit.model.values import QualifiedName, Row
@@ -27,6 +27,53 @@ from toolkit.runner.ownership import ref_of
 from toolkit.store import Store
 from toolkit.units import counted
 
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What sentences call the work on one table in several transactions.
+
+    Attributes:
+        work: the work itself, before the table's name.
+        done: what the table is, in part.
+        does: what a resume does with the rest.
+        again: what a new run would do.
+        rest: what becomes now of what was not committed.
+        unknown: what is unknown after an interruption, with `{run}` and `{table}`.
+    """
+
+    work: str
+    done: str
+    does: str
+    again: str
+    rest: str
+    unknown: str
+
+
+_WORDING = {
+    RowSemantics.CHANGES: Wording(
+        "work on",
+        "done",
+        "does",
+        "a new run begins with the rows that match then",
+        "its chunks are done now",
+        "chunks of run {run} are committed in `{table}`: the work was interrupted",
+    ),
+}
+_OF_LOADS = Wording(
+    "load of",
+    "loaded",
+    "loads",
+    "a new run would load everything again",
+    "its rows are loaded now",
+    "the rows of run {run} are in `{table}`: the load was interrupted",
+)
+
+
+def wording_of(experiment: Experiment) -> Wording:
+    """Return the words for an operation's work."""
+    return _WORDING.get(declaration(experiment.operation).rows, _OF_LOADS)
+
+
 SHARED = "snapshot"
 """Key of what `prepare` keeps of the snapshot that all parts read."""
 _AWAITED = re.compile(r"[0-9A-Za-z-]{1,80}")
@@ -35,12 +82,13 @@ _AWAITED = re.compile(r"[0-9A-Za-z-]{1,80}")
 
 def in_parts(dialect: Dialect, experiment: Experiment) -> Parts | None:
     """Return how a job (also that of `--keep best`) loads in parts, or None where it has one transaction."""
+    how = dialect.work.of(experiment.operation).parts
+    if how is None or not (experiment.mode is Mode.JOB or experiment.keep is Keep.BEST):
+        return None
     factor = next((each for each in experiment.factors if each.name == degree_factor(experiment.operation)), None)
     levels = factor.levels if factor is not None else ()
-    stays = experiment.mode is Mode.JOB or experiment.keep is Keep.BEST
-    if not stays or not any(isinstance(level, int | float) and level > 1 for level in levels):
-        return None
-    return dialect.work.of(experiment.operation).parts
+    several = any(isinstance(level, int | float) and level > 1 for level in levels)
+    return how if several or how.even_alone else None
 
 
 def filled_in(stages: Stages, kept: Mapping[str, tuple[Row, ...]]) -> Stages:
@@ -148,14 +196,24 @@ def partly_loaded(
         unknown = sorted(each.label for each in told if each.ended is Ended.UNKNOWN)
         if there or unknown:
             rows = counted(sum(count or 0 for count in there.values()), "row")
-            rest = f"`dbatk runs resume {run}` loads the rest, " if experiment.mode is Mode.JOB else ""
+            words = wording_of(experiment)
+            rest = f"`dbatk runs resume {run}` {words.does} the rest, " if experiment.mode is Mode.JOB else ""
             yield (
-                f"`{experiment.options.get('table')}` is loaded in part, with {rows}: committed are "
-                f"{', '.join(sorted(there)) or 'none'}; "
-                + (f"the database does not know the outcome of {', '.join(unknown)}; " if unknown else "")
-                + f"{rest}a new run would load everything again"
+                f"`{experiment.options.get('table')}` is {words.done} in part, with {rows}: committed are "
+                f"{_listed(sorted(there)) or 'none'}; "
+                + (f"the database does not know the outcome of {_listed(unknown)}; " if unknown else "")
+                + f"{rest}{words.again}"
                 + (_to_remove(run, trial, there, parts, dialect, store) if removing and there else "")
             )
+
+
+def _listed(labels: Sequence[str]) -> str:
+    if len(labels) <= _MOST_LISTED:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:_SOME_LISTED])} and {len(labels) - _SOME_LISTED} more"
+
+
+_MOST_LISTED, _SOME_LISTED = 8, 3
 
 
 def _to_remove(run: str, trial: int, there: Collection[str], parts: Parts, dialect: Dialect, store: Store) -> str:
@@ -175,8 +233,8 @@ def refuse_changed_source(
     parts, entries = in_parts(dialect, experiment), _committed(run, experiment, dialect, store)
     if parts is None or not entries:
         return
-    changed = sessions.run(step_of(dialect, parts.source_changed(source, entries[0].proof))).rows[0]["changed"]
-    if changed == "no":
+    call = parts.source_changed(source, entries[0].proof)
+    if call is None or sessions.run(step_of(dialect, call)).rows[0]["changed"] == "no":
         return
     raise ToolkitError(
         f"`{source}` was changed since {counted(len(entries), 'part')} of it were loaded into "
@@ -198,7 +256,7 @@ def _deleting(entries: Sequence[JournalEntry], parts: Parts, dialect: Dialect) -
     if not noted:
         return None
     call = parts.delete_by_hand(ref_of(entries[0]).name, noted)
-    return f"{step_of(dialect, call).text}{dialect.terminator}"
+    return None if call is None else f"{step_of(dialect, call).text}{dialect.terminator}"
 
 
 def _committed(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> list[JournalEntry]:

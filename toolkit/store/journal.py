@@ -67,20 +67,25 @@ class RunJournal:
         Raises:
             ToolkitError: TK-0901 when the step does not say what it changes, TK-0109 when the run is not stored.
         """
-        if step.object is None:
-            raise ToolkitError(f"step `{step.name}` does not say what it changes", code="TK-0901")
+        return self.intend_all([(step, proof)], trial=trial)[0]
+
+    def intend_all(
+        self, changes: Sequence[tuple[Step, Mapping[str, Scalar]]], *, trial: int | None
+    ) -> Sequence[int]:
+        """Record several at once, each with its proof; as `intend`."""
+        if not changes:
+            return ()
         with self._database.write(f"a change by run `{self.run}`") as connection:
             self._database.serialize(connection)
             last = connection.execute(select(func.max(_table.c.entry)).where(_table.c.run == self.run)).scalar()
-            entry = (last or 0) + 1
-            position = {
-                "run": self.run,
-                "entry": entry,
-                "trial": trial,
-                "intended_at": self._database.now(connection),
-            }
-            connection.execute(_table.insert(), position | _row(step, step.object, proof))
-        return entry
+            now = self._database.now(connection)
+            numbers = range((last or 0) + 1, (last or 0) + 1 + len(changes))
+            rows = [
+                {"run": self.run, "entry": entry, "trial": trial, "intended_at": now, **_row(step, proof)}
+                for entry, (step, proof) in zip(numbers, changes, strict=True)
+            ]
+            connection.execute(_table.insert(), rows)
+        return numbers
 
     def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
         """Record that it was made, and what proves that this run made it."""
@@ -137,7 +142,10 @@ def _open_entries() -> Select[*tuple[object, ...]]:
     return select(_table).where(_table.c.state.in_(OPEN_STATES))
 
 
-def _row(step: Step, ref: ObjectRef, proof: Mapping[str, Scalar]) -> dict[str, object]:
+def _row(step: Step, proof: Mapping[str, Scalar]) -> dict[str, object]:
+    ref = step.object
+    if ref is None:
+        raise ToolkitError(f"step `{step.name}` does not say what it changes", code="TK-0901")
     return {
         "state": EntryState.INTENDED.value,
         "effect": step.effect.value,

@@ -325,8 +325,10 @@ def _staying(run: str, store: Store) -> list[str]:
     )
     sentences = [f"{name} stays" for name in names]
     record = store.load_run(run, samples=False)
-    if declaration(record.head.experiment.operation).rows is RowSemantics.ADDS:
+    if declaration(record.head.experiment.operation).counts_twice:
         rows = sum(trial.rows or 0 for trial in record.trials if trial.outcome is Outcome.OK)
         if rows:
-            sentences.append(f"{number(rows)} rows remain: they are committed")
+            removed = declaration(record.head.experiment.operation).rows is RowSemantics.CHANGES
+            what = "stay removed or changed: that is committed" if removed else "remain: they are committed"
+            sentences.append(f"{number(rows)} rows {what}")
     return sentences

@@ -54,7 +54,15 @@ class LoadInDoubt:
             hint="it is for an interrupted load; omit it",
         )
 
-    def settle(self, attempt: int, sessions_ended: int, sessions: Sessions, events: Events) -> bool:
+    def ask(self, sessions: Sessions) -> Sequence[EndedItem]:
+        """Ask the database how every item that is not known to be done ended, before anything is put back.
+
+        Raises:
+            DatabaseError: the connection was lost.
+        """
+        return self._ask(sessions) if load_in_doubt(self.run, self.store) else ()
+
+    def settle(self, attempt: int, sessions_ended: int, told: Sequence[EndedItem], events: Events) -> bool:
         """Tell whether nothing is left to be done: the rows are there, which is recorded.
 
         A client that was killed, or lost its connection, cannot tell a COMMIT that arrived from one that did not:
@@ -64,16 +72,14 @@ class LoadInDoubt:
         Args:
             attempt: the number of the one that begins.
             sessions_ended: how many sessions of the run were still at work, and were ended.
-            sessions: of the run.
+            told: what the database answered.
             events: receives what the database told.
 
         Raises:
-            DatabaseError: the connection was lost.
             ToolkitError: TK-0209 naming the table.
         """
         if not load_in_doubt(self.run, self.store):
             return False
-        told = self._ask(sessions)
         if told and not any(each.ended is Ended.UNKNOWN for each in told):
             return self._take(told, attempt, events)
         self._note(self._committed(told), attempt)  # is known, whatever is answered of the others
@@ -113,11 +119,10 @@ class LoadInDoubt:
         """Record what was committed; tell whether that is all."""
         there = self._committed(told)
         missing = len(told) - len(there)
-        of = f"of the interrupted load of `{self._table}`"
+        words = self._words
+        of = f"of the interrupted {words.work} `{self._table}`"
         committed = f"{counted(len(there), 'transaction')} {of} committed" if there else ""
-        aborted = (
-            f"{counted(missing, 'transaction')} {of} not committed: its rows are loaded now" if missing else ""
-        )
+        aborted = f"{counted(missing, 'transaction')} {of} not committed: {words.rest}" if missing else ""
         events.emit(Event("warning", "; ".join(each for each in (committed, aborted) if each)))
         if missing == 0:
             (trial,) = _unended(self.run, self.store)
@@ -129,7 +134,8 @@ class LoadInDoubt:
 
     def _unknown(self, sessions_ended: int) -> ToolkitError:
         table = self._table
-        message = f"it is unknown whether the rows of run {self.run} are in `{table}`: the load was interrupted"
+        words = self._words
+        message = f"it is unknown whether {words.unknown.format(run=self.run, table=table)}"
         if self.rows is not None and sessions_ended:
             message = (
                 f"run {self.run} was still active in the database and has been ended: its rows may have changed"
@@ -138,7 +144,7 @@ class LoadInDoubt:
             message,
             code=END_UNKNOWN,
             hint=f"count the rows of `{table}`; `dbatk runs resume {self.run} --rows there` counts it as done, "
-            "`--rows missing` loads them again",
+            f"`--rows missing` {words.does} them again",
         )
 
     def _record_done(self, attempt: int, items: tuple[ItemRecord, ...], reason: str) -> None:
@@ -153,6 +159,10 @@ class LoadInDoubt:
             )  # fmt: skip
             self.store.end_trial(self.run, done)
         self.store.end_run(self.run, RunState.DONE, now)
+
+    @property
+    def _words(self) -> parts.Wording:
+        return parts.wording_of(self.store.load_head(self.run).experiment)
 
     @property
     def _table(self) -> str:

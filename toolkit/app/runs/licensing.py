@@ -21,7 +21,7 @@ from toolkit.model.bill import ARTIFACT, Bill, Position, bill_from_text, bill_to
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
-from toolkit.model.operations import RowSemantics, declaration
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.model.records import Artifact
 from toolkit.model.values import Row, Scalar
@@ -152,7 +152,7 @@ def _sends_ddl(experiment: Experiment) -> bool:
     """Tell whether a run changes definitions; a job that fills a table or gathers statistics does not."""
     what = declaration(experiment.operation)
     wished = {*experiment.options, *(factor.name for factor in experiment.factors)}
-    only_fills = what.publishes_statistics or (what.rows is RowSemantics.ADDS and "logging" not in wished)
+    only_fills = what.publishes_statistics or (what.counts_twice and "logging" not in wished)
     return not what.backs_up and not (experiment.mode is Mode.JOB and only_fills)
 
 

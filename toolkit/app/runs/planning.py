@@ -12,14 +12,16 @@ from toolkit.app.runs import licensing
 from toolkit.app.runs.settings import check_levels, check_scopes, of_those_varied, settings_reads
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Script, Sessions, read_facts, read_probes
+from toolkit.executors import Script, Sessions, read_facts, read_probes, refused
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, Query
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import RunHead
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, Role, RunState, SupportState
 from toolkit.operations.place import check_work, reads_of
+from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, spec_of
 
 
@@ -45,6 +47,7 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     reads = reads_of(planning.operation, planning.planner())
     reads += settings_reads(experiment, dialect, planning.facts.release)
     facts = of_those_varied(experiment, read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts))
+    facts = _surveyed(replace(planning, facts=facts), sessions)
     planning = replace(planning, facts=facts)
     how, planner = dialect.work.of(experiment.operation), planning.planner()
     asked = [probe for cell in planning.cells for probe in how.probes(planner.options(cell), facts)]
@@ -53,6 +56,24 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
         return planning
     answers = {**facts.answers, **read_probes(probes, sessions.programs_folders)}
     return replace(planning, facts=replace(facts, answers=answers))
+
+
+def _surveyed(planning: PlanningContext, sessions: Sessions) -> Facts:
+    """Return the facts with what the work must know of the rows: each answer is read once.
+
+    Raises:
+        ToolkitError: TK-0203 with the database's message.
+    """
+    facts, dialect = planning.facts, planning.dialect
+    how, planner = dialect.work.of(planning.experiment.operation), planning.planner()
+    asked = {call.keep_as: call for cell in planning.cells for call in how.survey(planner.options(cell), facts)}
+    answers = dict(facts.answers)
+    for key, call in asked.items():
+        try:
+            answers[str(key)] = sessions.run(step_of(dialect, call)).rows
+        except DatabaseError as error:
+            raise refused(dialect, error, "the rows cannot be counted") from None
+    return replace(facts, answers=answers)
 
 
 def judging_anew(planning: PlanningContext, sessions: Sessions) -> Callable[[PlannedTrial], str | None]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.environments import keep_environment
 from toolkit.app.runs import licensing, space
+from toolkit.app.runs.ahead import ahead_of
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
 from toolkit.app.runs.repair import database_of
 from toolkit.app.runs.retention import retention_of, sentences_of
@@ -36,7 +37,6 @@ from toolkit.units import byte_size, counted
 
 _MOST_LINES = 400
 _LEAST_FREEDOM = 4
-_SINGULAR = {"indexes": "index"}
 
 
 def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
@@ -65,25 +65,6 @@ def too_few(cells: int, repeat: int) -> tuple[str, ...]:
     enough = 1 + -(-_LEAST_FREEDOM // (cells - 1))
     sentence = f"{counted(repeat, 'repeat')} of each configuration cannot separate a difference from noise"
     return (f"{sentence}; use at least --repeat {enough}",)
-
-
-def ahead_of(planning: PlanningContext) -> str | None:
-    """Say how much a job over several objects has before it, for a user who must know whether it will fit."""
-    kind = declaration(planning.experiment.operation).several
-    if planning.experiment.mode is Mode.MEASUREMENT or not kind:
-        return None
-    cell = planning.cells[0]
-    pieces = planning.pieces(cell)
-    if len(pieces) < 2:
-        return None
-    objects = len({piece.work.object.name for piece in pieces})
-    what = f"{objects} {kind}" if objects > 1 else f"1 {_SINGULAR.get(kind, kind.removesuffix('s'))}"
-    parts = f" in {len(pieces)} parts" if len(pieces) > objects else ""
-    total, first = sum(piece.weight for piece in pieces), max(pieces, key=lambda piece: piece.weight)
-    biggest = f"the biggest first: {first.label} with {byte_size(first.weight)}"
-    size = f", {byte_size(total)}, {biggest}" if total else ""
-    sessions = min(planning.planner().workers(cell), len(pieces))
-    return f"before it: {what}{parts}{size}; {sessions} session{'s' if sessions > 1 else ''}"
 
 
 def preview_of(planning: PlanningContext, target: Target | None) -> tuple[str, ...]:
@@ -354,7 +335,12 @@ def _announce(context: RunContext) -> None:
         ours = "what its programs create is theirs to remove"
     elif only_reads(planning):
         ours = "it only reads and creates nothing"
-    mode = "a job: what it creates is kept" if context.job else f"a measurement: {ours}"
+    stays = (
+        "what it removes or changes stays so"
+        if declaration(context.experiment.operation).changes_rows
+        else "what it creates is kept"
+    )
+    mode = f"a job: {stays}" if context.job else f"a measurement: {ours}"
     shown = {"run": context.run, "mode": context.experiment.mode.value}
     events.emit(Event("mode", f"run {context.run}, {mode}", shown))
     ahead = ahead_of(planning)

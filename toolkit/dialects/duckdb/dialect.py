@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from toolkit.dialects import backups, sizes
 from toolkit.dialects.answers import Check, Continuation, ErrorAdvice, Watching
@@ -147,6 +148,12 @@ class DuckdbDialect(Quiet):
     def space_files(self, release: Release) -> tuple[str, ...]:
         del release
         return (space.FILE,)
+
+    def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:
+        if "notes_table" not in noted:
+            return ()
+        notes = QualifiedName(str(noted["notes_table"]), str(noted["notes_schema"]))
+        return (Call("transaction_end", {"table": notes, "item": noted["item"]}),)
 
     # -- scratch objects ----------------------------------------------------------------------------------------
     def copy_table(

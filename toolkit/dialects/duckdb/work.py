@@ -15,6 +15,7 @@ from toolkit.dialects import reclaimed, sizes
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.duckdb import backup, reorganise, space
 from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
+from toolkit.dialects.duckdb.purge import InChunks
 from toolkit.dialects.duckdb.workload import DuckdbWorkloads
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
 from toolkit.dialects.rows import rows_of
@@ -233,6 +234,16 @@ class _Move(_InThreads):
         return reorganise.LOCKS
 
 
+class _Purge(InChunks, _InThreads):
+    """DELETE in chunks."""
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return self.hidden(facts) or _InThreads.support(self, work, facts)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return _InThreads.prepare(self, work, facts) if work.object.scratch else ()
+
+
 class _Backup(backup.DuckdbBackups, _InThreads):
     """EXPORT DATABASE."""
 
@@ -262,6 +273,7 @@ WORK = Implementations(
         "stats-gather": _StatsGather(),
         "vacuum": _Vacuum(),
         "table-move": _Move(),
+        "purge": _Purge(),
         "backup": _Backup(),
         "workload": DuckdbWorkloads(),
     },

@@ -13,6 +13,7 @@ from toolkit.dialects.postgresql import backup, support
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
+from toolkit.dialects.postgresql.work.purge import DeleteInChunks
 from toolkit.dialects.postgresql.work.rewrite import Rewrite
 from toolkit.dialects.postgresql.work.vacuum import Vacuum
 from toolkit.dialects.postgresql.work.workload import PostgresqlWorkloads
@@ -108,6 +109,7 @@ WORK = Implementations(
         "stats-gather": _StatsGather(),
         "vacuum": Vacuum(),
         "table-move": Rewrite(),
+        "purge": DeleteInChunks(),
         "backup": _Backup(),
         "command": RunPrograms(),
         "workload": PostgresqlWorkloads(),

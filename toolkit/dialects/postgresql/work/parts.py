@@ -86,6 +86,8 @@ def one_transaction(load: Call) -> tuple[Call, ...]:
 class BlockRanges:
     """Divides a load by the blocks of its source."""
 
+    even_alone = False
+
     def divided(self, work: Work, sessions: int, facts: Facts) -> tuple[tuple[str, Work], ...]:
         blocks = facts.value("source", "block_count")
         if facts.assumed and not facts.rows("source"):
