@@ -11,7 +11,9 @@ import pytest
 
 from tests.readers.awr_samples import STATSPACK, TEXT, html
 from toolkit.readers.awr.consistency import inconsistencies
+from toolkit.readers.awr.impossible import impossible
 from toolkit.readers.awr.report import read_report
+from toolkit.readers.awr.tables import AwrTable
 
 
 def document(text: str) -> dict[str, Any]:
@@ -113,7 +115,10 @@ MODEL = "<tr><td>DB time</td><td>{}</td><td></td><td></td></tr><tr><td>sql execu
         pytest.param(
             "<tr><td>sql execute", MODEL.format("99,999.00"),
             ["DB time is 17 h 10 min by the header, and 27 h 47 min by the time model",
-             "DB time is 27 h 47 min by the time model, and 17 h 12 min by the load profile"], id="time model",
+             "DB time is 27 h 47 min by the time model, and 17 h 12 min by the load profile",
+             "`log file sync` has 2.4 % of DB time by the top events, and 1.5 % by its time; "
+             "2 others differ, too"],
+            id="time model",
         ),
         pytest.param(
             "<td>DB CPU</td><td>900.00</td>", "<td>DB CPU</td><td>700.00</td>",
@@ -237,3 +242,71 @@ def test_db_time_is_held_against_its_waits_and_cpu(
         ["DB time is 102 min 20 s, yet waits (31 min 15 s) and CPU (15 min 20 s) account for 46 % of it, on a "
          "host 92 % idle: the rest was spent before the interval or was not measured"] if warns else []
     )  # fmt: skip
+
+
+def sections_of(**more: Any) -> dict[str, Any]:
+    model = [{"name": "DB time", "time_s": 1000.0}, {"name": "DB CPU", "time_s": 300.0}]
+    return {"time_model": model, **more}
+
+
+FACTS: dict[str, Any] = {"kind": "awr", "elapsed_min": 60.0}
+
+
+def event(name: str, time: float, waits: int, share: float | None = None) -> dict[str, Any]:
+    return {"event": name, "time_s": time, "waits": waits, "pct_db_time": share}
+
+
+@pytest.mark.parametrize(
+    ("top", "listed", "words"),
+    [
+        pytest.param(event("a", 500, 10, 50.0), event("a", 500.2, 10), "", id="same"),
+        pytest.param(event("a", 500, 10, 50.0), event("a", 400.2, 10), "a time of 8 min 20 s", id="time"),
+        pytest.param(event("a", 500, 10, 50.0), event("a", 500.2, 20), "waits: 10 by the top events", id="waits"),
+        pytest.param(event("a", 500, 180_000_000, 50.0), event("a", 500.2, 183_604_592), "", id="abbreviated"),
+        pytest.param(event("a", 500, 10, 55.0), event("a", 500.2, 10), "55 % of DB time", id="share"),
+    ],
+)
+def test_top_events_are_held_against_the_list_of_all_and_their_shares(
+    top: dict[str, Any], listed: dict[str, Any], words: str
+) -> None:
+    found = inconsistencies(FACTS, sections_of(top_events=[top], foreground_events=[listed]))
+    assert len(found) == bool(words) and all(words in one for one in found)
+
+
+def test_the_header_of_statspack_gives_its_db_cpu_which_is_held_against_the_time_model() -> None:
+    header = re.compile(r" +Snap Id     Snap Time.*?Elapsed: .*?\n", re.DOTALL)
+    text, _ = header.subn(HEADER_OF_11_2, STATSPACK)
+    assert document(text)["db_cpu_min"] == 28.35
+    (sentence,) = inconsistencies({**FACTS, "db_cpu_min": 28.35}, sections_of())
+    assert sentence == "DB CPU is 28 min 21 s by the header, and 5 min 00 s by the time model"
+
+
+def test_a_cluster_is_held_against_the_sum_of_its_instances() -> None:
+    def instance(cpu: float) -> dict[str, Any]:
+        return {"db_time_min": 8.33, "time_model": [{"name": "DB time", "time_s": 500.0},
+                                                    {"name": "DB CPU", "time_s": cpu}]}  # fmt: skip
+
+    facts = {**FACTS, "db_time_min": 16.66}
+    assert not inconsistencies(facts, sections_of(instances=[instance(150.0), instance(150.0)]))
+    (sentence,) = inconsistencies(facts, sections_of(instances=[instance(150.0), instance(50.0)]))
+    assert sentence == (
+        "DB CPU is 5 min 00 s by the time model of the cluster, and 3 min 20 s by its instances together"
+    )
+
+
+def test_values_below_zero_and_shares_above_the_whole_are_named_in_every_list() -> None:
+    table = AwrTable("", "", ("Namespace",), [("SQL AREA", "-15.3", "116"), ("BODY", "1", "2")])
+    rows = [{"namespace": "SQL AREA", "pins": -15.3, "pct_get_misses": 116.0},
+            {"namespace": "BODY", "pins": 1, "pct_get_misses": 2.0}]  # fmt: skip
+    assert list(impossible("library_cache", table, rows)) == [
+        "in `library_cache` 1 value is below zero, so a counter ran over or was reset: "
+        "`pins` of `SQL AREA` is -15.3",
+        "in `library_cache` 1 share is above 100 %: `pct_get_misses` of `SQL AREA` is 116 %",
+    ]
+    assert not list(
+        impossible("library_cache", AwrTable("", "", (), [("a", "1")]), [{"namespace": "a", "pins": 1}])
+    )
+    found = inconsistencies(FACTS, sections_of(sql_by_gets=[{"sql_id": "a", "gets": -5}]))
+    assert found == [
+        "in `sql_by_gets` 1 value is below zero, so a counter ran over or was reset: `gets` of `a` is -5"
+    ]

@@ -1,7 +1,8 @@
 """Whether a report agrees with itself: the same figure printed twice, sums that cannot be, counters that ran back.
 
 `docs/cookbook/what-does-this-awr-report-say.md` lists the checks. A difference is reported only where it is more
-than rounding can make: half of the last digit that is printed, in each of the two places.
+than rounding can make (half of the last digit that is printed, in each of the two places) and one percent: views
+are read one after the other.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from toolkit.model.values import Scalar
+from toolkit.readers.awr.impossible import below_zero
 from toolkit.units import counted, percent, seconds
 from toolkit.units import number as spelled
 
 _MINUTE = 60.0
 _SAME = 0.01
 """Snapshots of one report are taken one statement after the other: a hundredth is no contradiction."""
+_ABBREVIATED, _MANY_ZEROS = 10_000, 3
+"""From here on reports abbreviate numbers that do not fit: `180M`, `1.8E+08`."""
+_TENTH = 0.05
+"""Percent: half of the last digit of a share; one that is printed as `24.0` is read as 24."""
 _WHOLE = 105.0
 """Percent: shares of clocks read one after the other come out a little above 100, 102 where it is idle."""
 _LONGEST_SHOWN = 3
@@ -60,6 +66,8 @@ def inconsistencies(facts: Mapping[str, Scalar], sections: Mapping[str, object])
     """
     return [
         *_printed_twice(facts, sections),
+        *(_events_printed_twice(sections) if facts.get("kind") != "statspack" else ()),
+        *_instances_apart(facts, sections),
         *_more_than_sessions(facts, sections),
         *_more_than_accounted(facts, sections),
         *_shares(sections),
@@ -148,7 +156,7 @@ def _printed_twice(facts: Mapping[str, Scalar], sections: Mapping[str, object]) 
     events = {str(row.get("event")): row.get("time_s") for row in _rows(sections.get("top_events"))}
     for name, minutes, rate, event in (
         ("DB time", facts.get("db_time_min"), "db_time_s", ""),
-        ("DB CPU", None, "db_cpu_s", "DB CPU"),
+        ("DB CPU", facts.get("db_cpu_min"), "db_cpu_s", "DB CPU"),
     ):
         places = [
             _printed("the header", minutes, _MINUTE),
@@ -158,9 +166,72 @@ def _printed_twice(facts: Mapping[str, Scalar], sections: Mapping[str, object]) 
         ]
         known = [one for one in places if one is not None]
         for one, other in pairwise(known):
-            apart = abs(one[1] - other[1])
-            if apart > one[2] + other[2] + _SAME * max(one[1], other[1]):
+            if _differ(one, other):
                 yield f"{name} is {seconds(one[1])} by {one[0]}, and {seconds(other[1])} by {other[0]}"
+
+
+def _differ(one: Printed, other: Printed) -> bool:
+    return abs(one[1] - other[1]) > one[2] + other[2] + _SAME * max(abs(one[1]), abs(other[1]))
+
+
+def _events_printed_twice(sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold the times, waits and shares of the top events against the whole list and DB time."""
+    model = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
+    whole = _number(model.get("DB time"))
+    listed = {row.get("event"): row for row in _rows(sections.get("foreground_events"))}
+    shares = []
+    for row in _rows(sections.get("top_events")):
+        event = row.get("event")
+        for key, words, spell in (("time_s", "a time of", seconds), ("waits", "waits:", _shown)):
+            one = _printed("the top events", row.get(key))
+            other = _printed("the list of all", listed.get(event, {}).get(key))
+            if one and other and _differ(one, other):
+                yield f"`{event}` has {words} {spell(one[1])} by {one[0]}, and {spell(other[1])} by {other[0]}"
+        share, spent = _number(row.get("pct_db_time")), _printed("", row.get("time_s"))
+        if whole and share is not None and share <= _WHOLE and spent:
+            stated = ("", share / 100 * whole, max(_rounding(share), _TENTH) / 100 * whole)
+            if _differ(stated, spent):
+                shares.append((event, share, 100 * spent[1] / whole))
+    if shares:
+        event, share, part = shares[0]
+        others = f"; {counted(len(shares) - 1, 'other differs', 'others differ')}, too" if shares[1:] else ""
+        stated_and_found = f"{percent(share)} of DB time by the top events, and {percent(part)} by its time"
+        yield f"`{event}` has {stated_and_found}{others}"
+
+
+def _instances_apart(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold what is printed of a whole cluster against the sum of its instances."""
+    instances = _rows(sections.get("instances"))
+    if not instances:
+        return
+    whole = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
+    for name in ("DB time", "DB CPU"):
+        parts = [
+            _printed(
+                "",
+                next(
+                    (one.get("time_s") for one in _rows(each.get("time_model")) if one.get("name") == name), None
+                ),
+            )
+            for each in instances
+        ]
+        yield from _sum_apart(name, _printed("the time model of the cluster", whole.get(name)), parts)
+    parts = [_printed("", one.get("db_time_min"), _MINUTE) for one in instances]
+    yield from _sum_apart("DB time", _printed("the header", facts.get("db_time_min"), _MINUTE), parts)
+
+
+def _of_model(instance: Mapping[str, object], name: str) -> object:
+    rows = _rows(instance.get("time_model"))
+    return next((row.get("time_s") for row in rows if row.get("name") == name), None)
+
+
+def _sum_apart(name: str, whole: Printed | None, parts: Sequence[Printed | None]) -> Iterator[str]:
+    known = [one for one in parts if one is not None]
+    if whole is None or len(known) < len(parts):
+        return
+    together = ("its instances together", sum(one[1] for one in known), sum(one[2] for one in known))
+    if _differ(whole, together):
+        yield f"{name} is {seconds(whole[1])} by {whole[0]}, and {seconds(together[1])} by {together[0]}"
 
 
 def _half_minutes(elapsed: float | None) -> float:
@@ -176,7 +247,10 @@ def _printed(place: str, value: object, unit: float = 1.0, uncertain: float = 0.
 
 
 def _rounding(value: float) -> float:
-    """Return half a unit of the last digit printed; whole numbers are taken as printed to the unit."""
+    """Return half a unit of the last digit printed; zeros at the end of a large whole number count as cut off."""
+    if value.is_integer() and abs(value) >= _ABBREVIATED:
+        zeros = len(f"{value:.0f}") - len(f"{value:.0f}".rstrip("0"))
+        return 0.5 * 10.0 ** (zeros if zeros >= _MANY_ZEROS else 0)
     digits = f"{value:.10f}".rstrip("0").partition(".")[2]
     return 0.5 * 10.0 ** -len(digits)
 
@@ -266,20 +340,30 @@ def _shares(sections: Mapping[str, object]) -> Iterator[str]:
 
 def _negative(sections: Mapping[str, object]) -> Iterator[str]:
     """Name what only grows and is printed below zero: a counter that was reset, or ran over."""
-    for name, label, keys in (
-        ("time_model", "name", ("time_s",)), ("top_events", "event", ("waits", "time_s")),
-        ("foreground_events", "event", ("waits", "time_s")), ("background_events", "event", ("waits", "time_s")),
-        ("wait_events", "event", ("waits", "time_s")), ("wait_classes", "wait_class", ("waits", "time_s")),
-        ("sql_by_elapsed", "sql_id", ("elapsed_s", "executions")),
-    ):  # fmt: skip
-        for row in _rows(sections.get(name)):
-            for key in keys:
-                if (value := _number(row.get(key))) is not None and value < 0:
-                    yield f"`{row.get(label)}` is {_shown(value)} in `{name}`: a counter ran backwards"
-    load = sections.get("load_profile_per_sec")
-    for key, value in load.items() if isinstance(load, Mapping) else ():
-        if (rate := _number(value)) is not None and rate < 0:
-            yield f"`{key}` is {_shown(rate)} per second in the load profile: a counter ran backwards"
+    for name, found in sections.items():
+        if name in _GROWING or name.startswith("sql_by_"):
+            yield from below_zero(name, _rows(found))
+    segments = sections.get("segments")
+    for measure, rows in segments.items() if isinstance(segments, Mapping) else ():
+        yield from below_zero(f"segments by {measure}", _rows(rows))
+    for name, (where, words) in _VALUES.items():
+        values = sections.get(name)
+        for key, value in values.items() if isinstance(values, Mapping) else ():
+            if (rate := _number(value)) is not None and rate < 0:
+                yield f"`{key}` is {_shown(rate)}{where}: {words}"
+
+
+_VALUES = {
+    "load_profile_per_sec": (" per second in the load profile", "a counter ran backwards"),
+    "instance_efficiency_pct": (" % in the instance efficiency", "its parts were measured by different clocks"),
+    "host_cpu": (" in the CPU of the host", "a counter ran backwards"),
+}
+_GROWING = frozenset(
+    {
+        "time_model", "top_events", "top_timed_events", "top_background_events", "foreground_events",
+        "background_events", "wait_events", "wait_classes", "foreground_wait_classes",
+    }
+)  # fmt: skip
 
 
 def _rows(section: object) -> Sequence[Mapping[str, Scalar]]:

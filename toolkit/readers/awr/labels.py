@@ -26,6 +26,7 @@ FACTS = (
     "cores", "sockets", "memory_gb", "begin_snap_id", "begin_snap_time", "begin_sessions",
     "begin_cursors_per_session",
     "end_snap_id", "end_snap_time", "end_sessions", "end_cursors_per_session", "elapsed_min", "db_time_min",
+    "db_cpu_min",
 )  # fmt: skip
 _IDENTITY = (
     ("db_name", r"db name|database|database name", "text"),
@@ -49,7 +50,7 @@ _IDENTITY = (
 _PATTERNS = Patterns(pattern for _, pattern, _ in _IDENTITY)
 _TELLING = frozenset({"dbid", "inst_num", "startup_time", "host"})
 """A table is believed to be of the header when it has one of these and another; 12.1 has a table for CDB alone."""
-_MINUTES = re.compile(r"(elapsed|db time)\s*:\s*([-+\d.,' ]+?)\s*\(min", re.IGNORECASE)
+_MINUTES = re.compile(r"(elapsed|db time|db cpu)\s*:\s*([-+\d.,' ]+?)\s*\(min", re.IGNORECASE)
 _NAMED = re.compile(r"(?:DB|DB/Inst)\s*:\s*([\w$#.-]+)\s*(?:[,/]|Inst\w*:)\s*(?:Inst\s*:\s*)?([\w$#.-]+)?")
 _CPUS = re.compile(r"\b(CPUs|Cores|Sockets):\s*(\d{1,6})\b")
 _SNAPS = re.compile(r"Snaps?:\s*(\d+)\s*-\s*(\d+)")
@@ -64,7 +65,7 @@ def read_header(document: ReportDocument, numbers: Numbers) -> tuple[dict[str, S
     facts["format"] = document.format
     for note in document.notes:  # lines, where a value stands beside its label: columns may mix it with the next
         for match in _MINUTES.finditer(note):
-            name = "elapsed_min" if match[1].lower() == "elapsed" else "db_time_min"
+            name = f"{match[1].lower().replace(' ', '_')}_min"
             if facts[name] is None:
                 facts[name] = numbers.number(match[2])
     for table in document.tables:

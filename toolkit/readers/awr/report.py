@@ -25,6 +25,7 @@ from toolkit.readers.awr.decode import refused
 from toolkit.readers.awr.document import LARGE, SILENT, document_of
 from toolkit.readers.awr.fields import SectionSpec
 from toolkit.readers.awr.forms import without_the_implausible
+from toolkit.readers.awr.impossible import impossible
 from toolkit.readers.awr.labels import read_header
 from toolkit.readers.awr.parts import REPORT, REPORTS
 from toolkit.readers.awr.sections import metric_named, records
@@ -84,7 +85,7 @@ class Report:
             for section, table in found if name in wanted else ():
                 typed = records(section, table, self.numbers)
                 details.setdefault(name, []).extend(typed.rows)
-                warnings += typed.warnings
+                warnings += [*typed.warnings, *impossible(name, table, typed.rows)]
         if _TABLESPACES in details:
             rows, displaced = under_their_headings(details[_TABLESPACES], self.facts["elapsed_min"])
             details[_TABLESPACES] = list(rows)
