@@ -13,6 +13,7 @@ from toolkit.cli.colours import on_terminal
 from toolkit.cli.listening import listening, speaks_json
 from toolkit.cli.output import out, out_json, out_raw, say
 from toolkit.cli.parameters import Arguments
+from toolkit.cli.several import launch_on_several, targets_named
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
@@ -27,9 +28,12 @@ _LARGEST_BYTES = 100_000_000
 def launch(experiment: Experiment, arguments: Arguments, file: Path | None = None) -> int:
     """Save, print or run an experiment, as the options say; `file` is where it was read from."""
     _check_script_options(arguments)
+    names = targets_named(experiment.target)
     save_as = arguments.text("save_as")
     if save_as is not None:
-        return save(experiment, Path(save_as))
+        return save(experiment, Path(save_as), names[0])
+    if len(names) > 1:
+        return launch_on_several(experiment, names, arguments, file)
     if arguments.flag("dry_run"):
         return _print_script(experiment, arguments)
     from toolkit.store import open_store
@@ -140,13 +144,13 @@ def _check_script_options(arguments: Arguments) -> None:
         )
 
 
-def save(experiment: Experiment, path: Path) -> int:
+def save(experiment: Experiment, path: Path, target: str | None = None) -> int:
     from toolkit.app.files import write_file
     from toolkit.app.targets import check_for_engine, engine_of
     from toolkit.design.file import dump_experiment
 
     # a URL with a password is refused before it could be written
-    check_for_engine(experiment, engine_of(experiment.target))
+    check_for_engine(experiment, engine_of(target or experiment.target))
     if path.exists():
         raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="choose another name; nothing is overwritten")
     write_file(path, dump_experiment(experiment))

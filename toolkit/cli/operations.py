@@ -50,7 +50,9 @@ _METAVARS = {
     OptionKind.TEXTS: "TEXT",
 }
 _SEVERAL = frozenset({OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS})
-_TARGET = target_option("profile name or URL of the database (required; not with --assume for oracle)")
+_TARGET = target_option(
+    "profile name or URL of the database (required; not with --assume for oracle); several as A,B: in turns"
+)
 _COMMON_TO_ALL = ("target", "repeat", "label", "dry_run", "not_production", "yes_production")
 _FACTOR = option(
     "factor", "what is varied, and stands as {NAME} among the arguments: threads=1,2,4 or 1..32x2 (several)",
