@@ -107,6 +107,7 @@ def test_the_best_cell_is_kept_once_however_often_the_run_is_resumed(kept: Store
     assert len(kept.load_run(run).trials) == before
 
 
+@pytest.mark.full
 def test_a_best_cell_that_was_made_when_the_kill_came_is_found_complete(kept: Store, tmp_path: Path) -> None:
     target = database(tmp_path, "here")
     run = begin(target, kept, keep=Keep.BEST)

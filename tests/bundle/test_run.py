@@ -113,6 +113,7 @@ def test_a_password_is_nowhere(workshop: Maker, tmp_path: Path) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in shop.bundle.rglob("*"))
 
 
+@pytest.mark.full
 def test_after_a_kill_the_broken_trial_is_cleaned_and_run_again(workshop: Maker) -> None:
     shop = workshop(Scenario(delay_seconds=60))
     shop.export()
@@ -152,6 +153,7 @@ def test_a_session_of_an_earlier_attempt_is_waited_for(workshop: Maker) -> None:
     assert not list(shop.spools.glob("t*"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("number", thinned([signal.SIGINT, signal.SIGTERM], 2))
 def test_a_signal_ends_what_runs_and_puts_it_back(workshop: Maker, number: signal.Signals) -> None:
     shop = workshop(Scenario(delay_seconds=60))
@@ -181,6 +183,7 @@ def test_an_error_in_a_trial_is_its_result(workshop: Maker) -> None:
     assert ok.outcome is Outcome.OK
 
 
+@pytest.mark.full
 def test_a_trial_that_cannot_be_prepared_is_no_success_now_or_later(workshop: Maker) -> None:
     shop = workshop(Scenario(fail={"ctas": 1652}, fail_times=1))
     shop.export(
@@ -331,6 +334,7 @@ def test_a_value_that_somebody_set_since_the_export_is_not_overwritten(workshop:
     assert shop.ingest().returncode == 3
 
 
+@pytest.mark.full
 def test_a_value_that_somebody_set_during_a_bundle_is_left_and_shown(workshop: Maker) -> None:
     shop = workshop()
     shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")
@@ -358,6 +362,7 @@ def test_what_cannot_be_put_back_is_shown_and_is_no_success(workshop: Maker) -> 
     assert "after trial 1 something was left as it is: ORA-00054" in shop.ingest().stderr
 
 
+@pytest.mark.full
 def test_what_puts_back_waits_for_a_lock_as_a_run_does(workshop: Maker) -> None:
     shop = workshop()
     shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")

@@ -175,6 +175,7 @@ def test_a_changed_script_is_refused_by_name(dbatk: Dbatk, plan: str, scripts: P
     refused(dbatk("run", plan, "--approved-only"), f"{file} has changed")
 
 
+@pytest.mark.full
 def test_a_template_that_includes_another_uses_it_too(dbatk: Dbatk, plan: str, scripts: Path) -> None:
     used = scripts / "templates/duckdb/ctas.sql.j2"
     used.write_text(used.read_text() + '{% include "duckdb/more.sql.j2" %}\n')
@@ -244,6 +245,7 @@ def test_an_approval_that_was_altered_or_brought_from_elsewhere_approves_nothing
     refused(answer, "its audit log has no such approval")
 
 
+@pytest.mark.full
 def test_the_newer_approval_counts_and_the_older_may_not_be_put_back(
     dbatk: Dbatk, approved: str, home: Path
 ) -> None:

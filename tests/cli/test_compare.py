@@ -162,6 +162,7 @@ def test_the_run_before_is_named_by_its_label_by_last_and_by_an_operation(dbatk:
         assert (answer.status, why in answer.err) == (2, True), answer.err
 
 
+@pytest.mark.full
 def test_which_run_of_a_label_is_meant_is_said(dbatk: Dbatk, weekly: list[str]) -> None:
     first, second, third, _ = weekly
     answer = dbatk("compare", "weekly~1", "weekly/degree=1")

@@ -107,6 +107,7 @@ def test_a_run_whose_end_is_known_takes_no_answer(dbatk: Dbatk, url: str) -> Non
     assert refused.status == 2 and "omit it" in refused.err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seen", thinned(["killed and never told", "failed, and told by the night after"], 2))
 def test_the_night_after_the_answer_takes_the_step_as_done(
     seen: str, dbatk: Dbatk, home: Path, url: str, monkeypatch: pytest.MonkeyPatch

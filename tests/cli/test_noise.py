@@ -69,6 +69,7 @@ def test_what_cannot_be_measured_is_refused(
     assert (answer.status, code in answer.err) == (2, True), answer.err
 
 
+@pytest.mark.full
 # -- alternately in one run ---------------------------------------------------------------------------------------
 def test_two_files_run_alternately_in_one_run_and_are_compared(dbatk: Dbatk, url: str, home: Path) -> None:
     for name, degrees in (("one", "[1]"), ("two", "[2]")):

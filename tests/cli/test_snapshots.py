@@ -408,6 +408,7 @@ def test_a_series_leaves_out_what_lies_over_a_restart_and_says_so(
         assert "is skipped: the instance was restarted during it" in told.err
 
 
+@pytest.mark.full
 def test_snapshots_of_one_label_become_a_series(dbatk: Dbatk, url: str, home: Path) -> None:
     assert dbatk("awr", "trend", "label:hourly").status == 2
     for number in range(4):

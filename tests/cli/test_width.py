@@ -113,6 +113,7 @@ def test_a_dry_run_of_a_sweep_is_short_on_a_terminal(tmp_path: Path, url: str) -
     ]
 
 
+@pytest.mark.full
 def test_a_file_is_laid_out_for_80_columns(store: Path, tmp_path: Path) -> None:
     on_terminal(200, "report", "last", "--out", "wide.txt", "--store", str(store), cwd=tmp_path)
     text = (tmp_path / "wide.txt").read_text(encoding="utf-8")

@@ -234,6 +234,7 @@ def test_whole_schemas_are_taken_biggest_first(arena: Arena, store: Store) -> No
     assert arena.leftovers() == []
 
 
+@pytest.mark.full
 def test_keep_all_leaves_the_objects_of_the_trials(any_arena: Arena, store: Store) -> None:
     record = run(any_arena, store, experiment(any_arena, "ctas", case(any_arena, "ctas"), repeat=2, keep=Keep.ALL))
     key = run_key(record.head.run).lower()

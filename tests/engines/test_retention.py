@@ -145,6 +145,7 @@ def test_the_newest_verified_backup_stays_however_old_it_is(
     assert "it is the newest that is verified" in told and "no verified backup was made after it" in told
 
 
+@pytest.mark.full
 @on_a_server
 @pytest.mark.parametrize(
     ("column", "before"), thinned([("host", "10.0.0.9"), ("port", 1), ("data_directory", "/var/lib/clone")], 3)
@@ -303,6 +304,7 @@ def becomes_another(folder: Path) -> None:
     folder.with_name("copy").rename(folder)
 
 
+@pytest.mark.full
 def test_what_changes_while_older_ones_are_removed_is_left(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,6 +323,7 @@ def test_what_changes_while_older_ones_are_removed_is_left(
     assert store.journal(last).open_entries() == ()
 
 
+@pytest.mark.full
 def test_older_ones_are_left_once_the_newest_is_not_what_it_was(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,6 +341,7 @@ def test_older_ones_are_left_once_the_newest_is_not_what_it_was(
     assert len(told) == 1 and "its files are not those that were backed up" in told[0]
 
 
+@pytest.mark.full
 def test_a_folder_that_took_the_place_of_a_backup_is_not_moved_away(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

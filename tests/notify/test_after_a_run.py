@@ -174,6 +174,7 @@ def test_a_run_that_works_has_a_heartbeat_for_monitoring(folder: Path, monkeypat
     assert 'dbatk_plan_running{plan="nightly"} 1.0' in read[0]
 
 
+@pytest.mark.full
 def test_a_run_is_none_the_worse_for_a_message_that_does_not_arrive(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

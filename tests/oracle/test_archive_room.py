@@ -137,6 +137,7 @@ def test_gathering_statistics_writes_an_unknown_amount_and_says_so(tmp_path: Pat
     assert "it is unknown how much of archived redo the job needs" in line
 
 
+@pytest.mark.full
 def test_the_job_of_keep_best_counts_in_the_redo_of_the_run(tmp_path: Path) -> None:
     # four trials of about 1.05 times the table fit, and a fifth does not
     with running_standin(Scenario(recovery_area=int(4.5 * GTEST))) as standin:
@@ -146,6 +147,7 @@ def test_the_job_of_keep_best_counts_in_the_redo_of_the_run(tmp_path: Path) -> N
         assert status == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("times", "reads"), thinned([(12.5, 4), (26, 3), (40, 2), (1000, 1)], 2))
 def test_the_area_is_read_before_each_trial_that_may_have_less_than_ten_times_its_room(
     times: float, reads: int, tmp_path: Path
@@ -158,12 +160,14 @@ def test_the_area_is_read_before_each_trial_that_may_have_less_than_ten_times_it
     assert status == 0 and len([number for number in read if number < first]) == 1 and len(read) == reads
 
 
+@pytest.mark.full
 def test_an_answer_of_a_minute_ago_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolkit.app.runs.space._FRESH_SECONDS", 0.0)
     with swept("ctas", tmp_path) as (standin, marks, _):
         assert sum("v$recovery_file_dest" in text for text in standin.statements) == 1 + len(marks.begun)
 
 
+@pytest.mark.full
 def test_a_job_that_is_resumed_needs_what_is_left_of_it(tmp_path: Path) -> None:
     rebuild = ("index", "rebuild", "--table", "GTEST", "--degree", "1")
     with running_standin(Scenario(fail={"index_rebuild": 1652}, fail_times=1)) as standin:

@@ -46,6 +46,7 @@ def test_a_trial_records_how_it_read_and_the_report_says_when_configurations_dif
     assert "`degree=4` read directly from disk (100 %)" in reported
 
 
+@pytest.mark.full
 def test_configurations_that_read_alike_are_not_doubted(tmp_path: Path) -> None:
     with running_standin() as standin:
         _, run = dbatk(standin, tmp_path, *CTAS, "--degree", "2,4")
@@ -54,6 +55,7 @@ def test_configurations_that_read_alike_are_not_doubted(tmp_path: Path) -> None:
     assert "read in different ways" not in reported
 
 
+@pytest.mark.full
 def test_two_runs_that_read_in_different_ways_differ_in_that(tmp_path: Path) -> None:
     with running_standin() as standin:
         runs = [f"{dbatk(standin, tmp_path, *CTAS, '--degree', one)[1]['run']}/degree={one}" for one in ("1", "4")]

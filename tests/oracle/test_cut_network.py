@@ -183,6 +183,7 @@ def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered
         cut.swept_up(open_before=False)
 
 
+@pytest.mark.full
 def test_a_stop_ends_an_undo_that_gets_no_answer(cut: Cut) -> None:
     cut.at("DROP TABLE", lambda: cut.hang(stopping=True))
     error = cut.run()
@@ -212,6 +213,7 @@ def test_a_sweep_goes_on_after_every_connection_was_cut(cut: Cut, words: str, wh
     cut.swept_up(open_before=False)
 
 
+@pytest.mark.full
 def test_a_read_of_the_monitor_that_is_not_answered_is_ended_and_costs_no_trial(
     cut: Cut, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.oracle.standin import Scenario
 from tests.oracle.test_round_trips import sampled, swept
 from toolkit.model.records import RunRecord
@@ -41,6 +43,7 @@ def test_the_plan_of_each_cell_is_kept_once_as_it_was_printed(tmp_path: Path) ->
     assert "PX" not in plans["plan-degree=1.txt"]
 
 
+@pytest.mark.full
 def test_a_view_that_is_not_granted_costs_its_own_figures_and_is_not_asked_for_again(tmp_path: Path) -> None:
     denied = Scenario(denied=frozenset({"V$PQ_TQSTAT", "V$SQL", "V$SESSION_EVENT"}))
     with swept(CTAS, tmp_path, denied) as (standin, marks, run):

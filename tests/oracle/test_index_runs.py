@@ -127,6 +127,7 @@ def test_a_job_builds_expressions_falling_columns_and_a_prefix_and_only_once(tmp
         assert not any("GTEST_FY" in text for text in standin.statements if text.startswith("CREATE"))
 
 
+@pytest.mark.full
 def test_a_measurement_of_function_based_indexes_works_on_copies_of_the_same_kind(tmp_path: Path) -> None:
     with running_standin() as standin:
         build = ("index", "build", "--table", "GTEST", "--columns", "UPPER(IDNAME),AMOUNT DESC", "--name", "FX")
@@ -196,6 +197,7 @@ def test_every_statement_of_a_schema_rebuild_and_a_build_stands_before_two_gramm
     assert rejected == []
 
 
+@pytest.mark.full
 def test_a_local_index_is_measured_on_a_copy_with_the_same_partitions_where_that_is_declared(
     tmp_path: Path,
 ) -> None:

@@ -133,6 +133,7 @@ _STEPS = (
 )  # fmt: skip
 
 
+@pytest.mark.full
 def test_pending_statistics_are_deleted_table_by_table_and_younger_than_the_run(tmp_path: Path) -> None:
     with running_standin() as standin:
         Bench(standin, tmp_path).run(*LIVE)
@@ -143,6 +144,7 @@ def test_pending_statistics_are_deleted_table_by_table_and_younger_than_the_run(
     )
 
 
+@pytest.mark.full
 def test_a_publish_of_the_tables_own_is_put_back_as_it_was(tmp_path: Path) -> None:
     with running_standin() as standin:
         context = Bench(standin, tmp_path)
@@ -255,6 +257,7 @@ def test_production_is_refused_whatever_is_approved(tmp_path: Path) -> None:
         assert not [text for text in standin.statements if "SET_TABLE_PREFS" in text]
 
 
+@pytest.mark.full
 # -- when things go wrong ---------------------------------------------------------------------------------------
 def test_statistics_that_somebody_else_moves_are_not_proven_and_not_put_back_unasked(tmp_path: Path) -> None:
     with running_standin() as standin:
@@ -283,6 +286,7 @@ def test_pending_statistics_of_somebody_else_meanwhile_refuse_the_next_trial_and
     assert "did not gather" in answer.document["trials"][1]["reason"]
 
 
+@pytest.mark.full
 def test_locked_tables_are_skipped_counted_and_said(tmp_path: Path) -> None:
     def lock(state: Statistics) -> None:
         state.lock("APP", "ORDERS")
@@ -295,6 +299,7 @@ def test_locked_tables_are_skipped_counted_and_said(tmp_path: Path) -> None:
     assert answer.metrics("tables_gathered") == [1.0]
 
 
+@pytest.mark.full
 def test_a_failed_gathering_leaves_nothing_pending(tmp_path: Path) -> None:
     with running_standin(Scenario(fail={"stats": 1555}, fail_times=1)) as standin:
         context = Bench(standin, tmp_path)

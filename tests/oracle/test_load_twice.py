@@ -45,6 +45,7 @@ def test_a_job_whose_connection_broke_is_not_loaded_again_unasked(when: str, add
         assert rows_of(standin) == before + added
 
 
+@pytest.mark.full
 def test_a_job_whose_connection_broke_before_its_commit_was_sent_is_loaded_without_a_question(
     tmp_path: Path,
 ) -> None:
@@ -57,6 +58,7 @@ def test_a_job_whose_connection_broke_before_its_commit_was_sent_is_loaded_witho
         assert (status, rows_of(standin)) == (0, before + 10), told
 
 
+@pytest.mark.full
 def test_a_measurement_goes_on_for_its_copies_are_its_own(tmp_path: Path) -> None:
     with running_standin() as standin:
         standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=AFTER))

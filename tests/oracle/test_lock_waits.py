@@ -83,6 +83,7 @@ def test_what_stays_changed_is_named_with_both_values_and_what_mends_it(tmp_path
         assert wreck.look(standin) == before
 
 
+@pytest.mark.full
 def test_copies_that_cannot_be_dropped_are_named_and_the_run_is_not_called_done(tmp_path: Path) -> None:
     with running_standin() as standin:
         before = wreck.look(standin)

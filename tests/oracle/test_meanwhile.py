@@ -53,6 +53,7 @@ def test_a_value_that_somebody_sets_in_a_run_stays_and_is_said(case: str, tmp_pa
         assert wreck.look(standin)[what][1:3] == values
 
 
+@pytest.mark.full
 def test_clean_says_once_what_a_run_left_to_whoever_set_it(tmp_path: Path) -> None:
     with running_standin() as standin:
         wreck.prepare(standin)
@@ -66,6 +67,7 @@ def test_clean_says_once_what_a_run_left_to_whoever_set_it(tmp_path: Path) -> No
         assert status == ExitCode.INCOMPLETE and sentence in str(left["left"])
 
 
+@pytest.mark.full
 def test_an_index_that_somebody_changes_while_others_are_rebuilt_is_not_touched(tmp_path: Path) -> None:
     several = ("index", "rebuild", "--table", "GTEST", "--degree", "4")
     with running_standin() as standin:

@@ -103,6 +103,7 @@ def test_what_an_orphaned_session_makes_after_the_end_of_the_run_is_found_by_cle
         assert after == before
 
 
+@pytest.mark.full
 def test_an_orphaned_session_of_the_setup_keeps_its_entry_open_too(store: Store) -> None:
     done = threading.Event()
     with running_standin(Scenario(fail={"kill": NO_KILL})) as standin:
@@ -128,6 +129,7 @@ def gone_before(backend: Struck, state: State) -> None:
             state.sessions.pop(session.sid)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("deaf", "more"),
     thinned([(False, ()), (True, ()), (False, (Fault(gone_before, words="KILL SESSION '1"),))], 3),

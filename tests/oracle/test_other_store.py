@@ -48,6 +48,7 @@ def test_clean_of_another_store_names_scratch_objects_and_drops_none(
         )
 
 
+@pytest.mark.full
 def test_an_index_that_another_store_left_on_a_live_table_is_named(tmp_path: Path) -> None:
     with running_standin() as standin:
         fault = Fault(break_connection, words='CREATE INDEX "DBATK"."DBATK_', when=AFTER)
@@ -80,6 +81,7 @@ def test_a_table_of_somebody_with_a_like_name_is_nobodys_leftover(tmp_path: Path
         assert wreck.clean(standin, tmp_path)[1]["others"] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", thinned(["index-rebuild-job", "insert-job"], 2))
 def test_a_degree_or_nologging_that_is_taken_for_the_former_value_is_said_before(
     command: str, tmp_path: Path

@@ -121,6 +121,7 @@ def test_a_misfortune_is_told_by_its_code_and_leaves_nothing(name: str, sweep: D
         nothing_is_left(standin)
 
 
+@pytest.mark.full
 def test_too_few_servers_are_tried_once_more_and_then_a_downgrade(sweep: Dbatk) -> None:
     with running_standin(Scenario(max_servers=4)) as standin:
         _, run = sweep(standin, "ctas", "--degree", "8")
@@ -167,6 +168,7 @@ def test_a_connection_lost_during_and_after_the_clock_fails_one_trial_only(
         nothing_is_left(standin)
 
 
+@pytest.mark.full
 def test_a_connection_lost_before_the_clock_costs_one_trial_at_most(sweep: Dbatk) -> None:
     with running_standin() as standin:
         standin.engine.faults.append(Fault(break_connection, words="ALTER SESSION SET"))

@@ -58,6 +58,7 @@ def test_a_job_that_gets_all_it_asked_for_is_not(operation: str, tmp_path: Path)
     assert (status, trial["outcome"]) == (0, "ok"), trial["reason"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("busy", [76, 80])
 def test_a_measurement_without_servers_is_downgraded_and_the_rest_of_the_sweep_goes_on(
     busy: int, tmp_path: Path

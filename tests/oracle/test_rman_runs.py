@@ -111,6 +111,7 @@ def metrics(trial: dict[str, Any]) -> dict[str, float]:
     return {metric["name"]: metric["value"] for metric in trial["metrics"]}
 
 
+@pytest.mark.full
 # -- measuring ----------------------------------------------------------------------------------------------------
 def test_a_validating_sweep_reads_with_each_number_of_channels_and_writes_nothing(
     site: Site, dbatk: Dbatk
@@ -189,6 +190,7 @@ def test_without_the_view_of_sets_the_rest_is_told_all_the_same(site: Site, dbat
     assert any("backup_sets" in warning or "BACKUP_SET_DETAILS" in warning for warning in run["warnings"])
 
 
+@pytest.mark.full
 def test_a_section_size_divides_files_among_the_channels(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(files=[_FILES[0] | {"bytes": 64 * _MB}], bytes_per_second=4 * 2**30)
     status, run = sweep(
@@ -330,12 +332,14 @@ def test_a_backup_that_cannot_be_deleted_keeps_its_folder_and_is_listed(site: Si
     site.nothing_is_left()
 
 
+@pytest.mark.full
 def test_a_configuration_that_changed_meanwhile_is_said(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_FAST, configures=True)
     _, run = sweep(dbatk, "--channels", "1")
     assert any("COMPRESSION ALGORITHM 'HIGH'` was added" in warning for warning in run["warnings"])
 
 
+@pytest.mark.full
 def test_channels_that_outlive_their_client_are_looked_for_after_every_trial(site: Site, dbatk: Dbatk) -> None:
     _, run = sweep(dbatk, "--channels", "1")
     [trial] = run["trials"]
@@ -441,6 +445,7 @@ def calls(site: Site) -> list[list[str]]:
     return [call for call in site.home.state["calls"] if call != ["checksyntax"]]  # type: ignore[comparison-overlap]
 
 
+@pytest.mark.full
 def test_standard_edition_is_refused_more_channels_than_it_uses(site: Site, dbatk: Dbatk) -> None:
     with running_standin(Scenario(edition="se2", views=site.home.views())) as standin:
         status, message, _ = refusal(dbatk, "--channels", "4", standin=standin)
@@ -531,6 +536,7 @@ def test_trials_that_could_cost_a_real_backup_are_refused(
     assert len(calls(site)) == begun and (site.folder / "theirs.bkp").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("becomes", ["TO REDUNDANCY 1", "full", "revoked"])
 def test_no_further_trial_is_written_once_it_could_cost_a_real_backup(
     becomes: str, site: Site, dbatk: Dbatk
@@ -635,6 +641,7 @@ def test_configured_channels_that_ours_replace_are_named_without_their_values(si
     assert "your default device type is SBT, but this uses DISK" in said and "s3cret" not in json.dumps(run)
 
 
+@pytest.mark.full
 def test_an_open_database_without_archived_redo_is_only_read(site: Site, dbatk: Dbatk) -> None:
     from tests.oracle.standin.scenarios import database
 

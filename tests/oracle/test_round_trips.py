@@ -180,6 +180,7 @@ def test_indexes_rows_and_logging_of_the_copy_cost_an_insert_no_round_trip_of_th
     assert len(made) == (0 if options.get("bare") else 3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", thinned(OPTIONS, 9))
 def test_refused_views_cost_the_first_trial_no_more_than_the_others(name: OperationName, tmp_path: Path) -> None:
     with swept(name, tmp_path, Scenario(denied=REFUSED)) as (standin, marks, run):

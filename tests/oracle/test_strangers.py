@@ -44,6 +44,7 @@ AGAIN = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", thinned(AGAIN, 4))
 def test_a_stranger_is_not_found_complete_after_a_kill(case: str, tmp_path: Path) -> None:
     command, words, anew, what = AGAIN[case]
@@ -88,6 +89,7 @@ def remade(standin: Standin) -> Act:
     return act
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("command", "words"),
     thinned(

@@ -40,6 +40,7 @@ def error(answer: object) -> str:
     return f"{answer['error']['message']}; {answer['error']['hint']}"  # type: ignore[index]
 
 
+@pytest.mark.full
 def test_a_copy_fits_into_its_tables_tablespace_whatever_the_default_one_has(tmp_path: Path) -> None:
     with running_standin(world(users=220_000, old=BIG)) as standin:
         moved(standin)

@@ -165,6 +165,7 @@ def scratch(standin: Standin) -> list[tuple[str, str]]:
     return [made.name for made in standin.engine.state.tables() if made.name[1].startswith("DBATK_")]
 
 
+@pytest.mark.full
 def test_a_table_that_somebody_made_anew_under_our_name_is_not_dropped(tmp_path: Path) -> None:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
         killed = wreck.OPERATIONS["insert-sweep"]
@@ -182,6 +183,7 @@ def test_a_table_that_somebody_made_anew_under_our_name_is_not_dropped(tmp_path:
         assert scratch(standin) == []
 
 
+@pytest.mark.full
 def test_partitions_of_the_same_name_and_a_truncate_do_not_change_which_table_it_is(tmp_path: Path) -> None:
     with running_standin() as standin:
         assert wreck.kill(
@@ -276,6 +278,7 @@ def test_a_dropped_object_needs_no_backup(tmp_path: Path) -> None:
         assert cleaned(standin, store, run_id).backup == ()
 
 
+@pytest.mark.full
 def test_a_killed_job_whose_table_was_made_is_resumed_without_making_it_twice(tmp_path: Path) -> None:
     with running_standin() as standin:
         assert wreck.kill(

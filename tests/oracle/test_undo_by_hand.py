@@ -75,6 +75,7 @@ def test_an_undo_script_leaves_a_value_that_somebody_set_meanwhile_and_shows_it(
             assert part in shown
 
 
+@pytest.mark.full
 def test_an_undo_script_compares_the_logging_of_each_partition(tmp_path: Path) -> None:
     load = ("insert", "--source", "GTEST", "--table", "SALES", "--degree", "4", "--nologging")
     with running_standin(Scenario(partitioned=True)) as standin:
@@ -86,6 +87,7 @@ def test_an_undo_script_compares_the_logging_of_each_partition(tmp_path: Path) -
         assert [part.logging for part in indexes.table_parts(table)] == before
 
 
+@pytest.mark.full
 def test_an_undo_script_takes_nothing_that_it_is_not_shown_for_what_the_run_set(tmp_path: Path) -> None:
     with running_standin(SEEING) as standin:
         prepared(standin)

@@ -166,6 +166,7 @@ def test_an_online_build_that_fails_says_what_it_left(tmp_path: Path) -> None:
         assert "half-built" in str(said["warnings"])
 
 
+@pytest.mark.full
 # -- former values -----------------------------------------------------------------------------------------------
 def test_a_second_run_does_not_take_our_own_degree_for_the_former_one(tmp_path: Path) -> None:
     with running_standin(SEEING) as standin:
@@ -205,6 +206,7 @@ def loggings(standin: Standin) -> list[str]:
     return [part.logging for part in indexes.table_parts(table)]
 
 
+@pytest.mark.full
 def test_logging_of_partitions_is_switched_off_and_put_back_one_by_one(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         table = standin.engine.state.objects["TABLE", ("DBATK", "SALES")]

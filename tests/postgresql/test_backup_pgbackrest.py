@@ -175,6 +175,7 @@ def test_each_file_has_its_process_its_size_and_begins_when_its_process_was_free
     assert spans == [(0.62, 0.646), (0.62, 0.78), (1.266, 1.0)]
 
 
+@pytest.mark.full
 def test_fewer_processes_than_asked_for_are_a_downgrade_and_no_log_is_no_claim() -> None:
     granted = pgbackrest.granted(work(4), kept(LOG))
     assert (granted.degree, granted.sentence) == (2, "2 of 4 processes copied files")

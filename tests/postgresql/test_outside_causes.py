@@ -107,6 +107,7 @@ def is_timed(text: str) -> bool:
     return text.startswith(("CREATE TABLE", "CREATE UNLOGGED TABLE"))
 
 
+@pytest.mark.full
 def test_the_trials_that_met_a_full_disk_are_repeated_by_resume(server: Server, disk: Path, store: Store) -> None:
     ballast: list[Path] = []
 
@@ -131,6 +132,7 @@ def test_the_trials_that_met_a_full_disk_are_repeated_by_resume(server: Server, 
     assert outcomes(store, run)[3:] == [(3, "ok", None), (3, "ok", None)]
 
 
+@pytest.mark.full
 def test_a_disk_that_has_room_again_is_tried_once_more_in_the_same_run(
     server: Server, disk: Path, store: Store
 ) -> None:

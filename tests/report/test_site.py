@@ -212,6 +212,7 @@ def test_no_page_of_the_site_scrolls_sideways(
     page.context.close()
 
 
+@pytest.mark.full
 @pytest.mark.browser
 def test_the_paper_has_every_run_of_the_index_and_no_filter(browser: Browser, site: Path) -> None:
     page = opened(browser, (site / "index.html").as_uri())

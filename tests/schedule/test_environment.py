@@ -60,6 +60,7 @@ def as_cron(one: SchedulerJob) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_job_runs_with_nothing_but_what_its_line_says(jobs: Path) -> None:
     done = as_cron(made(jobs))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), "cron mails whatever is written"
@@ -67,6 +68,7 @@ def test_a_job_runs_with_nothing_but_what_its_line_says(jobs: Path) -> None:
         assert [run.experiment.operation for run in store.list_runs()] == ["stats-gather"]
 
 
+@pytest.mark.full
 def test_the_exit_code_is_kept(jobs: Path) -> None:
     (jobs / "nightly.toml").write_text("[experiment]\noperation = 'nothing'\n", encoding="utf-8")
     assert as_cron(made(jobs)).returncode == 2
@@ -75,6 +77,7 @@ def test_the_exit_code_is_kept(jobs: Path) -> None:
     assert done.returncode == 1 and "hint: " in done.stderr
 
 
+@pytest.mark.full
 def test_nobody_is_asked_about_production(jobs: Path) -> None:
     text = EXPERIMENT.format(folder="").replace("duckdb:////small.duckdb", "postgresql://dba@127.0.0.1:1/none")
     (jobs / "nightly.toml").write_text(text, encoding="utf-8")

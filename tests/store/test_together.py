@@ -140,6 +140,7 @@ def test_threads_of_one_process_add_items_to_one_trial(begin: Begin, location: s
     assert sorted(each.label for each in found) == sorted(f"{w}-{n}" for w in range(8) for n in range(25))
 
 
+@pytest.mark.full
 def test_a_reader_sees_one_state_while_others_write(begin: Begin, location: str) -> None:
     with open_store(location) as store:
         store.create_run(head())

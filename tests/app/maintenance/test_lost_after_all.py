@@ -142,6 +142,7 @@ def test_a_run_stopped_while_its_server_was_away_is_gone_on_with_and_not_begun_a
         assert looked.execute("SELECT count(*) FROM copied").fetchone() == (10,)
 
 
+@pytest.mark.full
 def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +242,7 @@ def test_a_store_that_is_full_as_a_run_begins_costs_a_try_and_loads_once(
     assert store.load_facts(refused[0]) is not None
 
 
+@pytest.mark.full
 def test_a_kill_after_a_run_was_gone_on_with_to_its_end_makes_nobody_do_it_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

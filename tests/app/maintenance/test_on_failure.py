@@ -45,6 +45,7 @@ def test_stop_begins_nothing_more(store: Store, monkeypatch: pytest.MonkeyPatch)
         assert "step `rebuild` failed" in str(record.steps[1].reason)
 
 
+@pytest.mark.full
 def test_continue_does_what_does_not_need_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with running_standin(FAILING) as standin:
         record = run(standin, store, monkeypatch, REBUILD + 'on_failure = "continue"\n', NEEDY, STATS)
@@ -72,6 +73,7 @@ def test_what_cannot_be_put_back_is_named(store: Store, monkeypatch: pytest.Monk
         assert step.reason == "500 rows were loaded, 7 were expected; 500 rows remain: they are committed"
 
 
+@pytest.mark.full
 def test_a_change_that_could_not_be_settled_is_put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session is lost in the middle of a rebuild: what it had changed is undone on another one."""
     with running_standin(Scenario(lose="index_rebuild", fail_times=1)) as standin:

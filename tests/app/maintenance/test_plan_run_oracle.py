@@ -31,6 +31,7 @@ def run(standin: Standin, folder: Path, monkeypatch: pytest.MonkeyPatch, *steps:
         return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 
+@pytest.mark.full
 def test_indexes_and_statistics_are_renewed_and_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running_standin() as standin:
         record = run(standin, tmp_path, monkeypatch, REBUILD, STATS)

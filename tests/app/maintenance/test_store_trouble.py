@@ -55,6 +55,7 @@ def test_a_store_that_is_full_for_a_moment_costs_time_only(
     assert record.state is RunState.DONE and len(refused) == 3
 
 
+@pytest.mark.full
 def test_a_store_that_stays_full_ends_the_run_with_nothing_at_work_and_the_next_one_goes_on(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

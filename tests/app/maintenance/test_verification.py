@@ -106,6 +106,7 @@ def test_another_number_than_the_one_expected_is_a_failure(run: Runner) -> None:
     assert (step.state, step.reason) == ("failed", "1,000 rows were loaded, 999 were expected")
 
 
+@pytest.mark.full
 def test_a_source_that_changes_meanwhile_is_told_as_it_is(run: Runner, meanwhile: Callable[..., None]) -> None:
     more = "INSERT INTO g SELECT range FROM range(5)"
     meanwhile(after=more)

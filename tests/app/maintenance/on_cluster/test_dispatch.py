@@ -105,6 +105,7 @@ def test_every_target_is_done_and_a_failing_one_stops_no_other(
     assert no_lease_is_left(store) and not store.open_entries_all()
 
 
+@pytest.mark.full
 @BOTH_IN_FULL
 def test_no_more_targets_are_at_work_at_once_than_the_plan_says(means: Means, store: Store) -> None:
     record = run(means, plan_of(COPY.format(query=SLOW.format(rows=20)), head="at_once = 2"), store)
