@@ -71,3 +71,25 @@ def test_a_profile_takes_what_verifies_and_refuses_what_would_do_nothing(dbatk: 
     place = next(Path("config").glob("targets.toml"))
     place.write_text(place.read_text().replace("ssl_server_dn_match", "require_auth"))
     assert "`require_auth` is not an option of Oracle" in dbatk("target", "list").err
+
+
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("postgresql://u@db.example/db", ["--driver-option", "sslmode=verify_full"]),
+        ("postgresql://u@db.example/db?sslmode=verify_full", []),
+        ("postgresql://u@db.example/db", ["--driver-option", "gssencmode=on"]),
+    ],
+)
+def test_a_value_that_would_verify_nothing_is_refused(dbatk: Dbatk, url: str, options: list[str]) -> None:
+    answer = dbatk("target", "add", "pg", url, *options)
+    assert answer.status == 2 and "cannot be" in answer.err and "use one of disable," in answer.err
+    assert load_profiles() == {}
+
+
+def test_a_profile_whose_server_nothing_verifies_is_saved_with_a_warning(dbatk: Dbatk) -> None:
+    assert TOLD in dbatk("target", "add", "pg", "postgresql://u@db.example/db", "--production").err
+    verified = ("--driver-option", "sslmode=verify-full", "--driver-option", "sslrootcert=system")
+    for words in (("--production", *verified), ("--not-production",)):
+        answer = dbatk("target", "add", "pg", "postgresql://u@db.example/db", "--replace", *words)
+        assert answer.status == 0 and "warning" not in answer.err

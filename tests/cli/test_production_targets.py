@@ -118,3 +118,16 @@ def test_two_profiles_of_one_database_in_a_plan_are_named(
         answer = dbatk(*words, shops)
         assert answer.status == 2, answer.err
         assert "`shop` and `again` of the plan are the same database" in answer.err
+
+
+def test_an_approval_consents_to_a_database_that_is_named_by_its_url(
+    dbatk: Dbatk, home: Path, postgresql_server: Server
+) -> None:
+    server = postgresql_server
+    url = f"postgresql://{server.user}@{server.host}:{server.port}/{server.database}"
+    text = f'[experiment]\noperation = "stats-gather"\ntarget = "{url}"\ntable = "night.a"\n'
+    (home / "x.toml").write_text(text)
+    with server.schema("night", "CREATE TABLE night.a AS SELECT generate_series(1, 9) AS i"):
+        assert dbatk("plan", "approve", "x.toml", "--reason", "night", "--not-production").status == 0
+        assert dbatk("run", "x.toml").status == 5
+        assert dbatk("run", "x.toml", "--approved-only").status == 0

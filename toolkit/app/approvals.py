@@ -62,7 +62,7 @@ class TargetPolicy:
     standbys: bool | None = None
     """Whether standby databases follow the target, where its profile says so."""
     used: str | None = None
-    """The profile that was given; None for a URL."""
+    """The profile or URL that was given."""
     by: Mapping[str, str] = field(default_factory=dict)
     """Which other profile of the same database a limit is by (`max_degree`, or the name of a licence)."""
 

@@ -58,7 +58,7 @@ def find_target(
         address = parse_url(text)
         asking = _Asking(address, prompt)
         access = Access(address, asking.password, wallet_password=_wallet_password(None), ask_password=asking.ask)
-        return ResolvedTarget(open_target(access), TargetPolicy())
+        return ResolvedTarget(open_target(access), TargetPolicy(used=text))
     profile = find_profile(text) if profiles is None else profile_of(text, profiles)
     target = open_target(access_of(profile, prompt))
     return ResolvedTarget(target, _policy(profile), profile.work_schema, profile.consumer_group)

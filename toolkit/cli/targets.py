@@ -97,10 +97,15 @@ def _add_parameters() -> list[Parameter]:
 
 # -- profiles ---------------------------------------------------------------------------------------------------
 def _add(arguments: Arguments) -> int:
+    from toolkit.app.approvals import Approvals, exposed
+    from toolkit.app.targets import find_target
     from toolkit.config.profiles import add_profile
 
     profile = _profile(arguments)
     add_profile(profile, replaces=arguments.flag("replace"))
+    added = find_target(profile.name)
+    for sentence in exposed(added.target, added.policy, Approvals()):
+        say(f"warning: {sentence}")
     if arguments.flag("json"):
         out_json(_profile_document(profile))
     else:

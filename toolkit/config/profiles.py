@@ -215,10 +215,16 @@ def check_options(options: tuple[tuple[str, str], ...], address: Address) -> tup
     """Return options of a profile; what would verify the server must be the engine's own, or it would do nothing.
 
     Raises:
-        ToolkitError: TK-0101.
+        ToolkitError: TK-0101 for an option of another engine, TK-0102 for a value that the option does not take,
+            in the options or in the URL.
     """
     own = engine(address.engine).verifying
     others = {one for each in engines().values() for one in each.verifying}.difference(own)
+    for name, value in (*address.parameters, *options):
+        if (known := own.get(name)) and value not in known:
+            raise ToolkitError(
+                f"`{name}` cannot be `{_shown(value)}`", code="TK-0102", hint=f"use one of {', '.join(known)}"
+            )
     for name, _ in options:
         if name in others:
             hint = f"use one of {', '.join(own)}" if own else f"remove `{name}`"

@@ -6,7 +6,8 @@ that is asked of it when it is used. The packages are found by looking; `registe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from toolkit.model.declarations import Declarations
@@ -72,7 +73,8 @@ class EngineDeclaration:
         rman: whether RMAN backs it up, a client that starts servers of its own.
         consumer_groups: whether sessions belong to resource consumer groups.
         asks_password: whether a URL with a user alone needs a password asked for.
-        verifying: options of a profile by which the server is verified and the connection encrypted.
+        verifying: options of a profile by which the server is verified and the connection encrypted, with the
+            values that each takes, or none where it takes any text.
         counters: the name of its counters among snapshot sources, where snapshots do not name it.
         counted_in: what its counters are of, `instance` or `database`.
         order: its place in lists; ties go by name.
@@ -103,7 +105,7 @@ class EngineDeclaration:
     rman: bool = False
     consumer_groups: bool = False
     asks_password: bool = False
-    verifying: tuple[str, ...] = ()
+    verifying: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     counters: str = ""
     counted_in: str = "instance"
     order: int = 100

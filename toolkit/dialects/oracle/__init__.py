@@ -51,7 +51,7 @@ DECLARATION = EngineDeclaration(
     rman=True,
     consumer_groups=True,
     asks_password=True,
-    verifying=("ssl_server_dn_match", "ssl_server_cert_dn"),
+    verifying={"ssl_server_dn_match": (), "ssl_server_cert_dn": ()},
     counters="vstat",
     order=1,
 )
