@@ -135,6 +135,9 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0212", _I, "waited too long for a transaction",
                "an ONLINE index build waited for a transaction of another session, which Oracle never ends",
                "let that transaction end, then `dbatk runs resume`, or wait longer with --lock-wait"),
+        _entry("TK-0213", _F, "too many bad rows",
+               "a data file has more rows that cannot be loaded than may be left out",
+               "correct the file, or allow more with --max-rejects: those left out are kept in a file"),
         # 03xx: guards
         _entry("TK-0301", _R, "production",
                "the target is production, or was never declared not to be",

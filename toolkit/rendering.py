@@ -252,6 +252,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         as_user=call.as_user,
         without=call.without,
         access=call.access,
+        transfer=call.transfer,
         otherwise=None if call.otherwise is None else step_of(dialect, call.otherwise),
     )
 

@@ -80,7 +80,8 @@ def test_help_shows_every_option_with_a_sentence(path: tuple[str, ...], command:
 
 
 def _shown_as(option: Option) -> str:
-    return "PROGRAM [ARGUMENT]..." if option.kind is OptionKind.ARGUMENTS else f"{option.flag} "
+    words = {OptionKind.ARGUMENTS: "PROGRAM [ARGUMENT]...", OptionKind.FILES: "FILE..."}
+    return words.get(option.kind, f"{option.flag} ")
 
 
 @pytest.mark.parametrize("operation", operations())

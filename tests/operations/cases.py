@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from toolkit.model.experiment import OptionValue
 from toolkit.model.words import OperationName
@@ -10,6 +11,7 @@ from toolkit.model.words import OperationName
 TABLES: Mapping[OperationName, Mapping[str, str]] = {
     "ctas": {"source": "orders", "table": "made"},
     "insert": {"source": "orders", "table": "filled"},
+    "load": {"table": "orders"},
     "index-build": {"table": "orders"},
     "index-rebuild": {"table": "orders"},
     "stats-gather": {"table": "orders"},
@@ -19,5 +21,8 @@ TABLES: Mapping[OperationName, Mapping[str, str]] = {
 }
 COLUMNS = frozenset({"index-build"})
 """Those that need columns too."""
-MORE: Mapping[OperationName, Mapping[str, OptionValue]] = {"purge": {"where": "id < 100"}}
+MORE: Mapping[OperationName, Mapping[str, OptionValue]] = {
+    "load": {"files": (str(Path(__file__).parent / "gtest.csv"),)},
+    "purge": {"where": "id < 100"},
+}
 """Further options that an operation cannot do without."""

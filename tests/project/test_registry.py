@@ -18,7 +18,7 @@ EXCEPTIONS = {
 """Where a name stands all the same, as `file: name` or `folder/: name`, and the reason."""
 
 
-ORDINARY = frozenset({"host", "command"})
+ORDINARY = frozenset({"host", "command", "load"})
 """Words that name other things, too (a key of many records): only beside an engine or an operation they decide."""
 
 

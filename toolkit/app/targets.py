@@ -15,11 +15,13 @@ from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.design.build import check_engine
 from toolkit.design.user_sql import check_predicate, check_query
+from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Query
 from toolkit.model.operations import options_of
+from toolkit.model.options import OptionKind
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import EngineName, Role
 from toolkit.targets.base import Access, Target
@@ -199,9 +201,22 @@ def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
 
 def allow_folders(experiment: Experiment, target: Target) -> None:
     """Let a database in this process write where an experiment says that its backups go."""
+    for one in options_of(experiment.operation):
+        if one.kind is OptionKind.FILES:
+            for path in _files(experiment.options.get(one.name)):
+                target.allow_file(path)
     given = experiment.options.get("destination")
     for path in given if isinstance(given, tuple) else (given,) if isinstance(given, str) else ():
         target.allow_folder(path)
+
+
+def _files(given: object) -> tuple[str, ...]:
+    from toolkit.executors.data_files import paths_of
+
+    try:
+        return paths_of(given) if isinstance(given, tuple) else ()
+    except ToolkitError:
+        return ()  # said where they are read; a script that is only shown may name files that are elsewhere
 
 
 def check_for_engine(experiment: Experiment, engine: EngineName) -> None:

@@ -49,7 +49,7 @@ _METAVARS = {
     OptionKind.COMMANDS: "'PROGRAM ARGUMENTS'",
     OptionKind.TEXTS: "TEXT",
 }
-_SEVERAL = frozenset({OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS})
+_SEVERAL = frozenset({OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS, OptionKind.FILES})
 _TARGET = target_option(
     "profile name or URL of the database (required; not with --assume for oracle); several as A,B: in turns"
 )
@@ -117,6 +117,8 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
         return option(one.name, _help(one, needed), one.flag, kind=bool, topic=topic, engines=one.engines)
     if one.kind is OptionKind.ARGUMENTS:
         return argument(one.name, _help(one, None), kind=list[str], metavar="PROGRAM [ARGUMENT]...")
+    if one.kind is OptionKind.FILES:
+        return argument(one.name, _help(one, None), kind=list[str], metavar="FILE...")
     if one.kind in (OptionKind.COMMANDS, OptionKind.TEXTS):
         shown = _METAVARS.get(one.kind)
         return option(one.name, _help(one, needed), one.flag, kind=list[str], metavar=shown, topic=topic)

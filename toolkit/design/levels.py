@@ -1,11 +1,11 @@
 """Values and lists of levels, from the command line (text) and from files (TOML types), by one declaration.
-
 Numbers may be given as a range: `1..4` is 1,2,3,4 and `1..64x2` is 1,2,4,...,64.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +35,7 @@ _EXAMPLES = {
     OptionKind.NAMES: "give comma-separated names",
     OptionKind.SIZE: "give a whole number with K, M or G, such as `32G`",
     OptionKind.PATHS: "give the full path of a folder",
+    OptionKind.FILES: "give paths of files, or patterns such as `lines_*.csv`",
     OptionKind.DURATION: "give a duration such as `4h` or `1h30m`",
 }
 _WHOLE = frozenset({OptionKind.DEGREE, OptionKind.INTEGER})
@@ -191,12 +192,12 @@ def _check_bounds(option: Option, value: float) -> None:
 
 
 def _size(option: Option, value: object) -> Level:
-    """Spell a size as RMAN does: a whole number, and K, M or G; PostgreSQL's `64MB` is taken, too."""
+    """Spell a size as RMAN does: a whole number, and K, M or G; `64MB` and the option's words are taken, too."""
     text = str(value).strip().upper() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     found = _SIZE.fullmatch(text)
-    if found is None:
+    if found is None and text.lower() not in option.words:
         raise _bad_value(option, value)
-    return found[1]
+    return found[1] if found is not None else text.lower()
 
 
 def _choice(option: Option, value: object) -> Level:
@@ -312,9 +313,9 @@ def _name(option: Option, value: object) -> str:
 def _paths(option: Option, value: object) -> OptionValue:
     """Read one path or several; on the command line commas stand between them."""
     given = value.split(",") if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or not given or len(given) > _MOST_NAMES:
-        raise ToolkitError(f"`{option.name}` must be a list of paths", code="TK-0102", hint=example(option))
-    return tuple(_path(option, one) for one in given)
+    if isinstance(given, list | tuple) and 0 < len(given) <= _MOST_NAMES:
+        return tuple(_path(option, one) for one in given)
+    raise ToolkitError(f"`{option.name}` must be a list of paths", code="TK-0102", hint=example(option))
 
 
 def _path(option: Option, value: object) -> str:
@@ -323,7 +324,7 @@ def _path(option: Option, value: object) -> str:
         raise ToolkitError(
             f"`{option.name}` is not a valid path: it holds control characters or is too long",
             code="TK-0104",
-            hint="give the full path of a folder, without line breaks",
+            hint="give the full path, without line breaks",
         )
     return path
 
@@ -387,6 +388,10 @@ _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.PATHS: _paths,
     OptionKind.TEXT: _text,
     OptionKind.PATH: _path,
+    OptionKind.FILES: lambda option, value: tuple(
+        os.path.abspath(_path(option, one))  # noqa: PTH100 (`..` is no link's here)
+        for one in _several(option, value)
+    ),
     OptionKind.ARGUMENTS: _arguments,
     OptionKind.COMMANDS: _commands,
     OptionKind.TEXTS: _several,

@@ -15,7 +15,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe
-from toolkit.model.steps import Takes
+from toolkit.model.steps import ObjectRef, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import EngineName, OperationName, SupportState
 
@@ -63,6 +63,8 @@ class Implementation(ABC):
     """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
     parts: Parts | None = None
     """Where one table is worked on in several transactions: how, and what they leave."""
+    keeps_notes: bool = False
+    """Whether a load in parts notes its transactions in a table, since the server cannot be asked for them."""
     object_files: tuple[str, ...] = ()
     """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
     table_files: tuple[str, ...] = ()
@@ -164,6 +166,10 @@ class Implementation(ABC):
             seconds: the trial's elapsed time.
         """
         return TrialFindings()
+
+    def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
+        """Make the table in which transactions are noted; of who keeps none."""
+        return ()
 
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Finish an object that stays (a job, `--keep`): degree, logging and visibility put as they should be."""

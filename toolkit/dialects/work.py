@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
 from toolkit.model.steps import Attribute, ObjectRef, Program, Takes
+from toolkit.model.transfers import Transfer
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, OperationName, Role, StepKind
 from toolkit.model.workload import UsersStep, Workload
@@ -68,6 +69,7 @@ class Call:
     as_user: str | None = None
     without: tuple[str, ...] = ()
     access: tuple[str, ...] = ()
+    transfer: Transfer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,11 @@ class Work:
     """Of a change in chunks: what tells its transaction from the others."""
     matching: int = 0
     """Of a change in chunks: how many rows matched before, in all of them."""
+
+    transfer: Transfer | None = None
+    """Of a load of files: the chunk, and how it is read."""
+    samples: tuple[Transfer, ...] = ()
+    """Of the first chunk: rows of all files that are checked before the first one is loaded."""
 
     @property
     def repeatable(self) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
+from toolkit.executors.data_files import chunks_of, files_of
 from toolkit.model.facts import Probe
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import CONTENT, MARK_FILE, FolderAct, Step
@@ -221,13 +222,21 @@ def read_probes(probes: Iterable[Probe], places: Iterable[str] = ()) -> Mapping[
         places: folders of programs that the target's profile names.
     """
     folders = tuple(places)
-    return {probe.key: (_answers(probe, folders),) for probe in probes}
+    return {probe.key: _answers(probe, folders) for probe in probes}
 
 
-def _answers(probe: Probe, places: tuple[str, ...]) -> Row:
-    if probe.kind is ProbeKind.FOLDER:
-        return _folder(probe)
-    return {"path": _find(probe, places)} if probe.kind is ProbeKind.LOOKUP else _program(probe, places)
+def _answers(probe: Probe, places: tuple[str, ...]) -> tuple[Row, ...]:
+    match probe.kind:
+        case ProbeKind.FOLDER:
+            return (_folder(probe),)
+        case ProbeKind.LOOKUP:
+            return ({"path": _find(probe, places)},)
+        case ProbeKind.PROGRAM:
+            return (_program(probe, places),)
+        case ProbeKind.DATA_FILES:
+            return files_of(probe)
+        case ProbeKind.CHUNKS:
+            return chunks_of(probe)
 
 
 def _folder(probe: Probe) -> Row:

@@ -10,19 +10,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.host import run_folder
+from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
 from toolkit.executors.waiting import Timeouts, Waited, open_session
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError
-from toolkit.model.steps import Step, together
+from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Role, StepKind
 from toolkit.rendering import sql_file, step_of
@@ -51,6 +52,7 @@ class Sessions:
         """Whether a session was lost that may still be at work in the database, unheard by anybody."""
         self.cut_off = False
         """Whether a session was lost that the database may still have: idle, but with the database's own lock."""
+        self._rejected = Rejected()
         self.monitor_queries = 0
         """How many statements the monitor session has run: what watching costs is counted, too."""
 
@@ -178,6 +180,8 @@ class Sessions:
                 self._let_wait(connection)
             if isinstance(connection, Waited):
                 connection.proves = step.own_read and step.session is Role.WORKER
+            if step.transfer is not None:
+                return load(connection, step.text, step.transfer, self._rejected)
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:
             if error.lost:
@@ -349,52 +353,3 @@ def refused(dialect: Dialect, error: DatabaseError, what: str = "") -> ToolkitEr
         hint=advice.advice if advice else None,
         database_code=error.code,
     )
-
-
-# -- several reads in one statement -------------------------------------------------------------------------------
-Ask = Callable[[Step], Answer]
-
-
-@dataclass(slots=True)
-class Refusals:
-    """Parts that were refused in this run: name of the part, and the message of the database."""
-
-    messages: dict[str, str] = field(default_factory=dict)
-
-    def read(self, step: Step, ask: Ask) -> tuple[Row, ...]:
-        """Return the rows of all parts that are not refused.
-
-        Args:
-            step: a read with parts; one without is its own only part.
-            ask: runs a step in its session; must not tolerate what should be noted here.
-
-        Raises:
-            DatabaseError: when the session is lost.
-        """
-        left = [part for part in step.parts if part.name not in self.messages] if step.parts else [step]
-        if not left:
-            return ()
-        try:
-            return ask(together(left)).rows
-        except (DatabaseError, ToolkitError) as error:
-            if len(left) == 1:
-                self._refuse(left[0], error)
-                return ()
-            _raise_when_lost(error)
-        return tuple(row for part in left for row in self._alone(part, ask))
-
-    def _alone(self, part: Step, ask: Ask) -> tuple[Row, ...]:
-        try:
-            return ask(part).rows
-        except (DatabaseError, ToolkitError) as error:
-            self._refuse(part, error)
-            return ()
-
-    def _refuse(self, part: Step, error: DatabaseError | ToolkitError) -> None:
-        _raise_when_lost(error)
-        self.messages[part.name] = error.sentence
-
-
-def _raise_when_lost(error: DatabaseError | ToolkitError) -> None:
-    if not isinstance(error, DatabaseError) or error.lost or error.cancelled:
-        raise error

@@ -11,18 +11,18 @@ window that closes, are not kept waiting.
 from __future__ import annotations
 
 import math
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
 
+from toolkit.executors.line import Line, SilentError
 from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, number_of, unreachable
 from toolkit.model.engines import engine
 from toolkit.model.protocols import Answer, Connection, DatabaseError
+from toolkit.model.transfers import Stream
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.targets.base import SessionTag, Target
@@ -40,9 +40,6 @@ _ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
 PROOF_SECONDS = 2.5
 """How long what a worker did may still be proved once the run's end is waited for: its table may be locked."""
 _CLOSE_SECONDS = 2.0
-_TICK_SECONDS = 0.2
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -180,11 +177,11 @@ def open_session(
     timeouts = timeouts or Timeouts()
     if timeouts.over:
         raise unreachable(target)
-    line = _Line()
+    line = Line()
     hurry, watch = _Hurry(timeouts), _Watch(target, timeouts, tag.run)
     try:
         session = line.ask(connect, lambda: hurry.is_over() or watch.is_over())
-    except _SilentError:
+    except SilentError:
         timeouts.unheard()
         line.end(lambda found: found.close())
         raise unreachable(target) from None
@@ -193,58 +190,6 @@ def open_session(
         raise
     timeouts.heard()
     return Waited(session, line, target, timeouts, tag.run, role)
-
-
-class _SilentError(Exception):
-    """Nothing came, and nothing will."""
-
-
-class _Line:
-    """The thread of a session: it does one thing after the other, and nobody has to wait for its results."""
-
-    def __init__(self) -> None:
-        self._work: queue.SimpleQueue[tuple[Callable[[], Any], queue.SimpleQueue[Any]] | None]
-        self._work = queue.SimpleQueue()
-        self._unwanted: Callable[[Any], object] | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True, name="session")
-        self._thread.start()
-
-    def _run(self) -> None:
-        while (given := self._work.get()) is not None:
-            work, reply = given
-            result: object
-            try:
-                result = work()
-            except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
-                result = error
-            if self._unwanted is not None and not isinstance(result, BaseException):
-                self._unwanted(result)
-            reply.put(result)
-
-    def ask(self, work: Callable[[], T], is_over: Callable[[], bool]) -> T:
-        """Return what the work returns, or raise what it raises.
-
-        Raises:
-            _SilentError: `is_over` said so before there was a result, or the thread died.
-        """
-        reply: queue.SimpleQueue[T | BaseException] = queue.SimpleQueue()
-        self._work.put((work, reply))
-        while True:
-            try:
-                result = reply.get(timeout=_TICK_SECONDS)
-            except queue.Empty:
-                died = not self._thread.is_alive() and reply.empty()
-                if died or is_over():
-                    raise _SilentError from None
-                continue
-            if isinstance(result, BaseException):
-                raise result
-            return result
-
-    def end(self, unwanted: Callable[[Any], object] | None = None) -> None:
-        """End the thread after what it does now; what still comes of that is handed to `unwanted`."""
-        self._unwanted = unwanted
-        self._work.put(None)
 
 
 class _Hurry:
@@ -297,7 +242,7 @@ class Waited:
     """A session whose answers are waited for while the database answers anybody."""
 
     def __init__(
-        self, session: Connection, line: _Line, target: Target, timeouts: Timeouts, run: str, role: Role
+        self, session: Connection, line: Line, target: Target, timeouts: Timeouts, run: str, role: Role
     ) -> None:
         self._session, self._line, self._target, self._timeouts, self._run_id = (
             session,
@@ -330,6 +275,17 @@ class Waited:
             DatabaseError: of the database; TK-0202, lost, when it answers nobody.
             ToolkitError: TK-0303 when the guard refuses the statement.
         """
+        return self._asked(partial(self._session.execute, text, binds))
+
+    def load(self, text: str, stream: Stream) -> Answer:
+        """Run a statement that takes its rows from a data file.
+
+        Raises:
+            DatabaseError: as `execute`.
+        """
+        return self._asked(partial(self._session.load, text, stream))
+
+    def _asked(self, work: Callable[[], Answer]) -> Answer:
         with self._lock:
             self._calls += 1
         number = number_of(self._session)
@@ -342,8 +298,8 @@ class Waited:
             return self._given_up or watch.is_over()
 
         try:
-            answer = self._line.ask(partial(self._run, text, binds), is_over)
-        except _SilentError:
+            answer = self._line.ask(partial(self._run, work), is_over)
+        except SilentError:
             self._give_up()
             raise DatabaseError(
                 "the database does not respond; the statement may still be running", code="TK-0202", lost=True
@@ -358,9 +314,9 @@ class Waited:
         self._timeouts.heard()
         return answer
 
-    def _run(self, text: str, binds: Mapping[str, Scalar] | None) -> Answer:
+    def _run(self, work: Callable[[], Answer]) -> Answer:
         try:
-            return self._session.execute(text, binds)
+            return work()
         finally:
             with self._lock:
                 self._calls -= 1
@@ -389,7 +345,7 @@ class Waited:
         with self._lock:
             at_work = self._calls > 0
             ended, self._given_up = self._given_up, True
-        with suppress(RuntimeError, _SilentError):  # what cannot be closed ends with the process
+        with suppress(RuntimeError, SilentError):  # what cannot be closed ends with the process
             if at_work or ended:
                 threading.Thread(target=self._session.close, daemon=True, name="close").start()
             else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
+from toolkit.model.transfers import CsvStyle
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, ProbeKind
 
@@ -43,7 +44,8 @@ class Probe:
     none is named in that of the target's profile, where it is `usual`, and on PATH. It is run with `arguments` to
     ask its version: columns `path`, `version_text`, `problem`; a lookup only tells the `path`. Of a folder
     (`names` has its path): `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or
-    `no`), `free_byte_count`, `owner`, `asked_by` (names of users).
+    `no`), `free_byte_count`, `owner`, `asked_by` (names of users). Of data files (`names` has paths and patterns)
+    see `toolkit.executors.data_files`; `style` says how they are read, `chunk_bytes` how they are divided.
     """
 
     key: str
@@ -52,6 +54,9 @@ class Probe:
     places: tuple[str, ...] = ()
     usual: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ("--version",)
+    style: CsvStyle = field(default_factory=CsvStyle)
+    chunk_bytes: int = 0
+    sessions: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class OptionKind(StrEnum):
     PATHS = "paths"
     PATH = "path"
     """A file or folder of this host."""
+    FILES = "files"
+    """Files of this host, and patterns that name several; on the command line the words without a flag."""
     ARGUMENTS = "arguments"
     """A program and its arguments; on the command line all that follows `--`."""
     COMMANDS = "commands"

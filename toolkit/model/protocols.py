@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from toolkit.model.records import JournalEntry, RunRecord
     from toolkit.model.steps import ObjectRef, Step
+    from toolkit.model.transfers import Stream
     from toolkit.model.values import Cell, Row, Scalar
 
 
@@ -37,6 +38,19 @@ class Answer:
     span: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class At:
+    """A place in the text of a chunk: its line counted from 1, or its record (`by_record`), and the column.
+
+    `first_as_one`: the first record counts as one line however many it has.
+    """
+
+    line: int
+    column: str = ""
+    by_record: bool = False
+    first_as_one: bool = False
+
+
 class DatabaseError(Exception):
     """An error of a database, translated by the engine's wrapper.
 
@@ -47,6 +61,7 @@ class DatabaseError(Exception):
         cancelled: the statement was cancelled on request.
         headline: the line that says the cause, where that is not the first one of the message.
         lines: what a program wrote before it failed.
+        at: where in the text of a data file it was met.
     """
 
     def __init__(
@@ -59,6 +74,7 @@ class DatabaseError(Exception):
         cancelled: bool = False,
         headline: str | None = None,
         lines: tuple[OutputLine, ...] = (),
+        at: At | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -68,6 +84,7 @@ class DatabaseError(Exception):
         self.cancelled = cancelled
         self.headline = headline
         self.lines = lines
+        self.at = at
 
     @property
     def sentence(self) -> str:
@@ -94,6 +111,17 @@ class Connection(Protocol):
         Raises:
             DatabaseError: whatever the driver raised, translated.
             ToolkitError: TK-0303 when the guard refuses the statement.
+        """
+        ...
+
+    def load(self, text: str, stream: Stream) -> Answer:
+        """Run a statement that takes its rows from a data file of this host.
+
+        Returns:
+            How many rows were loaded.
+
+        Raises:
+            DatabaseError: with the line within the chunk and the column, as far as the database tells.
         """
         ...
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from toolkit.model.transfers import Transfer
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 from toolkit.model.workload import UsersStep
@@ -210,6 +211,8 @@ class Step:
     """Beginnings of the names of variables that a program must not inherit."""
     access: tuple[str, ...] = ()
     """Names of the variables by which the target lets a program in; their values are known to the target alone."""
+    transfer: Transfer | None = None
+    """What it takes from a data file of this host."""
     otherwise: Step | None = None
     """Asked instead where a row says `unseen`: that the session's catalogue may hide what is asked for."""
     parts: tuple[Step, ...] = ()
@@ -269,6 +272,8 @@ class Timed:
 
     items: tuple[TimedItem, ...]
     workers: int = 1
+    ends_with_error: bool = False
+    """Whether nothing more is begun once an item failed."""
     left_out: tuple[tuple[str, str], ...] = ()
     """What is not worked on although it was asked for among others: label, and the sentence why."""
 

@@ -94,6 +94,10 @@ class ProbeKind(StrEnum):
     FOLDER = "folder"
     LOOKUP = "lookup"
     """Where a program is, without running it."""
+    DATA_FILES = "data_files"
+    """What data files hold: one row for each."""
+    CHUNKS = "chunks"
+    """Where data files may be divided: one row for each part."""
 
 
 class Role(StrEnum):

@@ -296,7 +296,9 @@ def assemble(
     prepares = _in_turn(call for p in pieces for call in how.prepare(p.work, facts))
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
-        timed=Timed(made.items, min(planner.workers(cell), max(1, len(made.items))), left_out),
+        timed=Timed(
+            made.items, min(planner.workers(cell), max(1, len(made.items))), first.transfer is not None, left_out
+        ),
         setup=(*planner.steps(setup), *made.changes),
         prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares, *before_it)))),
         worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),
@@ -347,7 +349,7 @@ def _in_turn(calls: Iterable[Call]) -> list[Call]:
 
 def _once(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Leave out what several pieces ask for alike: a checkpoint, the degree of an index with many partitions."""
-    return tuple({(step.text, tuple(step.binds.items())): step for step in steps}.values())
+    return tuple({(step.text, step.transfer, tuple(step.binds.items())): step for step in steps}.values())
 
 
 def _about(steps: Iterable[Step], statement_id: str | None) -> tuple[Step, ...]:

@@ -46,6 +46,8 @@ class ItemResult:
     """Exit status and CPU seconds of each program."""
     warnings: tuple[str, ...] = ()
     """Warnings of the server."""
+    moved: tuple[Row, ...] = ()
+    """What was taken from data files, and where the time of that went."""
     closely: bool = False
     """Whether its begin and end are those of its programs, without what is done here around them."""
 
@@ -176,6 +178,7 @@ class _Clock:
         self._end_with: dict[str, DatabaseError] = {}
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
+        self._ends_with_error = timed.ends_with_error
         self._waiting = ItemQueue(timed.ordered(), stop)
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
         self._origin: list[float] = []
@@ -303,6 +306,8 @@ class _Clock:
                 self._now.pop(number, None)
                 if self._put_back(item, result.error):
                     continue
+                if result.error is not None and self._ends_with_error:
+                    self._waiting.close()
                 self._waiting.done(item)
                 self._ended.put(result)
                 if result.error is not None and result.error.lost:
@@ -352,19 +357,13 @@ def _run_item(
     lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)
     ended = zip(item.steps, answers, strict=False)
     programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
-    return ItemResult(
-        item,
-        number,
-        begun - origin,
-        elapsed,
-        _count(item, answers),
-        notices,
-        error,
-        lines,
-        programs,
-        warnings,
-        closely,
+    moved = tuple(
+        row for step, answer in zip(item.steps, answers, strict=False) if step.transfer for row in answer.rows
     )
+    return ItemResult(
+        item, number, begun - origin, elapsed, _count(item, answers), notices, error, lines, programs, warnings,
+        moved, closely,
+    )  # fmt: skip
 
 
 def _count(item: TimedItem, answers: Sequence[Answer]) -> int | None:

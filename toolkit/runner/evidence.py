@@ -38,6 +38,8 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
         from toolkit.runner.rman_log import rows_of as rows_of_rman
 
         rows |= rows_of_rman(log)
+    if moved := tuple(row for item in timed.items for row in item.moved):
+        rows["moved"] = moved
     programs = tuple(row for item in timed.items for row in item.programs)
     return {**rows, "program": programs} if programs else rows
 

@@ -151,6 +151,9 @@ class Target(Protocol):
         Only a database in this process is kept from it else: a server has rules of its own.
         """
 
+    def allow_file(self, path: str) -> None:
+        """Let the database read a file of this host for us; as `allow_folder`."""
+
     def keep_to(self, schema: str) -> None:
         """Hold all later sessions to what was looked at: names without a schema are looked for where they were.
 

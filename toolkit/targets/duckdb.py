@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from toolkit import resources
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.protocols import Answer, At, DatabaseError
+from toolkit.model.transfers import RejectedRow, Stream, Transfer
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.targets.base import (
@@ -140,6 +141,10 @@ class DuckdbTarget:
                 code="TK-0302",
                 hint="find out who replaced it, then begin again",
             )
+
+    def allow_file(self, path: str) -> None:
+        """Let sessions read a file of this host; once one is open it is too late."""
+        self._allowed.append(path)
 
     def allow_folder(self, path: str) -> None:
         """Let sessions read and write a folder of this host; once one is open it is too late."""
@@ -275,6 +280,34 @@ class DuckdbConnection:
         """Return an error of the driver as ours."""
         return _translated(error)
 
+    def load(self, text: str, stream: Stream) -> Answer:
+        """Run a statement that reads a data file itself, and hand on the rows that it left out."""
+        import duckdb
+
+        try:
+            answer = self.execute(text)
+        except DatabaseError as error:
+            error.at = _place_of(error.message, stream.transfer)
+            raise
+        if not stream.transfer.max_rejects or stream.transfer.sample_rows is not None:
+            return answer
+        try:
+            for row in self.execute(resources.sql_text("duckdb/rejected_rows.sql")).rows:
+                stream.reject(
+                    RejectedRow(
+                        int(str(row["line"])) - stream.transfer.style.header,
+                        str(row["column_name"] or ""),
+                        str(row["reason"]),
+                        str(row["row_text"]),
+                        by_record=True,
+                    )
+                )
+        except DatabaseError:
+            with contextlib.suppress(duckdb.Error):
+                self._cursor.rollback()
+            raise
+        return answer
+
     def tag(self, action: str) -> None:
         """DuckDB shows no sessions, so there is nothing to tag."""
 
@@ -306,6 +339,19 @@ def _translated(error: duckdb.Error) -> DatabaseError:
     if code == "PermissionException" and "disabled" in message:
         message = f"{_first_line(message)} ({_NAMED})"
     return DatabaseError(message, code=code, lost=lost, cancelled=code == "InterruptException")
+
+
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_COLUMN = re.compile(r'column "([^"]*)"')
+
+
+def _place_of(message: str, transfer: Transfer) -> At | None:
+    """Read where in a file an error was met: DuckDB counts records, the line with the names among them."""
+    line = _LINE.search(message)
+    if line is None:
+        return None
+    column = _COLUMN.search(message)
+    return At(int(line[1]) - transfer.style.header, column[1] if column else "", by_record=True)
 
 
 def open_target(access: Access) -> DuckdbTarget:

@@ -37,6 +37,9 @@ class HostTarget:
     def allow_folder(self, path: str) -> None:
         """Nothing: a host keeps nobody from its folders but by their permissions."""
 
+    def allow_file(self, path: str) -> None:
+        """Nothing: a host keeps nobody from its files but by their permissions."""
+
     def keep_to(self, schema: str) -> None:
         """Nothing: a host has no schemas."""
 

@@ -7,7 +7,6 @@ have no limit of the server's, and the server looks every two seconds whether we
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import threading
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING
 from toolkit import resources
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer, DatabaseError
-from toolkit.model.values import Row, Scalar
+from toolkit.model.transfers import Stream
+from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.targets.base import (
     Access,
@@ -27,9 +27,10 @@ from toolkit.targets.base import (
     SessionTag,
     UserSession,
     names_in,
-    plain_rows,
     translate,
 )
+from toolkit.targets.postgresql_copy import copied, place_of
+from toolkit.targets.postgresql_values import register_texts, rows_of
 from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, required_of, settings_of
 
 if TYPE_CHECKING:
@@ -197,6 +198,9 @@ class PostgresqlTarget:
     def allow_folder(self, path: str) -> None:
         """Nothing: files are the server's own matter."""
 
+    def allow_file(self, path: str) -> None:
+        """Nothing: the files are read here."""
+
     def keep_to(self, schema: str) -> None:
         """Stay on this server, too: all sessions have the `search_path` of the first one anyway."""
         del schema
@@ -244,7 +248,7 @@ class PostgresqlConnection:
         self._lock = threading.Lock()
         self._turn = threading.Lock()
         session.add_notice_handler(self._heard)
-        _register_texts(session)
+        register_texts(session)
 
     @property
     def identity(self) -> str:
@@ -281,15 +285,24 @@ class PostgresqlConnection:
             self._target.observer(text)
         return self._send(text, binds)
 
-    def _send(self, text: str, binds: Mapping[str, Scalar] | None) -> Answer:
-        import psycopg
+    def load(self, text: str, stream: Stream) -> Answer:
+        """Run `COPY ... FROM STDIN`; bad rows that may be left out are, one by one."""
+        if self._target.observer is not None:
+            self._target.observer(text)
+        return self._in_turn(lambda: self._copied(text, stream))
 
+    def _send(self, text: str, binds: Mapping[str, Scalar] | None) -> Answer:
         given = {name: binds[name] for name in names_in(text)} if binds else {}
         sent = translate(text, "%({})s".format, _double_percent) if given else text
+        return self._in_turn(lambda: self._answer(sent, given))
+
+    def _in_turn(self, work: Callable[[], Answer]) -> Answer:
+        import psycopg
+
         with self._turn:  # sampling and the reads around a trial share the monitor's session
             self._mark_running(True)
             try:
-                return self._answer(sent, given)
+                return work()
             except psycopg.Error as error:
                 raise self._failed(error) from None
             finally:
@@ -305,9 +318,18 @@ class PostgresqlConnection:
     def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
         self._notices, self._warnings = [], []
         cursor = self._session.execute(sent, given or None)
-        rows = _rows(cursor)
+        rows = rows_of(cursor)
         count = cursor.rowcount if cursor.rowcount >= 0 else None
         return Answer(rows, count, tuple(self._notices), warnings=tuple(self._warnings))
+
+    def _copied(self, text: str, stream: Stream) -> Answer:
+        self._notices, self._warnings = [], []
+        try:
+            rows = copied(self._session, text, stream)
+        except DatabaseError:
+            self._session.rollback()
+            raise
+        return Answer((), rows, tuple(self._notices), warnings=tuple(self._warnings))
 
     def _failed(self, error: psycopg.Error) -> DatabaseError:
         import psycopg
@@ -319,7 +341,8 @@ class PostgresqlConnection:
         code = error.sqlstate or (_NO_CONNECTION if lost else _NO_CODE)
         message = error.diag.message_primary or str(error).strip() or type(error).__name__
         # a timeout, and whoever else cancels, has this code too, and the message is in the server's language
-        return DatabaseError(message, code=code, lost=lost, cancelled=code == "57014" and self._asked)
+        at = place_of(error)
+        return DatabaseError(message, code=code, lost=lost, cancelled=code == "57014" and self._asked, at=at)
 
     def _heard(self, notice: psycopg.errors.Diagnostic) -> None:
         text = notice.message_primary or ""
@@ -357,25 +380,6 @@ class PostgresqlConnection:
 
 def _double_percent(text: str) -> str:
     return text.replace("%", "%%")
-
-
-def _rows(cursor: psycopg.Cursor[TupleRow]) -> tuple[Row, ...]:
-    if cursor.description is None:
-        return ()
-    return plain_rows([column.name for column in cursor.description], map(_jsonable, cursor.fetchall()))
-
-
-def _jsonable(row: TupleRow) -> list[object]:
-    """Spell arrays and documents as JSON: a scalar is all that a row may hold."""
-    return [json.dumps(value, default=str) if isinstance(value, list | dict) else value for value in row]
-
-
-def _register_texts(session: psycopg.Connection[TupleRow]) -> None:
-    """Take documents as the text the server sent, a plan among them."""
-    from psycopg.types.string import TextLoader
-
-    for name in ("json", "jsonb", "xml"):
-        session.adapters.register_loader(name, TextLoader)
 
 
 def open_target(access: Access) -> PostgresqlTarget:

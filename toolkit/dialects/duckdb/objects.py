@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from toolkit.dialects.names import bad_name
-from toolkit.dialects.work import Call, ContextValue
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.steps import ObjectRef
 from toolkit.model.words import Effect, ObjectKind, Role
 
@@ -44,3 +44,17 @@ def marked(make: Call, mark: str | None) -> tuple[Call, ...]:
     assert make.object is not None
     marks = comment(make.object, mark, make.session)
     return transaction(make, *marks) if marks else (make,)
+
+
+# -- what says after a crash whether a transaction was committed --------------------------------------------------
+def make_notes(notes: ObjectRef, mark: str) -> tuple[Call, ...]:
+    """Make the table of a run in which its transactions are noted."""
+    return marked(Call("notes_create", {"table": notes.name}, effect=Effect.CREATES, object=notes), mark)
+
+
+def note(work: Work) -> tuple[Call, ...]:
+    """Note a transaction within itself, where a work keeps notes."""
+    if work.notes is None:
+        return ()
+    values: dict[str, ContextValue] = {"table": work.notes.name, "item": work.label}
+    return (Call("note_transaction", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.notes),)

@@ -7,12 +7,12 @@ them are worked on from the highest address to the lowest, so that no row slips 
 from __future__ import annotations
 
 from toolkit.dialects.chunks import ChunkedChange
-from toolkit.dialects.duckdb.objects import marked
-from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.dialects.duckdb.objects import make_notes, note
+from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Role, SupportState
+from toolkit.model.words import SupportState
 
 
 class InChunks(ChunkedChange):
@@ -35,12 +35,7 @@ class InChunks(ChunkedChange):
         return firsts[::-1] if self.key(facts).is_address else firsts
 
     def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
-        return marked(Call("notes_create", {"table": notes.name}, effect=Effect.CREATES, object=notes), mark)
+        return make_notes(notes, mark)
 
     def note(self, work: Work) -> tuple[Call, ...]:
-        if work.notes is None:
-            return ()
-        values: dict[str, ContextValue] = {"table": work.notes.name, "item": work.label}
-        return (
-            Call("note_transaction", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.notes),
-        )  # fmt: skip
+        return note(work)

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects import reclaimed, sizes
+from toolkit.dialects import reclaimed, sizes, transfers
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.duckdb import backup, reorganise, space
-from toolkit.dialects.duckdb.objects import comment, marked, quote, transaction
+from toolkit.dialects.duckdb import backup, loading, reorganise, space
+from toolkit.dialects.duckdb.objects import comment, make_notes, marked, quote, transaction
 from toolkit.dialects.duckdb.purge import InChunks
 from toolkit.dialects.duckdb.workload import DuckdbWorkloads
-from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.implementations import Implementation, Implementations, Kept, Options
 from toolkit.dialects.rows import rows_of
+from toolkit.dialects.transfers import FileParts
 from toolkit.dialects.work import Call, ContextValue, Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, Probe
 from toolkit.model.records import THREADS_AT_WORK
-from toolkit.model.steps import Takes, Until
+from toolkit.model.steps import ObjectRef, Takes, Until
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Role, SupportState
 
@@ -130,6 +131,36 @@ class _Insert(_Load):
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (_change("insert", work, **{**_rows(work), "columns": work.columns}),)
+
+
+class _LoadFiles(_Load):
+    """INSERT of what DuckDB's own readers read from a file."""
+
+    parts = FileParts()
+    keeps_notes = True
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        return transfers.probes_of(options, transfers.bytes_of_commit(options, 0), 1)
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        found = super().support(work, facts)
+        return (loading.judge(work) or found) if found.ok else found
+
+    def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
+        return make_notes(notes, mark)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (*loading.checks(work, facts), *super().prepare(work, facts))
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return loading.timed(work, facts)
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        size, why = transfers.file_bytes(work)
+        return space.takes(size, facts, why)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return transfers.told(work, kept, seconds)
 
 
 class _IndexBuild(_InThreads):
@@ -268,6 +299,7 @@ WORK = Implementations(
     {
         "ctas": _Ctas(),
         "insert": _Insert(),
+        "load": _LoadFiles(),
         "index-build": _IndexBuild(),
         "index-rebuild": _IndexRebuild(),
         "stats-gather": _StatsGather(),

@@ -11,6 +11,7 @@ from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementations, Kept
 from toolkit.dialects.postgresql import backup, support
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
+from toolkit.dialects.postgresql.work.files import CopyFiles
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
 from toolkit.dialects.postgresql.work.purge import DeleteInChunks
@@ -104,6 +105,7 @@ WORK = Implementations(
     {
         "ctas": CreateTableAs(),
         "insert": InsertSelect(),
+        "load": CopyFiles(),
         "index-build": CreateIndex(),
         "index-rebuild": Reindex(),
         "stats-gather": _StatsGather(),

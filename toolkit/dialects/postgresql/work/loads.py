@@ -151,7 +151,7 @@ class InsertSelect(InSession):
 
     def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
         size, why = sizes.loaded_bytes(work, facts)
-        rows = Takes(size, _into(work, facts), unknown=why)
+        rows = Takes(size, place_of_rows(work, facts), unknown=why)
         row = facts.first("target")
         if not row or (work.object.scratch and work.option("bare")):
             return (rows,)
@@ -195,7 +195,7 @@ class InsertSelect(InSession):
         return transaction(load, *moves) if moves or work.mode is Mode.JOB else (load,)
 
 
-def _into(work: Work, facts: Facts) -> Place:
+def place_of_rows(work: Work, facts: Facts) -> Place:
     """Return where the rows go; a partitioned table does not tell where its partitions are."""
     row = facts.first("target")
     if work.object.scratch:

@@ -1,0 +1,110 @@
+"""CSV text as bytes: where records end, and which line of a file a record is in.
+
+A quote turns quoting on or off wherever it stands, as `COPY` of PostgreSQL reads it; two within quotes do both.
+All encodings that are taken leave quotes, delimiters and line ends single bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+BLOCK_BYTES = 256 * 1024
+_SCAN_BYTES = 4 * 2**20
+
+
+def opened(path: str, *, gzipped: bool) -> BinaryIO:
+    """Open a file for its text."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if gzipped else Path(path).open("rb")
+
+
+def blocks_of(path: str, first: int, end: int | None, *, gzipped: bool) -> Iterator[bytes]:
+    """Yield the bytes of a file from `first` on, to before `end`."""
+    with opened(path, gzipped=gzipped) as file:
+        file.seek(first)
+        left = None if end is None else end - first
+        while left is None or left > 0:
+            block = file.read(BLOCK_BYTES if left is None else min(BLOCK_BYTES, left))
+            if not block:
+                return
+            left = None if left is None else left - len(block)
+            yield block
+
+
+def borders(path: str, begin: int, size: int, target: int, quote: bytes) -> list[int]:
+    """Return where chunks of about `target` bytes end, each after the line end of a record; the last is `size`.
+
+    Where there are quotes the file is read as a whole, since a line end may stand within a field.
+    """
+    cuts = [begin + target * number for number in range(1, max(1, round((size - begin) / target)))]
+    if not cuts:
+        return [size]
+    found = _after_quotes(path, begin, cuts, quote) if quote else (_line_end(path, cut) for cut in cuts)
+    ends = dict.fromkeys(end for end in found if begin < end < size)
+    return [*ends, size]
+
+
+def _line_end(path: str, cut: int) -> int:
+    with Path(path).open("rb") as file:
+        file.seek(cut)
+        file.readline()
+        return file.tell()
+
+
+def _after_quotes(path: str, begin: int, cuts: list[int], quote: bytes) -> Iterator[int]:
+    with Path(path).open("rb") as file:
+        file.seek(begin)
+        at, quoted, waiting = begin, False, list(cuts)
+        while waiting and (block := file.read(_SCAN_BYTES)):
+            done = 0
+            while waiting and (index := max(waiting[0] - at, done)) < len(block):
+                quoted ^= bool(block.count(quote, done, index) & 1)
+                index, quoted, ended = _record_end(block, index, quoted, quote)
+                done = index
+                if not ended:
+                    break
+                yield at + index
+                waiting.pop(0)
+            quoted ^= bool(block.count(quote, done) & 1)
+            at += len(block)
+
+
+def _record_end(block: bytes, index: int, quoted: bool, quote: bytes) -> tuple[int, bool, bool]:
+    """Find the end of the record that `index` is in: where, whether within quotes there, and if it was found."""
+    while (line_end := block.find(b"\n", index)) >= 0:
+        quoted ^= bool(block.count(quote, index, line_end) & 1)
+        index = line_end + 1
+        if not quoted:
+            return index, False, True
+    return index, quoted, False
+
+
+def records_of(blocks: Iterable[bytes], quote: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield each record with its line end, and the number of its last line, counted from 1."""
+    kept: list[bytes] = []
+    line, quoted = 0, False
+    for text in _lines(blocks):
+        line += 1
+        quoted ^= bool(quote and text.count(quote) & 1)
+        kept.append(text)
+        if not quoted:
+            yield line, b"".join(kept)
+            kept = []
+    if kept:
+        yield line, b"".join(kept)
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for block in blocks:
+        *whole, rest = (rest + block).split(b"\n")
+        yield from (line + b"\n" for line in whole)
+    if rest:
+        yield rest
+
+
+def lines_before(path: str, first: int, *, gzipped: bool) -> int:
+    """Count the lines of a file before a byte."""
+    return sum(block.count(b"\n") for block in blocks_of(path, 0, first, gzipped=gzipped)) if first else 0

@@ -1,0 +1,231 @@
+"""Loads chunks of data files through a session, and tells where in a file a load failed.
+
+Rows that may be left out are kept in a file before their chunk is committed; a chunk that is loaded again finds
+them there, so each stands there once.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import TextIO
+
+from toolkit.executors.csv_text import blocks_of, lines_before, records_of
+from toolkit.model.protocols import Answer, At, Connection, DatabaseError
+from toolkit.model.transfers import FileFormat, FilePart, RejectedRow, Transfer
+from toolkit.model.values import QualifiedName, Row, Scalar
+
+_HEADER = ("file", "line", "column", "reason", "row")
+_TOO_MANY = "TK-0213"
+
+
+@dataclass(slots=True)
+class Rejected:
+    """The rows that the trials of a run left out, by the table that each filled."""
+
+    _known: dict[QualifiedName, set[tuple[str, int]]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, transfer: Transfer, row: RejectedRow) -> bool:
+        """Keep a row; tell whether so many may be rejected. `row.line` counts in the whole file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        with self._lock:
+            known = self._known.setdefault(transfer.table, set()) or self._read(transfer)
+            key = (transfer.chunk.path, row.line)
+            if key in known:
+                return True
+            if len(known) >= transfer.max_rejects:
+                return False
+            known.add(key)
+            with _appending(Path(transfer.rejects)) as file:
+                csv.writer(file).writerow((transfer.chunk.path, row.line, row.column, row.reason, row.text))
+            return True
+
+    def _read(self, transfer: Transfer) -> set[tuple[str, int]]:
+        """Return what an earlier attempt has written."""
+        known = self._known[transfer.table]
+        path = Path(transfer.rejects)
+        if path.is_file():
+            with path.open(newline="", encoding="utf-8") as file:
+                for row in islice(csv.reader(file), 1, None):
+                    if len(row) == len(_HEADER) and row[1].isdigit():
+                        known.add((row[0], int(row[1])))
+        return known
+
+
+def _appending(path: Path) -> TextIO:
+    new = not path.exists()
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    file = os.fdopen(handle, "a", newline="", encoding="utf-8", errors="backslashreplace")
+    if new:
+        csv.writer(file).writerow(_HEADER)
+    return file
+
+
+@dataclass(slots=True)
+class ChunkStream:
+    """Reads a chunk, and measures what that takes."""
+
+    transfer: Transfer
+    rejected: Rejected
+    read_seconds: float = 0.0
+    text_bytes: int = 0
+    rejects: int = 0
+    _lines_before: int | None = None
+    _walk: Iterator[tuple[int, bytes]] | None = None
+    _walked: int = 0
+
+    def blocks(self) -> Iterator[bytes]:
+        blocks = self._sample() if self.transfer.sample_rows is not None else self._blocks()
+        begun = time.perf_counter()
+        for block in blocks:
+            self.read_seconds += time.perf_counter() - begun
+            self.text_bytes += len(block)
+            yield block
+            begun = time.perf_counter()
+
+    def _sample(self) -> Iterator[bytes]:
+        records = records_of(self._blocks(), self.transfer.style.quote.encode())
+        yield b"".join(record for _, record in islice(records, self.transfer.sample_rows))
+
+    def _blocks(self) -> Iterator[bytes]:
+        chunk = self.transfer.chunk
+        if chunk.format is FileFormat.CSV:
+            try:
+                yield from blocks_of(chunk.path, chunk.first, chunk.end, gzipped=chunk.gzipped)
+            except (OSError, EOFError) as error:
+                raise _unreadable(chunk, error) from None
+            return
+        from toolkit.targets.parquet import as_csv
+
+        yield from as_csv(chunk.path, chunk.first, chunk.end)
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        quote = self.transfer.style.quote if self.transfer.chunk.format is FileFormat.CSV else '"'
+        return records_of(self._blocks(), quote.encode())
+
+    def reject(self, row: RejectedRow) -> None:
+        """Keep a rejected row.
+
+        Raises:
+            DatabaseError: it is one more than may be rejected, or cannot be kept.
+        """
+        line = self._line_of(At(row.line, by_record=row.by_record)) + self._before()
+        whole = RejectedRow(line, row.column, row.reason, row.text)
+        try:
+            kept = self.rejected.add(self.transfer, whole)
+        except OSError as error:
+            sentence = (
+                f"the file for rejected rows cannot be written: {error.strerror} (`{self.transfer.rejects}`)"
+            )
+            raise DatabaseError(sentence, code="TK-0901") from None
+        if not kept:
+            raise DatabaseError(
+                f"{_place(self.transfer, line, row.column)}: {row.reason}; more than {self.transfer.max_rejects} "
+                "bad rows (--max-rejects)",
+                code=_TOO_MANY,
+            )
+        self.rejects += 1
+
+    def _before(self) -> int:
+        """Return how many lines of the file come before the chunk; of parquet how many rows."""
+        if self._lines_before is None:
+            chunk = self.transfer.chunk
+            by_rows = chunk.format is FileFormat.PARQUET
+            self._lines_before = (
+                chunk.first if by_rows else lines_before(chunk.path, chunk.first, gzipped=chunk.gzipped)
+            )
+        return self._lines_before
+
+    def located(self, error: DatabaseError) -> DatabaseError:
+        """Return an error with the place in the file in its sentence."""
+        if error.code == _TOO_MANY:
+            return error
+        place = f"`{PurePath(self.transfer.chunk.path).name}`"
+        with suppress(OSError, EOFError):
+            if error.at is not None:
+                line = self._line_of(error.at) + self._before()
+                place = _place(self.transfer, line, error.at.column)
+        return DatabaseError(
+            error.message, code=error.code, lost=error.lost, unsent=error.unsent, cancelled=error.cancelled,
+            headline=f"{place}: {error.sentence}",
+        )  # fmt: skip
+
+    def _line_of(self, at: At) -> int:
+        """Return the line within the chunk on which a record begins, or which was counted otherwise."""
+        if self.transfer.chunk.format is FileFormat.PARQUET:
+            return at.line
+        if at.by_record:
+            return self._record_begin(at.line)
+        if at.first_as_one and at.line > 1:
+            end, _ = next(self.records(), (1, b""))
+            return at.line + end - 1
+        return at.line
+
+    def _record_begin(self, number: int) -> int:
+        """Return the first line of a record; asked in ascending order, the text is read once."""
+        if self._walk is None or number <= self._walked:
+            self._walk, self._walked = self.records(), 0
+        line = number
+        for end, record in self._walk:
+            self._walked += 1
+            if self._walked == number:
+                line = end - record.count(b"\n") + record.endswith(b"\n")
+                break
+        return line
+
+
+def _place(transfer: Transfer, line: int, column: str) -> str:
+    unit = "row" if transfer.chunk.format is FileFormat.PARQUET else "line"
+    of = f", column {column}" if column else ""
+    return f"`{PurePath(transfer.chunk.path).name}`, {unit} {line}{of}"
+
+
+def _unreadable(chunk: FilePart, error: Exception) -> DatabaseError:
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return DatabaseError(f"`{chunk.path}` cannot be read: {why}", code="TK-0106")
+
+
+def load(connection: Connection, text: str, transfer: Transfer, rejected: Rejected) -> Answer:
+    """Load a chunk.
+
+    Returns:
+        The rows loaded, and one row about what moved.
+
+    Raises:
+        DatabaseError: with the place in the file.
+    """
+    stream = ChunkStream(transfer, rejected)
+    begun = time.perf_counter()
+    try:
+        answer = connection.load(text, stream)
+    except DatabaseError as error:
+        raise stream.located(error) from None
+    row = _moved(stream, answer, time.perf_counter() - begun)
+    return Answer(() if transfer.sample_rows is not None else (row,), answer.rowcount, answer.notices,
+                  warnings=answer.warnings)  # fmt: skip
+
+
+def _moved(stream: ChunkStream, answer: Answer, seconds: float) -> Row:
+    chunk = stream.transfer.chunk
+    row: dict[str, Scalar] = {
+        "file": chunk.path, "file_bytes": chunk.bytes, "row_count": answer.rowcount,
+        "rejected_rows": stream.rejects, "seconds": seconds,
+    }  # fmt: skip
+    if stream.text_bytes:
+        reading = "convert_seconds" if chunk.format is FileFormat.PARQUET else "read_seconds"
+        row |= {
+            "text_bytes": stream.text_bytes, reading: stream.read_seconds,
+            "write_seconds": seconds - stream.read_seconds,
+        }  # fmt: skip
+    return row
