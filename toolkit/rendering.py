@@ -191,9 +191,10 @@ def render_call(dialect: Dialect, call: Call) -> str:
     """
     if call.file:
         return sql_file(dialect.engine, call.template)
-    ending = "rman" if call.kind is StepKind.RMAN else "sql"
-    template = _environment(dialect).get_template(f"{dialect.engine}/{call.template}.{ending}.j2")
-    if call.kind is StepKind.RMAN:
+    own = call.kind is StepKind.SCRIPT and "." in call.template
+    ending = "" if own else ".rman" if call.kind is StepKind.RMAN else ".sql"
+    template = _environment(dialect).get_template(f"{dialect.engine}/{call.template}{ending}.j2")
+    if own or call.kind is StepKind.RMAN:
         return _tidy_rman(template.render(**call.values))
     if call.inside:
         inside = [render_call(dialect, each) for each in call.inside]
@@ -243,7 +244,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         tolerates=call.tolerates,
         keep_as=call.keep_as,
         awaits=call.awaits,
-        own_read=call.file and call.effect is Effect.READS,
+        own_read=call.file and call.effect is Effect.READS and call.kind is StepKind.SQL,
         argv=call.argv,
         program=call.program,
         users=call.users,

@@ -33,6 +33,11 @@ def template_root() -> Path:
     return _root("templates")
 
 
+def program(folder: str, name: str) -> str:
+    """Return the path of a module of the package that is run as a program of its own."""
+    return str(_PACKAGE / folder / f"{name}.py")
+
+
 def _text(root: Path, name: str) -> str:
     path = (root / name).resolve()
     if not path.is_relative_to(root.resolve()):

@@ -52,6 +52,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("ctas", "facts"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--dry-run", "--facts", "PIPE"),
     ("ctas", "save_as"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--save-as", "PIPE"),
     ("load", "files"): ("load", "-t", "URL", "PIPE", "--table", "small", "--dry-run"),
+    ("restore try", "check"): ("restore", "try", "-t", "URL", "--backup", "/b", "--check", "PIPE", "--dry-run"),
     ("run", "log_file"): ("run", "plan.toml", "--log-file", "PIPE"),
     ("doctor", "query"): ("doctor", "-t", "URL", "--operation", "ctas", "--query", "PIPE"),
     ("doctor", "facts_out"): ("doctor", "-t", "URL", "--facts-out", "PIPE"),

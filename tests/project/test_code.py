@@ -60,6 +60,12 @@ def test_no_command_goes_through_a_shell() -> None:
 _LOUD = {"print", "sys.exit", "exit", "quit", "os._exit", "sys.stdout.write", "sys.stderr.write"}
 
 
+_PROGRAMS = (
+    "toolkit/executors/scratch_server.py", "toolkit/executors/unpack.py", "toolkit/targets/duckdb_scratch.py",
+)  # fmt: skip
+"""Programs of their own, begun by their path: what they write is read by the process that began them."""
+
+
 def _calls(tree: ast.AST) -> set[str]:
     return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
 
@@ -68,10 +74,20 @@ def test_only_the_command_line_prints_and_exits() -> None:
     loud = {
         name: found
         for name, tree in sources(r"\b(print|exit|quit|_exit|stdout|stderr)\b")
-        if not name.startswith("toolkit/cli/") and (found := _calls(tree) & _LOUD)
+        if not name.startswith(("toolkit/cli/", *_PROGRAMS)) and (found := _calls(tree) & _LOUD)
     }
     # a second signal ends the process at once, from inside the handler: nothing above could do it
     assert loud == {"toolkit/runner/stop.py": {"os._exit"}}
+
+
+def test_programs_of_their_own_are_imported_by_nobody() -> None:
+    modules = {program.removesuffix(".py").replace("/", ".") for program in _PROGRAMS}
+    importing = {
+        name: found
+        for name, tree in sources(r"\b(scratch_server|unpack|duckdb_scratch)\b")
+        if (found := {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)} & modules)
+    }
+    assert importing == {}
 
 
 def test_terminal_libraries_are_used_by_the_command_line_only() -> None:

@@ -184,6 +184,8 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
                 options[one.name] = True
         elif text is not None and one.factor:
             levels[one.name] = parse_levels(one, text)
+            if one.kind is OptionKind.PATH:
+                levels[one.name] = tuple(_full(str(path)) for path in levels[one.name])
         elif text is not None:
             options[one.name] = _value(one, text)
     if arguments.flag("nologging"):

@@ -89,8 +89,8 @@ def check_level(option: Option, value: object) -> Level:
         return _number(option, value)
     if option.kind is OptionKind.CHOICE:
         return _choice(option, value)
-    if option.kind is OptionKind.SIZE:
-        return _size(option, value)
+    if option.kind in (OptionKind.SIZE, OptionKind.PATH):
+        return (_size if option.kind is OptionKind.SIZE else _path)(option, value)
     if (option.kind is OptionKind.FLAG and isinstance(value, bool)) or (
         option.kind is OptionKind.TEXT and isinstance(value, str) and value.strip()
     ):

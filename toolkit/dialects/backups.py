@@ -222,6 +222,16 @@ def measure(ref: ObjectRef) -> Call:
     return _call(FolderAct.MEASURE, ref, (), Effect.READS, keep_as="bytes")
 
 
+def seal(ref: ObjectRef) -> Call:
+    """Write the checksums of a backup's files beside them."""
+    return replace(_call(FolderAct.SEAL, ref, (), Effect.CHANGES), argv=(FolderAct.SEAL.value, content_of(ref)))
+
+
+def prove(ref: ObjectRef, path: str) -> Call:
+    """Compare the files of a backup with the checksums that were written with it."""
+    return replace(_call(FolderAct.PROVE, ref, (), Effect.READS), argv=(FolderAct.PROVE.value, path))
+
+
 def publish(work: Work, *, verified_by: str | None = None) -> Call:
     """Move the complete backup of a job to where it stays.
 

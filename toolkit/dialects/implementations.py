@@ -171,6 +171,10 @@ class Implementation(ABC):
         """Make the table in which transactions are noted; of who keeps none."""
         return ()
 
+    def refuted(self, work: Work, kept: Kept) -> str | None:
+        """Say what the evidence shows to have gone wrong without an error; None where nothing did."""
+        return None
+
     def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Finish an object that stays (a job, `--keep`): degree, logging and visibility put as they should be."""
         return ()

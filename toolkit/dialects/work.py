@@ -122,6 +122,8 @@ class Work:
     keys: tuple[IndexKey, ...] = ()
     include: tuple[str, ...] = ()
     part: IndexPart | None = None
+    tables: tuple[QualifiedName, ...] = ()
+    """Tables that are compared with their copies."""
     blocks: tuple[int, int | None] | None = None
     """Of a load in parts: the first block of the source that this part reads, and the one it ends before."""
     users: Workload | None = None

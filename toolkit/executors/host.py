@@ -18,6 +18,8 @@ from pathlib import Path
 
 from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
+from toolkit.executors.backup_files import content, may_enter
+from toolkit.executors.checksums import prove, seal
 from toolkit.executors.data_files import chunks_of, files_of
 from toolkit.model.facts import Probe
 from toolkit.model.protocols import Answer, DatabaseError
@@ -89,7 +91,17 @@ def _make(path: Path, more: Sequence[str]) -> Answer:
         file.write(more[0] + "\n")
         file.flush()
         os.fsync(file.fileno())
+    for owner in more[1:]:
+        user = _user(owner)
+        os.chown(path, user.pw_uid, user.pw_gid)
     return Answer()
+
+
+def _user(name: str) -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        raise DatabaseError(f"there is no user `{name}` on this host", code="ENOENT") from None
 
 
 def _look(path: Path, more: Sequence[str]) -> Answer:
@@ -207,6 +219,8 @@ _ACTS: dict[FolderAct, Callable[[Path, Sequence[str]], Answer]] = {
     FolderAct.PUBLISH: _publish,
     FolderAct.TAKE_BACK: _take_back,
     FolderAct.REMOVE: _remove,
+    FolderAct.SEAL: seal,
+    FolderAct.PROVE: prove,
 }
 
 
@@ -227,8 +241,6 @@ def read_probes(probes: Iterable[Probe], places: Iterable[str] = ()) -> Mapping[
 
 def _answers(probe: Probe, places: tuple[str, ...]) -> tuple[Row, ...]:
     match probe.kind:
-        case ProbeKind.FOLDER:
-            return (_folder(probe),)
         case ProbeKind.LOOKUP:
             return ({"path": _find(probe, places)},)
         case ProbeKind.PROGRAM:
@@ -237,6 +249,8 @@ def _answers(probe: Probe, places: tuple[str, ...]) -> tuple[Row, ...]:
             return files_of(probe)
         case ProbeKind.CHUNKS:
             return chunks_of(probe)
+        case ProbeKind.FOLDER | ProbeKind.CONTENT | ProbeKind.USER as own:
+            return (_OF_FOLDERS[own](probe),)
 
 
 def _folder(probe: Probe) -> Row:
@@ -262,6 +276,9 @@ def _folder(probe: Probe) -> Row:
         except (OSError, KeyError):
             row["is_writable"] = "no" if row["free_byte_count"] is None else row["is_writable"]
     return row
+
+
+_OF_FOLDERS = {ProbeKind.FOLDER: _folder, ProbeKind.CONTENT: content, ProbeKind.USER: may_enter}
 
 
 def _word(value: object) -> str:

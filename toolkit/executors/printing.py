@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from toolkit.model.engines import engine as declared
 from toolkit.model.steps import AWAITED, Stages, Step
-from toolkit.model.words import ON_HOST, EngineName, Role, StepKind
+from toolkit.model.words import ON_HOST, READS_TEXT, EngineName, Role, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +182,10 @@ def _on_host(step: Step) -> Iterator[str]:
         yield f"-- environment from the target: {' '.join(step.access)}"
     if step.as_user is not None:
         yield f"-- as the user {step.as_user}"
-    if step.kind is StepKind.RMAN:
+    if step.kind in READS_TEXT:
         # RUN is a command of SQL*Plus too, so the script must not be read by it
-        connects = f" after the line `{' '.join(step.access)} ...` of the target" if step.access else ""
+        rman = step.kind is StepKind.RMAN and step.access
+        connects = f" after the line `{' '.join(step.access)} ...` of the target" if rman else ""
         yield f"-- command: {shlex.join(step.argv)}, which reads{connects}:"
         yield from (f"--   {line}" for line in step.text.split("\n"))
     else:

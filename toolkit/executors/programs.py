@@ -25,7 +25,7 @@ from toolkit.executors.keeping import KeptPrograms
 from toolkit.executors.users import Users
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step, Timed
-from toolkit.model.words import Effect, StepKind
+from toolkit.model.words import READS_TEXT, Effect, StepKind
 from toolkit.targets.base import ProgramAccess, Target
 
 RUN_VARIABLE = "DBATK_RUN"
@@ -113,7 +113,8 @@ class Programs:
         reader = threading.Thread(
             target=self._read, args=(step, running.process, access, begun, lines), daemon=True, name="program"
         )
-        text = access.opening + step.text if step.kind is StepKind.RMAN else ""
+        opening = access.opening if step.kind is StepKind.RMAN else ""
+        text = opening + step.text if step.kind in READS_TEXT else ""
         # a program that reads nothing lets a long text wait, which nothing could cancel
         feeder = threading.Thread(target=_feed, args=(running.process, text), daemon=True, name="feeder")
         with self._listed(running):

@@ -44,8 +44,12 @@ class Probe:
     none is named in that of the target's profile, where it is `usual`, and on PATH. It is run with `arguments` to
     ask its version: columns `path`, `version_text`, `problem`; a lookup only tells the `path`. Of a folder
     (`names` has its path): `path`, `real_path`, `is_there`, `is_folder`, `is_writable`, `is_empty` (`yes` or
-    `no`), `free_byte_count`, `owner`, `asked_by` (names of users). Of data files (`names` has paths and patterns)
-    see `toolkit.executors.data_files`; `style` says how they are read, `chunk_bytes` how they are divided.
+    `no`), `free_byte_count`, `owner`, `asked_by` (names of users). Of its content: `names` (at its top, with `/`
+    between them), `byte_count`, `file_count`, `oldest_at` (of a file), `problem`; below it is
+    looked only where a name at its top begins as one that is `usual`. Of a user (`names` has the name,
+    or the path of what that user owns, and a path): `is_there`, `closed_at` (the first folder on it that is closed
+    to that user). Of data files (`names` has paths and patterns) see `toolkit.executors.data_files`; `style` says
+    how they are read, `chunk_bytes` how they are divided.
     """
 
     key: str

@@ -44,6 +44,7 @@ class VerifiedBy(StrEnum):
     INDEXES = "indexes"
     STATISTICS = "statistics"
     BACKUP = "backup"
+    RESTORE = "restore"
     SIZES = "sizes"
     """By what the run itself read before and right after its work."""
 

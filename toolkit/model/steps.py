@@ -195,8 +195,8 @@ class Step:
     own_read: bool = False
     """A plain SQL file of dbatk that only reads: a script names it instead of showing it."""
     argv: tuple[str, ...] = ()
-    """Of a program: its argument list (`text` shows it; of RMAN `text` is the script it reads from its standard
-    input). Of a folder: what is done to it, and to which (see `toolkit.model.steps`)."""
+    """Of a program: its argument list (`text` shows it; of RMAN and of a script `text` is what it reads from its
+    standard input). Of a folder: what is done to it, and to which (see `toolkit.model.steps`)."""
     program: Program | None = None
     """Of a program of the user's: how it is run."""
     users: UsersStep | None = None
@@ -311,12 +311,15 @@ class Stages:
 # -- folders as objects of steps ----------------------------------------------------------------------------------
 MARK_FILE = ".dbatk"
 CONTENT = "backup"
+SUMS = "SHA256SUMS"
+"""The file of a backup that has the checksums of all others, as `sha256sum` writes and reads it."""
 
 
 class FolderAct(StrEnum):
     """What is done to a folder.
 
-    Arguments: `make PATH MARK`, `look PATH`, `list PATH`, `measure PATH`, `publish PATH FINAL`,
+    Arguments: `make PATH MARK [OWNER]`, `look PATH`, `list PATH`, `measure PATH`, `publish PATH FINAL`,
+    `seal PATH` (writes the checksums of all files below), `prove PATH` (compares them),
     `take_back PATH FINAL IDENTITY` (the last is `DEVICE:INODE` of what is at FINAL), `remove PATH`.
     """
 
@@ -327,6 +330,8 @@ class FolderAct(StrEnum):
     PUBLISH = "publish"
     TAKE_BACK = "take_back"
     REMOVE = "remove"
+    SEAL = "seal"
+    PROVE = "prove"
 
 
 def path_of(ref: ObjectRef) -> str:
@@ -363,7 +368,10 @@ def spell_on_host(kind: StepKind, argv: Sequence[str]) -> str:
         return shlex.join(argv)
     act, path = FolderAct(argv[0]), shlex.quote(argv[1])
     if act is FolderAct.MAKE:
-        return f"mkdir -m 700 -- {path} && echo {shlex.quote(argv[2])} > {shlex.quote(f'{argv[1]}/{MARK_FILE}')}"
+        made = f"mkdir -m 700 -- {path} && echo {shlex.quote(argv[2])} > {shlex.quote(f'{argv[1]}/{MARK_FILE}')}"
+        return made + (f" && chown -- {shlex.quote(argv[3])} {path}" if len(argv) > 3 else "")
+    if act in _SUMS:
+        return f"cd {path} && {_SUMS[act]}"
     if act is FolderAct.PUBLISH:
         content = shlex.quote(f"{argv[1]}/{CONTENT}")
         return f"chmod -R go= -- {content} && mv -T -n -- {content} {shlex.quote(argv[2])} && rm -r -- {path}"
@@ -373,6 +381,10 @@ def spell_on_host(kind: StepKind, argv: Sequence[str]) -> str:
     return f"{_SHELL[act]} -- {path}"
 
 
+_SUMS = {
+    FolderAct.SEAL: f"find * -type f ! -name {SUMS} -exec sha256sum {{}} + > {SUMS}",
+    FolderAct.PROVE: f"sha256sum --check --strict --quiet {SUMS}",
+}
 _SHELL = {
     FolderAct.LOOK: "ls -ld",
     FolderAct.LIST: "ls -lAR",

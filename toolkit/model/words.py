@@ -73,18 +73,24 @@ class Effect(StrEnum):
 
 
 class StepKind(StrEnum):
-    """How a step is done: a statement, a block, a program, a script of RMAN, a folder, users at work."""
+    """How a step is done: a statement, a block, a program, a script of RMAN, a folder, users at work.
+
+    A script is what a program of the host reads from its standard input: SQL, a configuration.
+    """
 
     SQL = "sql"
     BLOCK = "block"
     COMMAND = "command"
     RMAN = "rman"
+    SCRIPT = "script"
     FOLDER = "folder"
     USERS = "users"
 
 
-ON_HOST = frozenset({StepKind.COMMAND, StepKind.RMAN, StepKind.FOLDER, StepKind.USERS})
+ON_HOST = frozenset({StepKind.COMMAND, StepKind.RMAN, StepKind.SCRIPT, StepKind.FOLDER, StepKind.USERS})
 """Kinds of steps that no session of the run itself runs."""
+READS_TEXT = frozenset({StepKind.RMAN, StepKind.SCRIPT})
+"""Kinds of steps whose text a program reads."""
 
 
 class ProbeKind(StrEnum):
@@ -92,6 +98,10 @@ class ProbeKind(StrEnum):
 
     PROGRAM = "program"
     FOLDER = "folder"
+    CONTENT = "content"
+    """What is in a folder: the names at its top, how much there is below, and since when."""
+    USER = "user"
+    """Whether a user of this host is there and may enter a folder."""
     LOOKUP = "lookup"
     """Where a program is, without running it."""
     DATA_FILES = "data_files"

@@ -13,6 +13,7 @@ from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.report.labels import label_of
 from toolkit.report.layout import bullets, text_table, wrapped
+from toolkit.report.restored import restored
 from toolkit.report.safe import clean
 from toolkit.report.tables import short_cells_table
 from toolkit.units import byte_size, count, quantity, seconds
@@ -97,6 +98,7 @@ def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     """Say how a job ended, and name the items that did not end ok; `word` is what its degree is called."""
     yield from wrapped(_ended(trial, word, judged))
     yield from bullets(map(clean, _changed(trial)))
+    yield from bullets(map(clean, restored(trial)))
     bad = [item for item in trial.items if item.outcome is not Outcome.OK]
     for item in bad[:_MOST_ITEMS]:
         yield from wrapped(clean(f"{item.label}: {item.outcome}{f', {item.reason}' if item.reason else ''}"), "- ")

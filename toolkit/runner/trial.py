@@ -241,6 +241,9 @@ def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> No
                     return
                 context.warn(f"evidence could not be read (`{step.name}`): {error.sentence}")
     state.kept.update(read)
+    wrong = context.dialect.work.of(context.experiment.operation).refuted(state.works[0], state.kept)
+    if wrong is not None:
+        state.failed(DatabaseError(wrong, code=evidence.NOT_DONE))
     for name, sentence in context.refusals.messages.items():
         context.warn(f"evidence could not be read (`{name}`): {sentence}")
 

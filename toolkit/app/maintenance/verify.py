@@ -89,7 +89,7 @@ def _look(
             )
         case VerifiedBy.STATISTICS:
             return _of_statistics(job, plan_target, took_seconds, stop)
-        case VerifiedBy.BACKUP | VerifiedBy.SIZES | VerifiedBy.REST as own:
+        case VerifiedBy.BACKUP | VerifiedBy.SIZES | VerifiedBy.REST | VerifiedBy.RESTORE as own:
             return _BY_ITS_OWN_EVIDENCE[own](run, store)
         case VerifiedBy.NOTHING:
             return Verification(unverified=(f"nothing is verified after `{job.step.operation}`",))
@@ -162,10 +162,26 @@ def _of_sizes(run: str, store: Store) -> Verification:
     return Verification(verified=(said if not dead else f"{said}; {number(dead)} dead rows remain",))
 
 
+def _of_restore(run: str, store: Store) -> Verification:
+    """Tell by the run's own evidence: what verified the files, and which checks the restored data passed."""
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    if not good:
+        return Verification("no restore ended well")
+    metrics = {metric.name: metric for metric in good[-1].metrics}
+    items = (*good[-1].items, *store.items_of(run, good[-1].trial))
+    passed = tuple(dict.fromkeys(item.label for item in items if item.label.startswith(("table ", "check "))))
+    proved, point = metrics.get("proved"), metrics.get("recovery_point_age_seconds")
+    told = (f"it was restored up to {point.source} and opened",) if point is not None else ("it was opened",)
+    if proved is None or not proved.value:
+        return Verification(verified=(*told, *passed), unverified=("no checksum confirms its files",))
+    return Verification(verified=(f"{proved.source} confirms every file", *told, *passed))
+
+
 _BY_ITS_OWN_EVIDENCE = {
     VerifiedBy.BACKUP: _of_backup,
     VerifiedBy.SIZES: _of_sizes,
     VerifiedBy.REST: _of_rest,
+    VerifiedBy.RESTORE: _of_restore,
 }
 
 

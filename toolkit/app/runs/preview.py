@@ -330,16 +330,17 @@ def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
 def _announce(context: RunContext) -> None:
     """Say before the run begins what it will do, and what its result depends on."""
     planning, events = context.planning, context.events
+    declared = declaration(context.experiment.operation)
+    only_tries = declared.writes_files and not declared.keeps
     ours = "restored at the end" if on_live(context.experiment) else _STAYS[context.experiment.keep]
-    if declaration(context.experiment.operation).runs_programs:
+    if declared.runs_programs:
         ours = "what its programs create is theirs to remove"
+    elif only_tries:
+        ours = "everything it makes is removed at the end"
     elif only_reads(planning):
         ours = "it only reads and creates nothing"
-    stays = (
-        "what it removes or changes stays so"
-        if declaration(context.experiment.operation).changes_rows
-        else "what it creates is kept"
-    )
+    stays = "what it removes or changes stays so" if declared.changes_rows else "what it creates is kept"
+    stays = ours if only_tries else stays
     mode = f"a job: {stays}" if context.job else f"a measurement: {ours}"
     shown = {"run": context.run, "mode": context.experiment.mode.value}
     events.emit(Event("mode", f"run {context.run}, {mode}", shown))

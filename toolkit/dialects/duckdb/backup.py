@@ -110,7 +110,9 @@ def evidence(work: Work) -> tuple[Call, ...]:
     """Ask how big it is; then the backup of a job goes where it stays."""
     read = Call(_SIZE, file=True, session=Role.WORKER, keep_as="read")
     size = backups.measure(work.object)
-    return (read, size, backups.publish(work)) if work.mode is Mode.JOB else (read, size)
+    if work.mode is not Mode.JOB:
+        return (read, size)
+    return (read, size, backups.seal(work.object), backups.publish(work))
 
 
 def tell(kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from toolkit.dialects import reclaimed, sizes, transfers
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.duckdb import backup, loading, reorganise, space
+from toolkit.dialects.duckdb import backup, loading, reorganise, restore, space
 from toolkit.dialects.duckdb.objects import comment, make_notes, marked, quote, transaction
 from toolkit.dialects.duckdb.purge import InChunks
 from toolkit.dialects.duckdb.workload import DuckdbWorkloads
@@ -308,5 +308,6 @@ WORK = Implementations(
         "purge": _Purge(),
         "backup": _Backup(),
         "workload": DuckdbWorkloads(),
+        "restore-try": restore.DuckdbRestores(),
     },
 )

@@ -30,7 +30,7 @@ from toolkit.model.words import Effect, Mode, Outcome, Role, StepKind
 STANZA_OF_TRIALS = "dbatk"
 _TYPES = {"none": "none", "gzip": "gz", "lz4": "lz4", "zstd": "zst", "bzip2": "bz2"}
 _LEVELS = {"gzip": (0, 9), "lz4": (-5, 12), "zstd": (-7, 22), "bzip2": (1, 9)}
-_STANZA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,126}", re.ASCII)
+STANZA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,126}", re.ASCII)
 _LINE = re.compile(r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) P(?P<process>\d+)\s+\w+: (?P<text>.*)")
 _FILE = re.compile(
     r"(?:match file from prior backup|backup file) (?P<name>.+) \((?P<size>[\d.]+)(?P<unit>[KMGTP]?B),"
@@ -86,7 +86,7 @@ def refuse(work: Work, facts: Facts) -> None:
         )
     if stanza is None:
         raise ToolkitError("a job of pgBackRest needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
-    if _STANZA.fullmatch(str(stanza)) is None:
+    if STANZA.fullmatch(str(stanza)) is None:
         raise ToolkitError(
             f"`{stanza}` is not a valid stanza name",
             code="TK-0104",

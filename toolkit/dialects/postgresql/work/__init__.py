@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementations, Kept
 from toolkit.dialects.postgresql import backup, support
+from toolkit.dialects.postgresql.restore import PostgresqlRestores
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.files import CopyFiles
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
@@ -113,6 +114,7 @@ WORK = Implementations(
         "table-move": Rewrite(),
         "purge": DeleteInChunks(),
         "backup": _Backup(),
+        "restore-try": PostgresqlRestores(),
         "command": RunPrograms(),
         "workload": PostgresqlWorkloads(),
     },
