@@ -84,11 +84,18 @@ def _by_clock(log: Log) -> Iterator[Placed]:
     stamps = [stamp for piece in log.pieces[:500] for stamp in (piece.start, piece.finish) if stamp]
     read = parser(stamps, [at for piece in log.pieces[:500] if piece.stamp and (at := of_stamp(piece.stamp))])
     known = _Instants(read)
-    first = (known[log.pieces[0].start] if log.pieces else None) or 0.0
-    for piece in log.pieces:
-        bar = _timed(piece, known[piece.start], known[piece.finish], first)
-        if bar is not None:
-            yield piece.operation, bar
+    instants = [(known[piece.start], known[piece.finish]) for piece in log.pieces]
+    first = min((begin for begin, _ in instants if begin is not None), default=0.0)
+    labels = _Labels()
+    for piece, (begin, end) in zip(log.pieces, instants, strict=True):
+        if begin is not None and end is not None and end >= begin:
+            label, took = labels.of(piece), piece.elapsed_seconds
+            yield (
+                piece.operation,
+                LaneBar(piece.channel, label, begin - first, end - first, piece.bytes, True, took),
+            )
+        elif (late := _stamped(piece, first)) is not None:
+            yield piece.operation, late
     if not log.unfinished:
         return
     failed = _Failures(log)
@@ -101,6 +108,23 @@ def _by_clock(log: Log) -> Iterator[Placed]:
                 piece.operation,
                 LaneBar(piece.channel, piece_label(piece), begin - first, end - first, good=False),
             )
+
+
+class _Labels:
+    """The labels of pieces, made once for the same files: logs back them up night after night, and share them."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+
+    def of(self, piece: BackupPiece) -> str:
+        """Return the label of a piece; its inputs live as long as its log does, so their identity names them."""
+        if piece.section or not piece.datafiles:
+            return piece_label(piece)
+        key = id(piece.datafiles)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = piece_label(piece)
+        return found
 
 
 class _Instants(dict[str | None, float | None]):
@@ -137,11 +161,8 @@ class _Failures:
         return min(own or whole, default=None)
 
 
-def _timed(piece: BackupPiece, begin: float | None, end: float | None, first: float) -> LaneBar | None:
-    """Return the bar of a piece, its seconds counted from `first`."""
-    if begin is not None and end is not None and end >= begin:
-        took = piece.elapsed_seconds
-        return LaneBar(piece.channel, piece_label(piece), begin - first, end - first, piece.bytes, measured=took)
+def _stamped(piece: BackupPiece, first: float) -> LaneBar | None:
+    """Return the bar of a copy, whose end is in its STAMP; its seconds are counted from `first`."""
     written = of_stamp(piece.stamp) if piece.stamp else None
     if written is None or piece.elapsed_seconds is None:
         return None

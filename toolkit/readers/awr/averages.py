@@ -10,25 +10,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _EXACT = 0.05
+_ROUGH, _LONGEST = 1000, 12
+"""From here on numbers are abbreviated (`57K`); no number is printed with more characters."""
 _OF_WAITS = frozenset({"avg_wait_ms", "time_s", "waits"})
 
 
 def with_averages(sections: Mapping[str, object]) -> dict[str, object]:
     """Return the sections of a report with the `average_wait` of each row of waits; other tables are left."""
-    return {name: value if name == "tables" else _nearer(value) for name, value in sections.items()}
+    return {name: _nearer(value) if isinstance(value, list) else value for name, value in sections.items()}
 
 
-def _nearer(value: object) -> object:
-    if not isinstance(value, list):
-        return value
-    return [_row(one) if isinstance(one, Mapping) else one for one in value]
+def _nearer(rows: list[object]) -> list[object]:
+    """Return the rows of a list with their averages, and records of instances with those of their lists.
 
-
-def _row(row: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a row with its average, and the record of an instance of a cluster with the averages of its lists."""
-    if row.keys() >= _OF_WAITS:
-        return {**row, "avg_wait_ms": average_wait(row)}
-    return with_averages(row) if any(isinstance(one, list) for one in row.values()) else row
+    All rows of a list have the same declared values: the first tells what they are.
+    """
+    first = rows[0] if rows else None
+    if not isinstance(first, dict):
+        return rows
+    if first.keys() >= _OF_WAITS:
+        return [{**row, "avg_wait_ms": average_wait(row)} for row in rows if isinstance(row, dict)]
+    if any(isinstance(one, list) for one in first.values()):
+        return [with_averages(row) for row in rows if isinstance(row, dict)]
+    return rows
 
 
 def average_wait(row: Mapping[str, object]) -> float | None:
@@ -38,7 +42,7 @@ def average_wait(row: Mapping[str, object]) -> float | None:
         row: With `avg_wait_ms`, `time_s` and `waits` as printed. Where no average is printed, or crosses
             as it is too wide for its column, there is one only if the two others give it within `_EXACT`.
     """
-    printed, seconds, waits = (_number(row.get(key)) for key in ("avg_wait_ms", "time_s", "waits"))
+    printed, seconds, waits = _number(row["avg_wait_ms"]), _number(row["time_s"]), _number(row["waits"])
     if not seconds or not waits:
         return printed
     exact = float(f"{1000 * seconds / waits:.9g}")
@@ -58,7 +62,12 @@ def _number(value: object) -> float | None:
 
 def uncertainty(value: float, *, count: bool = False) -> float:
     """Return the share of a printed value that rounding may have hidden; `57K` is a thousand times rougher."""
-    whole, _, decimals = f"{value:.9f}".rstrip("0").partition(".")
+    if count and value >= 1 and value.is_integer() and (value < _ROUGH or value % 100):
+        return 0.0
+    text = repr(value)
+    if "e" in text or len(text) > _LONGEST:
+        text = f"{value:.9f}"
+    whole, _, decimals = text.rstrip("0").partition(".")
     zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))
-    step = 10.0 ** (zeros if zeros > 1 and abs(value) >= 1000 else -len(decimals))
+    step = 10.0 ** (zeros if zeros > 1 and abs(value) >= _ROUGH else -len(decimals))
     return 0.0 if count and step <= 1 else 0.5 * step / abs(value)

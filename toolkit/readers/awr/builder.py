@@ -9,6 +9,7 @@ from toolkit.model.values import Scalar
 from toolkit.readers.awr import labels, rac
 from toolkit.readers.awr.details import DETAILS
 from toolkit.readers.awr.fields import SectionSpec
+from toolkit.readers.awr.impossible import has_minus
 from toolkit.readers.awr.parameters import keep_parameters, parameters_in
 from toolkit.readers.awr.sections import metric_of, records, section_of
 from toolkit.readers.awr.tables import AwrTable, Numbers, reduce, snake
@@ -27,6 +28,8 @@ class SectionBuilder:
         self.warnings: list[str] = []
         self.details: dict[str, list[tuple[SectionSpec, AwrTable]]] = {}
         self.recognised = 0
+        self.signed = False
+        """Whether a list that is read at once has a number below zero."""
         self._cluster: list[tuple[str, list[dict[str, Scalar]]]] = []
 
     def add(self, table: AwrTable) -> None:
@@ -44,6 +47,7 @@ class SectionBuilder:
             return
         typed = records(section, table, self.numbers, _ALWAYS.get(section.name, ()))
         rows = typed.rows
+        self.signed = self.signed or has_minus(table)
         self.warnings += typed.warnings
         self.recognised += bool(rows)
         if section.name == "rac_events":

@@ -23,7 +23,9 @@ _LARGE, _LARGE_APART = 2.5, 2
 
 In real reports the smallest share was below 2 %: lists end where a statement makes up less than one.
 """
-_CAPTURED = re.compile(r"Captured\s+SQL\s+accounts?\s+for\s+(-?\d[\d.,]*)\s*%\s+of\s+Total", re.IGNORECASE)
+_CAPTURED = re.compile(
+    r"Captured\s+SQL\s+accounts?\s+for\s+(-?\d[\d.,]*)\s*%\s+of\s+Total(\s+DB\s+Time)?", re.IGNORECASE
+)
 _ORDERED = re.compile(r"SQL\s+ordered\s+by\s+([A-Za-z/ ]+)", re.IGNORECASE)
 _NEAR = 4000
 """Characters from the heading of a list to what is said of it."""
@@ -52,15 +54,20 @@ Rows = Sequence[Mapping[str, Scalar]]
 
 
 def captured_shares(text: str) -> dict[str, str]:
-    """Return what the statements of each list make up, as is said of it, by the words it is ordered by."""
+    """Return what the statements of each list make up, as is said of it, by the words it is ordered by.
+
+    That of DB time is there once more, as that of the report, under no words.
+    """
     found: dict[str, str] = {}
-    at = text.find("Captured SQL")
+    at = text.find("Captured")
     while at >= 0:
-        share = _CAPTURED.match(text, at)
-        headings = list(_ORDERED.finditer(text, max(0, at - _NEAR), at))
-        if share and headings:
-            found.setdefault(" ".join(headings[-1][1].lower().split()), share[1])
-        at = text.find("Captured SQL", at + 1)
+        if share := _CAPTURED.match(text, at):
+            if share[2]:
+                found.setdefault("", share[1])
+            heading = _ORDERED.match(text, max(text.rfind("SQL ordered by", max(0, at - _NEAR), at), 0))
+            if heading:
+                found.setdefault(" ".join(heading[1].lower().split()), share[1])
+        at = text.find("Captured", at + 1)
     return found
 
 

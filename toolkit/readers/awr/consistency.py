@@ -57,12 +57,15 @@ def contradictions(facts: Mapping[str, Scalar]) -> list[str]:
     return found
 
 
-def inconsistencies(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> list[str]:
+def inconsistencies(
+    facts: Mapping[str, Scalar], sections: Mapping[str, object], *, signed: bool = True
+) -> list[str]:
     """Return what the sections of a report say that another of them, or the header, denies.
 
     Args:
         facts: The header.
         sections: The sections by name, as `Report.sections` has them.
+        signed: False where it is known that no list has a number below zero.
     """
     return [
         *_printed_twice(facts, sections),
@@ -71,7 +74,8 @@ def inconsistencies(facts: Mapping[str, Scalar], sections: Mapping[str, object])
         *_more_than_sessions(facts, sections),
         *_more_than_accounted(facts, sections),
         *_shares(sections),
-        *_negative(sections),
+        *(_negative(sections) if signed else ()),
+        *_negative_values(sections),
     ]
 
 
@@ -346,6 +350,9 @@ def _negative(sections: Mapping[str, object]) -> Iterator[str]:
     segments = sections.get("segments")
     for measure, rows in segments.items() if isinstance(segments, Mapping) else ():
         yield from below_zero(f"segments by {measure}", _rows(rows))
+
+
+def _negative_values(sections: Mapping[str, object]) -> Iterator[str]:
     for name, (where, words) in _VALUES.items():
         values = sections.get(name)
         for key, value in values.items() if isinstance(values, Mapping) else ():

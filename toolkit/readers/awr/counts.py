@@ -30,12 +30,9 @@ def whole_counts(details: Mapping[str, Sequence[Row]], sections: Mapping[str, ob
     """
     sentences = []
     for name in _HISTOGRAMS:
-        broken = [
-            (row, key)
-            for row in details.get(name, ())
-            for key, value in row.items()
-            if key.startswith("waits") and isinstance(value, float)
-        ]
+        rows = details.get(name, ())
+        keys = [key for key in (rows[0] if rows else ()) if key.startswith("waits")]
+        broken = [(row, key) for key in keys for row in rows if type(row.get(key)) is float]
         if not broken:
             continue
         known, lost = _waits(sections), []

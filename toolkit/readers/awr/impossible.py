@@ -6,6 +6,7 @@ moments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolkit.model.values import Scalar
@@ -13,6 +14,7 @@ from toolkit.readers.awr.tables import AwrTable
 from toolkit.units import counted, percent
 from toolkit.units import number as spelled
 
+_MINUS = re.compile(r"\0-[\d.]")
 _MOST = 105.0
 """Percent: counters are read one after the other."""
 _PARTS = frozenset(
@@ -34,16 +36,22 @@ def impossible(section: str, table: AwrTable, rows: Rows) -> Iterator[str]:
         table: The list as printed.
         rows: Its values by name.
     """
-    if any(cell.startswith("-") for row in table.rows for cell in row):
+    if has_minus(table):
         yield from below_zero(section, rows)
     names = _PARTS.intersection(rows[0]) if rows else ()
     for name in sorted(names):
-        large = [row for row in rows if (share := _number(row[name])) is not None and share > _MOST]
+        large = [row for row in rows if isinstance(share := row[name], int | float) and share > _MOST]
         if large:
             yield (
                 f"in `{section}` {counted(len(large), 'share is', 'shares are')} above 100 %: `{name}` of "
                 f"`{_name(large[0])}` is {percent(_number(large[0][name]))}"
             )
+
+
+def has_minus(table: AwrTable) -> bool:
+    """Whether a number below zero is printed in a table: few have one, and it takes little to see."""
+    text = "\0".join(map("\0".join, table.rows))
+    return "\0-" in text and _MINUS.search(text) is not None
 
 
 def below_zero(section: str, rows: Rows) -> Iterator[str]:

@@ -17,7 +17,8 @@ _TITLE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEADER = re.compile(r"\bSnap Id\b|\bBegin Snap\b|\bDB Id\b", re.IGNORECASE)
-_PAGE_BEGINS, _PAGE_ENDS = ("<html", "<HTML", "<Html"), ("</html", "</HTML", "</Html")
+_PAGE_BEGINS = re.compile("<html", re.IGNORECASE)
+_PAGE_ENDS = ("</html", "</HTML", "</Html")
 
 
 def _tells(text: str) -> bool:
@@ -49,13 +50,7 @@ def separated(text: str) -> list[str]:
 
 
 def _page_begins(text: str) -> list[int]:
-    begins = []
-    for mark in _PAGE_BEGINS:
-        at = text.find(mark)
-        while at >= 0:
-            begins.append(at)
-            at = text.find(mark, at + 1)
-    return sorted(begins)
+    return [match.start() for match in _PAGE_BEGINS.finditer(text)]
 
 
 def _title_begins(text: str, begin: int) -> list[int]:

@@ -41,9 +41,6 @@ _PROMISED = {
 _STATSPACK = re.compile(r"STATSPACK", re.IGNORECASE)
 _INVALID = re.compile(r"Snapshots chosen span an instance shutdown")
 """What spreport.sql writes above its first section, and nothing below it."""
-_CAPTURED = re.compile(
-    r"Captured\s+SQL\s+accounts?\s+for\s+(-?[\d.,]+)\s*%\s+of\s+Total\s+DB\s+Time", re.IGNORECASE
-)
 _TOP = 20_000
 _TABLESPACES = "tablespace_io"
 
@@ -193,8 +190,10 @@ def _read_text(text: str, name: str) -> Report:
     else:
         facts["scope"] = "pdb" if re.search(r"\bPDB report", document.title, re.IGNORECASE) else "instance"
     builder.sections["instances"] = known
-    if captured := _CAPTURED.search(text):
-        builder.sections["captured_sql_pct"] = numbers.number(captured[1])
+    captured = captured_shares(text)
+    shares = {metric_named(words): numbers.number(share) for words, share in captured.items() if words}
+    if share := captured.get(""):
+        builder.sections["captured_sql_pct"] = numbers.number(share)
     doubtful = without_the_implausible(facts)
     if not (facts["dbid"] or facts["db_name"]) or not (builder.recognised or known):
         why = "it has no database name, or no report sections"
@@ -205,7 +204,6 @@ def _read_text(text: str, name: str) -> Report:
         faults.insert(
             0, "the report itself states that an instance shutdown lies within it: its results are invalid"
         )
-    shares = {metric_named(words): numbers.number(share) for words, share in captured_shares(text).items()}
     return _report(builder, document, facts, faults, shares)
 
 
@@ -269,7 +267,7 @@ def _report(
         *builder.warnings,
         *document.remarks,
         *lost(document.unread),
-        *inconsistencies(facts, whole),
+        *inconsistencies(facts, whole, signed=builder.signed),
         *gaps(whole, captured),
         *turned,
     ]

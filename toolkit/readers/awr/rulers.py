@@ -13,6 +13,8 @@ _GROUP = re.compile(r"-{2,} ?([^\s-](?:.*?[^\s-])?) ?-{2,}")
 """A heading over several columns, drawn between dashes."""
 _WORDS = re.compile(r"\S+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
+_FIGURES = re.compile(r"[\d%#KMGTA.] +[-+\d.,#N]")
+"""What two figures with a blank between them surely have."""
 _LEAST_FIGURES = 2
 """What makes a line one of figures, and not a name with a number in it."""
 _CONTAINER = re.compile(r"\s*PDB:\s*(.*)")
@@ -50,10 +52,11 @@ def cut(line: str, spans: Spans) -> tuple[str, ...]:
     A number wider than its column reaches into the one on its left, and is left whole; crosses, which stand for
     such a number, do so by themselves.
     """
-    cells = []
-    begin = 0
-    for place, (left, _) in enumerate(spans):
-        edge = _edge(line, begin, left) if place else left
+    cells: list[str] = []
+    begin, width = 0, len(line)
+    for left, _ in spans:
+        reaches = 0 < left < width and line[left - 1] != " " and line[left] != " " and bool(cells)
+        edge = _edge(line, begin, left) if reaches else left
         cells.append(line[begin:edge].strip())
         begin = edge
     cells.append(line[begin:].strip())
@@ -73,24 +76,38 @@ def _edge(line: str, begin: int, left: int) -> int:
     return edge
 
 
-def is_squeezed(line: str, spans: Spans) -> bool:
+def is_squeezed(line: str, cells: Sequence[str], spans: Spans) -> bool:
     """Whether a row lost blanks, so that its values no longer stand below their headings.
 
     Then a word reaches over the edge of a column, which no name does, or two figures stand below one heading, or
     all of a row of two columns below the first.
+
+    Args:
+        line: The row.
+        cells: What stands below each heading, as `cut` has it.
+        spans: The columns.
     """
-    words = list(_WORDS.finditer(line))
-    edges = [begin for begin, _ in spans[1:]]
-    if not any(is_figure(one[0]) for one in words) or len(words) < _LEAST_FIGURES:
-        return False
-    if len(edges) == 1:
-        return is_figure(words[-1][0]) and words[-1].end() <= spans[0][1]
-    cells = cut(line, spans)
-    if any(all(map(is_figure, two)) for cell in cells for two in pairwise(cell.split())):
-        return True
-    return sum(is_figure(one[0]) for one in words) >= _LEAST_FIGURES and any(
-        one.start() < edge < one.end() and _LETTERS.search(one[0]) for one in words for edge in edges
+    if len(spans) == 2:
+        *names, last = line.split()
+        return bool(names) and len(line) <= spans[0][1] and is_figure(last)
+    for cell in cells:
+        if (
+            " " in cell
+            and _FIGURES.search(cell)
+            and any(all(map(is_figure, two)) for two in pairwise(cell.split()))
+        ):
+            return True
+    width = len(line)
+    return any(
+        begin < width and line[begin] != " " and line[begin - 1] != " " and _splits_word(line, begin)
+        for begin, _ in spans[1:]
     )
+
+
+def _splits_word(line: str, edge: int) -> bool:
+    """Whether the edge of a column stands within a word of letters, in a line of figures."""
+    word = next((one[0] for one in _WORDS.finditer(line) if one.start() < edge < one.end()), "")
+    return _LETTERS.search(word) is not None and sum(map(is_figure, line.split())) >= _LEAST_FIGURES
 
 
 def stacked_rows(
@@ -133,11 +150,12 @@ def stacked_rows(
             first = named[0]
         elif names is None and (_runs_across(line, spans) or (stacked and not figures(line, spans))):
             named = (line.strip(),)
-        elif is_squeezed(line, spans):
-            lost.append(line)
-            named = ("",) * len(named)
         else:
             cells = cut(line, spans)
+            if is_squeezed(line, cells, spans):
+                lost.append(line)
+                named = ("",) * len(named)
+                continue
             if wraps and names is None and rows and (whole := _wrapped(rows[-1], line, cells, spans)):
                 rows[-1] = whole
                 continue
