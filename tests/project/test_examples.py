@@ -28,6 +28,7 @@ ENGINES = {
     "pg-index": ("postgresql", "17"),
     "oracle-ctas-degree-compression": ("oracle", "19-ee"),
     "oracle-stats": ("oracle", "19-ee"),
+    "pg-eight-files": ("postgresql", "17"),
 }
 
 

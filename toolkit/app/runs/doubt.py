@@ -82,6 +82,8 @@ class LoadInDoubt:
             return False
         if told and not any(each.ended is Ended.UNKNOWN for each in told):
             return self._take(told, attempt, events)
+        if not told and self._nothing_was_sent():
+            return False
         self._note(self._committed(told), attempt)  # is known, whatever is answered of the others
         if self.rows is None or sessions_ended:
             raise self._unknown(sessions_ended)
@@ -102,6 +104,14 @@ class LoadInDoubt:
         dialect = dialect_of(self.store.load_head(self.run).engine)
         trials = _unended(self.run, self.store)
         return [each for trial in trials for each in how_ended(self.run, trial, sessions, dialect, self.store)]
+
+    def _nothing_was_sent(self) -> bool:
+        """Tell whether a load in parts was cut off before its clock: its commits are not in the journal."""
+        head = self.store.load_head(self.run)
+        if parts.in_parts(dialect_of(head.engine), head.experiment) is None:
+            return False
+        entries = self.store.journal(self.run).entries()
+        return not any(commits_of(entries, trial) for trial in _unended(self.run, self.store))
 
     @staticmethod
     def _committed(told: Sequence[EndedItem]) -> list[ItemRecord]:
