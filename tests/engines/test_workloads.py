@@ -50,3 +50,16 @@ def test_users_are_compared_by_throughput_and_leave_nothing(any_arena: Arena, st
     logs = [each for each in record.artifacts if each.name == "workload.log"]
     assert len(logs) == 4
     assert b"second 1: " in logs[0].content
+
+
+def test_a_shop_takes_orders_and_each_trial_begins_with_the_same_ones(any_arena: Arena, store: Store) -> None:
+    if "workload" not in dialect_of(any_arena.engine).work:
+        return
+    shop: dict[str, OptionValue] = {**TPCB, "builtin": "order_entry", "tries": 50}
+    record = work(any_arena, store, shop, users=(2,), think_time=(0.0, 0.01))
+    assert [trial.outcome for trial in record.trials] == [Outcome.OK] * 2, [t.reason for t in record.trials]
+    assert any_arena.leftovers() == []
+    for trial in record.trials:
+        assert metric(trial, "errors") == 0
+        parts = ("new_order", "payment", "order_status", "stock_level")
+        assert sum(metric(trial, f"tps_{part}") for part in parts) == pytest.approx(metric(trial, "tps"))

@@ -1,7 +1,8 @@
 """Users at work on a database: the same on every engine, but for the SQL of its tables and transactions.
 
-Built in are `tpcb`, with the transaction and the data of the script of that name of pgbench (PostgreSQL
-documentation, pgbench). Its tables are scratch objects of the run.
+Built in are `tpcb`, with the transaction and the data of the script of that name of pgbench (PostgreSQL manual),
+and `order_entry`, a shop: orders of three items, payments, and two questions. Their tables are scratch objects of
+the run.
 """
 
 # ruff: noqa: ARG002 (every implementation answers with the same arguments)
@@ -40,6 +41,9 @@ class BuiltInTable:
     bytes_a_row: int = 120
     emptied: bool = False
     """Whether each trial begins with it empty."""
+    grows_by: str = ""
+    """The column whose values beyond `last`, times the scale, users added; they are deleted before each trial."""
+    last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class BuiltInTransaction:
     weight: float
     parameters: tuple[Drawn, ...]
     grow: frozenset[str] = frozenset()
+    follows: tuple[tuple[str, str, str], ...] = ()
+    """Parameters that go on after the highest value of a column: parameter, table, column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,10 @@ class BuiltIn:
     name: str
     tables: tuple[BuiltInTable, ...]
     transactions: tuple[BuiltInTransaction, ...]
+
+    def template(self, name: str) -> str:
+        """Name the template of one of its tables or transactions."""
+        return f"{self.name}_{name}"
 
 
 TPCB = BuiltIn(
@@ -80,7 +90,28 @@ TPCB = BuiltIn(
         ),
     ),
 )  # fmt: skip
-BUILT_IN: Mapping[str, BuiltIn] = {one.name: one for one in (TPCB,)}
+_CUSTOMER, _QUANTITY = Drawn("customer", high=3000), Drawn("quantity", high=9)
+_ITEMS = tuple(Drawn(name, Draw.ZIPF, high=10_000, skew=0.8) for name in ("item_a", "item_b", "item_c"))
+_GROW = frozenset({"customer", "item_a", "item_b", "item_c", "known"})
+ORDER_ENTRY = BuiltIn(
+    "order_entry",
+    (
+        BuiltInTable("customers", 3000, ("id",)),
+        BuiltInTable("items", 10_000, ("id",)),
+        BuiltInTable("orders", 30_000, ("id",), 60, grows_by="id", last=30_000),
+        BuiltInTable("order_lines", 90_000, ("order_id", "line"), 60, grows_by="order_id", last=30_000),
+    ),
+    (
+        BuiltInTransaction(
+            "new_order", 45, (_CUSTOMER, Drawn("order_no", Draw.SEQUENCE), *_ITEMS, _QUANTITY), _GROW,
+            (("order_no", "orders", "id"),),
+        ),
+        BuiltInTransaction("payment", 43, (_CUSTOMER, Drawn("amount", high=500)), _GROW),
+        BuiltInTransaction("order_status", 6, (Drawn("known", high=30_000),), _GROW),
+        BuiltInTransaction("stock_level", 6, (_ITEMS[0], Drawn("threshold", low=150, high=250)), _GROW),
+    ),
+)  # fmt: skip
+BUILT_IN: Mapping[str, BuiltIn] = {one.name: one for one in (TPCB, ORDER_ENTRY)}
 
 
 class RunUsers(Implementation):
@@ -104,7 +135,7 @@ class RunUsers(Implementation):
         """Make one table of a built-in workload, with its rows, key and statistics."""
 
     @abstractmethod
-    def renews(self, built: BuiltIn, tables: Tables) -> tuple[Call, ...]:
+    def renews(self, built: BuiltIn, tables: Tables, scale: int) -> tuple[Call, ...]:
         """Put, before a trial, what the trials before left where it matters to the next one."""
 
     def settings(self, work: Work) -> tuple[Call, ...]:

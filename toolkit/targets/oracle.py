@@ -21,7 +21,7 @@ from toolkit.model.transfers import Stream
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
-from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, names_in, plain_rows
+from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, UserSession, names_in, plain_rows
 from toolkit.targets.oracle_direct import load_direct
 from toolkit.targets.oracle_guard import LicenceGuard
 
@@ -200,6 +200,16 @@ class OracleTarget:
         raw.client_identifier = _cut(tag.run, _IDENTIFIER_BYTES)
         connection.tag(tag.action or role.value)
         return connection
+
+    def connect_user(self, tag: SessionTag) -> UserSession:
+        """Open the session of a user of a workload.
+
+        Raises:
+            ToolkitError: as `connect`.
+        """
+        from toolkit.targets.oracle_user import OracleUser
+
+        return OracleUser(self.connect(Role.WORKER, tag))
 
     def _check_same_database(self, raw: driver.RawConnection) -> None:
         """Refuse a session in another database than the first one: an address can lead elsewhere meanwhile."""

@@ -14,6 +14,7 @@ from seerdb.server.backend import BackendError
 from tests.oracle.standin import (
     blocks,
     breaks,
+    dml,
     grammar,
     indexes,
     observed,
@@ -44,6 +45,7 @@ _STATS_ARGUMENTS = frozenset(
 )  # fmt: skip
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
+     "isolation_level",
      "optimizer_ignore_parallel_hints", "optimizer_ignore_hints", "workarea_size_policy", "sort_area_size",
      "query_rewrite_enabled", "tracefile_identifier", "current_schema", "optimizer_features_enable"}
 )  # fmt: skip
@@ -124,6 +126,8 @@ class Engine(IndexWork):
 
     def command(self, session: Session, data: duckdb.DuckDBPyConnection, text: str) -> int:
         """Run a statement that is no query; return the rows it touched."""
+        if dml.is_change(text):
+            return self.change(session, data, text, ())
         command = grammar.recognise(text, session.user)
         observed.begin(session, command.kind, text)
         privileges.refuse(self.state, session, command)
@@ -156,6 +160,23 @@ class Engine(IndexWork):
         self.state.statements_run += 1
         observed.end(self.state, session, command.kind, text, done or 0)
         return done or 0
+
+    def change(self, session: Session, data: duckdb.DuckDBPyConnection, text: str, binds: Sequence[object]) -> int:
+        """Change rows one by one, in the session's transaction."""
+        with self.changing:
+            if not session.in_transaction:
+                data.execute("BEGIN")
+            session.in_transaction = True
+            translated, done = dml.change(data, text, binds, self._context(session))
+        for name in translated.tables:
+            self._readable(session, name)
+        return done
+
+    def _do_truncate(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        table = self._found("TABLE", command.name)
+        self.commit(session, data)
+        data.execute(f"DELETE FROM {spell(command.name)}")
+        table.rows = 0
 
     def run_as_dba(self, *statements: str) -> None:
         """Run statements in a session of their own that may do everything."""
@@ -528,7 +549,7 @@ class Engine(IndexWork):
             raise ora(12838)
 
     def _query_of(self, session: Session, command: Command) -> str:
-        translated = translate(command.parts["query"] or "", (), self._context(session))
+        translated = translate(dml.with_numbers(command.parts["query"] or ""), (), self._context(session))
         for schema, name in translated.tables:
             if name not in VIEWS:
                 self._readable(session, (schema, name))

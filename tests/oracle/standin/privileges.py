@@ -37,6 +37,7 @@ _NEEDED = {
     "drop_table": ("DROP ANY TABLE", None),
     "alter_table": ("ALTER ANY TABLE", "ALTER"),
     "add_constraint": ("ALTER ANY TABLE", "ALTER"),
+    "truncate": ("DROP ANY TABLE", None),
     "set_defaults": ("ALTER ANY TABLE", "ALTER"),
     "add_columns": ("ALTER ANY TABLE", "ALTER"),
     "comment": ("COMMENT ANY TABLE", None),

@@ -17,7 +17,7 @@ from seerdb.server import ColumnMeta, Result, Server
 from seerdb.server.backend import BindVar, SessionInfo
 from seerdb.server.identity import ServerIdentity
 
-from tests.oracle.standin import faults, outcomes, recovery
+from tests.oracle.standin import dml, faults, outcomes, recovery
 from tests.oracle.standin.breaks import SERVING
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.errors import ora
@@ -155,6 +155,8 @@ class Backend:
             session.client_info = told
             return Result(rowcount=0)
         recovery.refuse_when_full(self.engine.state, sql)
+        if dml.is_change(sql):
+            return Result(rowcount=self.engine.change(session, self.data, sql, values))
         try:
             done = self.engine.command(session, self.data, sql)
         except ConnectionAbortedError:

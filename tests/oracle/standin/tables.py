@@ -27,6 +27,7 @@ VIEWS = {
 
 _NAME = r'(?:"[^"]+"\.)?"[^"]+"'
 FORMS: tuple[tuple[str, str], ...] = (
+    ("truncate", rf"TRUNCATE\s+TABLE\s+(?P<name>{_NAME})"),
     ("add_constraint", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+ADD\s+(?:CHECK|PRIMARY\s+KEY|UNIQUE)\s*\(.*"),
     ("add_columns", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+ADD\s*\((?P<added>.*)\)"),
     ("set_defaults", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+MODIFY\s*\(.*\)"),

@@ -52,7 +52,9 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
     words = text.upper()
     asked = {key: value for key, value in context.items() if key == "CURRENT_SCHEMA" or key in words}
     known = _translated(text, tuple(asked.items()))
-    values = dict(zip(bind_names(text), binds, strict=True))
+    places = bind_names(text)
+    # a statement that is only parsed has one value, which is no value, for each name
+    values = dict(zip(places if len(places) == len(binds) else dict.fromkeys(places), binds, strict=True))
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     here = datetime.datetime.now().isoformat(" ", "seconds")
     spelled = known.text.replace(_SYSDATE, here).replace(_SYSTIMESTAMP, now.isoformat(" "))

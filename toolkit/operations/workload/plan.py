@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from toolkit.design.order import cells_of
@@ -84,7 +84,7 @@ class UsersAtWork:
             cell,
             self.pieces(planner, cell),
             setup=setup,
-            before=how.renews(built, every[_scale(cell, planner)]),
+            before=how.renews(built, every[_scale(cell, planner)], _scale(cell, planner)),
             cleanup=[call for ref in reversed(drops) for call in planner.dialect.drop(ref)],
         )
 
@@ -157,21 +157,32 @@ def _own(planner: Planner) -> tuple[Transaction, ...]:
 
 def _reading(planner: Planner, column: ReadFrom) -> str:
     """Return the query that reads the values of a parameter."""
+    table = planner.qualified(column.table)
+    if column.last:
+        return _last(planner, table, column.column)
     name = planner.dialect.parse_name(column.column, planner.facts.release).name
-    call = Call(
-        "last_value" if column.last else "values_of", {"column": name, "table": planner.qualified(column.table)}
-    )
-    return render_call(planner.dialect, call)
+    return render_call(planner.dialect, Call("values_of", {"column": name, "table": table}))
+
+
+def _last(planner: Planner, table: QualifiedName, column: str) -> str:
+    """Return the query that reads the highest value of a column."""
+    name = planner.dialect.parse_name(column, planner.facts.release).name
+    return render_call(planner.dialect, Call("last_value", {"column": name, "table": table}))
 
 
 def _of_built_in(planner: Planner, cell: Cell) -> Iterator[Transaction]:
     built, scale = _built(planner), _scale(cell, planner)
-    values: Mapping[str, object] = table_values(_tables(planner, built, scale))
+    tables = _tables(planner, built, scale)
     for one in built.transactions:
-        text = render_call(planner.dialect, Call(f"{built.name}_{one.name.replace('-', '_')}", values))  # type: ignore[arg-type]
+        text = render_call(planner.dialect, Call(built.template(one.name), table_values(tables)))
+        after = {name: (tables[table].name, column) for name, table, column in one.follows}
         parameters = tuple(
-            replace(each, high=each.high * scale) if each.name in one.grow else each for each in one.parameters
-        )
+            replace(
+                each, high=each.high * (scale if each.name in one.grow else 1),
+                read=_last(planner, *after[each.name]) if each.name in after else "",
+            )
+            for each in one.parameters
+        )  # fmt: skip
         yield Transaction(one.name, split(text, planner.dialect.engine), one.weight, parameters)
 
 

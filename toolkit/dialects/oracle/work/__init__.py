@@ -31,6 +31,7 @@ from toolkit.dialects.oracle.statistics import OracleStatistics
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
 from toolkit.dialects.oracle.work.base import OperationWords, shared
+from toolkit.dialects.oracle.work.workload import OracleWorkloads
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
@@ -189,5 +190,6 @@ WORK = Implementations(
         "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
         "backup": _Backup(),
         "command": RunPrograms(),
+        "workload": OracleWorkloads(),
     },
 )

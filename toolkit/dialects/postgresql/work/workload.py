@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from toolkit.dialects.postgresql import space, support
 from toolkit.dialects.postgresql.objects import marked
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.dialects.workloads import BuiltIn, BuiltInTable, RunUsers, Tables
 from toolkit.model.facts import Facts
-from toolkit.model.steps import Takes
+from toolkit.model.steps import ObjectRef, Takes
 from toolkit.model.values import Support
 from toolkit.model.words import Effect
 from toolkit.model.workload import Workload
@@ -47,28 +47,33 @@ class PostgresqlWorkloads(RunUsers):
         ref, rows = tables[table.name], table.rows * scale
         size = rows * (table.bytes_a_row + (_KEY_BYTES if table.key else 0))
         takes = (Takes(float(size), space.new(None, facts), unknown="it grows while users work"),)
-        values: dict[str, ContextValue] = {"table": ref.name, "row_count": rows}
-        make = Call(f"{built.name}_{table.name}", values, effect=Effect.CREATES, object=ref, takes=takes)
+        values: dict[str, ContextValue] = {"table": ref.name, "row_count": rows, "scale": scale}
+        make = Call(built.template(table.name), values, effect=Effect.CREATES, object=ref, takes=takes)
         key: dict[str, ContextValue] = {"table": ref.name, "columns": table.key}
         keyed = (Call("primary_key", key, effect=Effect.CHANGES, object=ref),) if table.key else ()
         vacuum = Call("vacuum_analyze", {"table": ref.name}, effect=Effect.CHANGES, object=ref)
         return (*marked(make, mark), *keyed, vacuum)
 
-    def renews(self, built: BuiltIn, tables: Tables) -> tuple[Call, ...]:
-        """Do what pgbench does before each run: vacuum what is small and much updated, empty the history."""
-        return tuple(
-            Call(
-                "truncate" if table.emptied else "vacuum_analyze", {"table": tables[table.name].name},
-                effect=Effect.CHANGES, object=tables[table.name],
-            )
-            for table in built.tables
-            if table.emptied or table.rows <= _SMALL
-        )  # fmt: skip
+    def renews(self, built: BuiltIn, tables: Tables, scale: int) -> tuple[Call, ...]:
+        """Remove what users added, and vacuum what is small and much updated, as pgbench does before each run."""
+        return tuple(call for table in built.tables for call in _renewed(table, tables[table.name], scale))
 
     def settings(self, work: Work) -> tuple[Call, ...]:
         level = work.option("isolation")
         return () if level is None else (Call("isolation", {"level": str(level).replace("_", " ").upper()}),)
 
 
-_SMALL = 1000
+_SMALL = 30_000
 """Rows for a unit of scale up to which a table is vacuumed before each trial."""
+
+
+def _renewed(table: BuiltInTable, ref: ObjectRef, scale: int) -> Iterator[Call]:
+    if table.emptied:
+        yield Call("truncate", {"table": ref.name}, effect=Effect.CHANGES, object=ref)
+    if table.grows_by:
+        beyond: dict[str, ContextValue] = {
+            "table": ref.name, "column": table.grows_by, "last": table.last * scale,
+        }  # fmt: skip
+        yield Call("delete_beyond", beyond, effect=Effect.CHANGES, object=ref)
+    if table.grows_by or (not table.emptied and table.rows <= _SMALL):
+        yield Call("vacuum_analyze", {"table": ref.name}, effect=Effect.CHANGES, object=ref)

@@ -1,0 +1,80 @@
+"""The session of one user of a workload on Oracle: cursors of python-oracledb, in a thread of its own.
+
+The driver keeps the statements of a session parsed (its statement cache), so each is parsed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING
+
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.workload import Workload
+from toolkit.targets import oracle_driver as driver
+from toolkit.targets.base import names_in
+
+if TYPE_CHECKING:
+    from toolkit.targets.oracle import OracleConnection
+
+_GIVEN_UP = frozenset({"ORA-00060", "ORA-08177"})
+"""deadlock detected while waiting for resource; can't serialize access for this transaction."""
+
+
+class OracleUser:
+    """One user's session.
+
+    Args:
+        connection: freshly set up; what is prepared goes through its licence guard, what runs then does not again.
+    """
+
+    retried = _GIVEN_UP
+    descriptor: int | None = None
+
+    def __init__(self, connection: OracleConnection) -> None:
+        self._connection, self._raw = connection, connection.raw
+        self._prepared: list[list[tuple[str, tuple[str, ...]]]] = []
+
+    def prepare(self, workload: Workload) -> None:
+        for setting in workload.settings:
+            self._connection.execute(setting)
+        for one in workload.transactions:
+            for number, statement in enumerate(one.statements, 1):
+                self._check(statement, f"statement {number} of the transaction `{one.name}`")
+            self._prepared.append([(statement, names_in(statement)) for statement in one.statements])
+
+    def _check(self, statement: str, what: str) -> None:
+        """Let the server parse a statement, which runs nothing of it."""
+        self._connection.guard.check(statement, lambda _: None)
+        try:
+            with self._raw.cursor() as cursor:
+                cursor.parse(statement)
+        except driver.failures() as error:
+            found = driver.translate(error, self._connection.secrets)
+            raise DatabaseError(f"{what}: {found.sentence}", code=found.code, lost=found.lost) from None
+
+    def read(self, query: str) -> list[str | int]:
+        rows = self._connection.execute(query).rows
+        values = (next(iter(row.values())) for row in rows)
+        return [value if isinstance(value, str | int) else str(value) for value in values if value is not None]
+
+    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+        raw = self._raw
+        try:
+            with raw.cursor() as cursor:
+                for text, names in self._prepared[which]:
+                    cursor.execute(text, {name: values[name] for name in names})
+                    if cursor.description is not None:
+                        cursor.fetchall()
+            raw.commit()
+        except driver.failures() as error:
+            with driver.quietly():
+                raw.rollback()
+            raise driver.translate(error, self._connection.secrets) from None
+        yield from ()
+
+    def cancel(self) -> None:
+        with driver.quietly():
+            self._raw.cancel()
+
+    def close(self) -> None:
+        self._connection.close()
