@@ -131,7 +131,7 @@ def unprivileged() -> pwd.struct_passwd | None:
     raise RuntimeError("root cannot run PostgreSQL, and neither `postgres` nor `nobody` exists")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -141,7 +141,7 @@ def as_user(user: pwd.struct_passwd | None) -> dict[str, object]:
     return {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
-_CLUSTER = ("-U", "dbatk", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+CLUSTER = ("-U", "dbatk", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
 
 
 def _template(bin_dir: Path, shared: Path, run_as: dict[str, object]) -> Path:
@@ -154,7 +154,7 @@ def _template(bin_dir: Path, shared: Path, run_as: dict[str, object]) -> Path:
             if isinstance(user := run_as.get("user"), int):
                 os.chown(place, user, -1)
             subprocess.run(
-                [bin_dir / "initdb", "-D", place / "data", *_CLUSTER],
+                [bin_dir / "initdb", "-D", place / "data", *CLUSTER],
                 check=True, capture_output=True, cwd=place, **run_as,
             )  # fmt: skip
     return place / "data"
@@ -162,7 +162,7 @@ def _template(bin_dir: Path, shared: Path, run_as: dict[str, object]) -> Path:
 
 def _initdb(bin_dir: Path, folder: Path, password: str, run_as: dict[str, object]) -> Path:
     data = folder / "data"
-    command: list[str | Path] = [bin_dir / "initdb", "-D", data, *_CLUSTER]
+    command: list[str | Path] = [bin_dir / "initdb", "-D", data, *CLUSTER]
     if shared := run_folder():
         command = ["cp", "-a", _template(bin_dir, shared, run_as), data]
     subprocess.run(command, check=True, capture_output=True, cwd=folder, **run_as)
@@ -219,7 +219,7 @@ def serving(
     bin_dir: Path, data: Path, folder: Path, settings: dict[str, str] | None = None, password: str = ""
 ) -> Iterator[Server]:
     """Let a server run on a data directory that is there, with its socket and log in `folder`."""
-    port, log = _free_port(), folder / "server.log"
+    port, log = free_port(), folder / "server.log"
     chosen = {**SETTINGS, "port": str(port), "listen_addresses": "127.0.0.1",
               "unix_socket_directories": str(folder), **(settings or {})}  # fmt: skip
     options = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]

@@ -61,6 +61,8 @@ class TargetPolicy:
     """Whether what no licence check can see may be sent, for this run."""
     standbys: bool | None = None
     """Whether standby databases follow the target, where its profile says so."""
+    restart: tuple[str, ...] = ()
+    """The command that starts the server again, where its profile allows that."""
     used: str | None = None
     """The profile or URL that was given."""
     by: Mapping[str, str] = field(default_factory=dict)

@@ -91,6 +91,7 @@ def _policy(profile: Profile) -> TargetPolicy:
         profile.approved_only,
         standbys=profile.standbys,
         used=profile.name,
+        restart=profile.restart,
     )
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from toolkit.config import paths
 from toolkit.config.paths import replace_file, targets_file
-from toolkit.config.secrets import SecretRef, read_reference
+from toolkit.config.secrets import SecretRef, read_arguments, read_reference, written_reference
 from toolkit.config.urls import parse_url
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, lock_file, nearest, read_document
 from toolkit.errors import ToolkitError
@@ -34,7 +34,7 @@ DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user"
                   "bin_dir", "rman_connect")  # fmt: skip
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
-    "approved_only", "standbys", "consumer_group",
+    "approved_only", "standbys", "consumer_group", "restart",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
@@ -73,6 +73,8 @@ class Profile:
     """Whether standby databases follow it; None means that nobody said."""
     consumer_group: str | None = None
     """Resource consumer group that working sessions switch to."""
+    restart: tuple[str, ...] = ()
+    """The command that starts the server again, where a setting may need that."""
     of_host: bool = False
     """It is in the settings of the host, and rules for all its users."""
 
@@ -271,10 +273,12 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         standbys = _flag(data, key)
         key = "consumer_group"
         group = _group(_text(data, key), address)
+        key = "restart"
+        restart = read_arguments(data.get(key, []))
         key = "work_schema"
         return Profile(
             name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
-            approved_only, standbys, group,
+            approved_only, standbys, group, restart,
         )  # fmt: skip
     except ToolkitError as error:
         raise document.error(
@@ -375,24 +379,19 @@ def _document(profiles: Mapping[str, Profile]) -> str:
 def _data(profile: Profile) -> dict[str, object]:
     data: dict[str, object] = {
         "url": profile.url,
-        "password": _reference(profile.password),
-        "wallet_password": _reference(profile.wallet_password),
+        "password": written_reference(profile.password),
+        "wallet_password": written_reference(profile.wallet_password),
         "production": profile.production,
         "max_degree": profile.max_degree,
         "work_schema": profile.work_schema,
         "approved_only": profile.approved_only or None,
         "standbys": profile.standbys,
         "consumer_group": profile.consumer_group,
+        "restart": list(profile.restart) or None,
         "options": dict(profile.options) or None,
         "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
     }
     return {key: value for key, value in data.items() if value is not None}
-
-
-def _reference(secret: SecretRef | None) -> dict[str, object] | None:
-    if secret is None:
-        return None
-    return {secret.kind.value: list(secret.value) if isinstance(secret.value, tuple) else secret.value}
 
 
 def _licence(licence: Licence) -> dict[str, object]:

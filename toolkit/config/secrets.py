@@ -229,3 +229,25 @@ def _command_failed(program: str, sentence: str) -> ToolkitError:
         code="TK-0201",
         hint="run it by hand: it must print the password on its first line and exit with status 0",
     )
+
+
+def read_arguments(value: object) -> tuple[str, ...]:
+    """Check a program with its arguments, as `restart` of a profile has it; no shell reads it.
+
+    Raises:
+        ToolkitError: TK-0106.
+    """
+    if not isinstance(value, list) or not all(isinstance(one, str) and one and "\0" not in one for one in value):
+        raise ToolkitError(
+            "`restart` must be a list of arguments",
+            code="TK-0106",
+            hint='write `restart = ["/usr/bin/systemctl", "restart", "postgresql"]`; no shell reads it',
+        )
+    return tuple(value)
+
+
+def written_reference(secret: SecretRef | None) -> dict[str, object] | None:
+    """Return a reference as a file holds it."""
+    if secret is None:
+        return None
+    return {secret.kind.value: list(secret.value) if isinstance(secret.value, tuple) else secret.value}

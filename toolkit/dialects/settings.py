@@ -51,11 +51,21 @@ def sizes(thousand: int, *, binary: bool = False) -> dict[str, Decimal]:
 
 @dataclass(frozen=True, slots=True)
 class SystemChange:
-    """A change of the whole server: the calls that make it, those that undo it, and the former value."""
+    """A change of the whole server.
+
+    Attributes:
+        calls: make it.
+        undo: undo it.
+        before: the former value, for people.
+        file: the server's file in which it stands, where one of a server that is down may be written.
+        written: what stood there; None for nothing.
+    """
 
     calls: tuple[Call, ...]
     undo: tuple[Call, ...]
     before: str
+    file: str = ""
+    written: str | None = None
 
 
 class Settings(Protocol):

@@ -48,6 +48,7 @@ class Sessions:
         self._waiting: Connection | None = None
         self._ours: Callable[[str], bool] | None = None
         self._claimed: Connection | None = None
+        self.restart: tuple[str, ...] = ()  # the command that starts the server again, if that is allowed
         self.orphaned = False
         """Whether a session was lost that may still be at work in the database, unheard by anybody."""
         self.cut_off = False
@@ -59,8 +60,7 @@ class Sessions:
     @property
     def programs_folders(self) -> tuple[str, ...]:
         """Where the target's profile says that the engine's programs are."""
-        folder = self._target.programs_folder
-        return () if folder is None else (folder,)
+        return () if (folder := self._target.programs_folder) is None else (folder,)
 
     def wait_for_locks(self, options: Mapping[str, OptionValue]) -> None:
         """Let changes of the control session wait for locks, and be tried again, as the options say.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -20,9 +20,10 @@ from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.settings import Setting, SettingScope
 from toolkit.model.steps import ObjectRef, Stages, Step
-from toolkit.model.values import Cell, Factor, Level, QualifiedName, spell_level
+from toolkit.model.values import Cell, Factor, Level, QualifiedName, Scalar, spell_level
 from toolkit.model.words import ON_HOST, ObjectKind, Role
 from toolkit.rendering import step_of
+from toolkit.runner.restarting import back_without_connection, proof_of, restart
 
 if TYPE_CHECKING:
     from toolkit.runner.context import RunContext
@@ -161,6 +162,7 @@ class ServerSettings:
     """What the run has set for the whole server, by the name of the setting."""
 
     _now: dict[str, str] = field(default_factory=dict)
+    _entries: dict[str, int] = field(default_factory=dict)
 
     def apply(self, context: RunContext, planned: PlannedTrial, stages: Stages) -> None:
         """Set what the cell wants where it is not set already; it is journalled before the first change.
@@ -172,14 +174,44 @@ class ServerSettings:
         for varied in _varied(context, stages):
             level = varied.level(planned.cell)
             if varied.scope is SettingScope.SESSION or self._now.get(varied.setting.name) == level:
-                continue
-            first, *more = changing(varied, level, context.dialect, context.facts)
-            if varied.setting.name not in self._now:
-                context.changes.note(first, None, {"before": first.before})
-            self._now[varied.setting.name] = ""
-            for step in (first, *more):
-                context.sessions.run(step)
-            self._now[varied.setting.name] = level
+                continue  # what needs a restart is never there already: each trial begins with empty caches
+            self._set(context, varied, level)
+
+    def _set(self, context: RunContext, varied: VariedSetting, level: str) -> None:
+        name = varied.setting.name
+        first, *more = changing(varied, level, context.dialect, context.facts)
+        proof: dict[str, Scalar] = {"before": first.before}
+        needs_restart = varied.scope is SettingScope.RESTART
+        if needs_restart:
+            change = varied.ways.in_system(varied.setting, level, context.facts)
+            proof |= proof_of(change, name)
+        if name not in self._now:
+            self._entries[name] = context.changes.note(first, None, proof)
+        self._now[name] = ""
+        for step in (first, *more):
+            context.sessions.run(step)
+        if needs_restart:
+            self._restart(context, varied, level, proof)
+        else:
+            self._now[name] = level
+
+    def _restart(
+        self, context: RunContext, varied: VariedSetting, level: str, proof: Mapping[str, Scalar]
+    ) -> None:
+        """Start the server again; one that does not come up is put back, and started with the former value."""
+        name = varied.setting.name
+        try:
+            restart(context.sessions)
+        except ToolkitError as error:
+            back_without_connection(context.sessions, (proof,))
+            context.changes.settled(self._entries.pop(name))
+            del self._now[name]
+            raise ToolkitError(
+                f"the server did not start with `{name}` = `{level}`: {error.sentence}; it was put back to "
+                f"`{proof['before']}` and started again",
+                code="TK-0203",
+                hint="look at the server's log",
+            ) from None
 
 
 def prove_settings(context: RunContext, planned: PlannedTrial, stages: Stages) -> None:

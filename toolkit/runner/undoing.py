@@ -36,6 +36,7 @@ from toolkit.runner.ownership import (
     ref_of,
     restored_by,
 )
+from toolkit.runner.restarting import after_undo
 
 _REFUSED = frozenset({"TK-0203", "TK-0207", "TK-0211", "TK-0303", "TK-0306"})
 """Errors of one entry with which the others are still undone: failed, too slow, gone, refused, not to be seen."""
@@ -278,9 +279,9 @@ class Undoing:
                 raise _LeftError(f"{named(entry)}: restore it with --allow-commands, or run: {shlex.join(argv)}")
             run_command(argv, limit_seconds=3600.0)  # a server that is started again reads its log first
         self._run_undo(entry)
+        after_undo(self._sessions, entry)
         self._journal.undone(entry.entry)
-        before = entry.proof.get("before")
-        return f"restored {named(entry)}" + (f" to `{before}`" if before else _by(entry))
+        return f"restored {named(entry)}" + (f" to `{was}`" if (was := entry.proof.get("before")) else _by(entry))
 
     def _run_undo(self, entry: JournalEntry) -> None:
         """Put every value back that is still the one the run set; say which is not."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.servers.postgresql import SETTINGS, Server, _free_port, as_user, begun_from, unprivileged
+from tests.servers.postgresql import SETTINGS, Server, as_user, begun_from, free_port, unprivileged
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import guard_reader, plan_targets_of, run_plan
 from toolkit.app.maintenance.guard_reader import GuardReader
@@ -257,7 +257,7 @@ def test_a_session_of_the_guards_that_hangs_holds_up_nothing(
 def standby_of(server: Server, folder: Path) -> Iterator[Server]:
     """Begin a standby of a server, made by pg_basebackup."""
     assert server.bin_dir is not None
-    run_as, data, port = as_user(unprivileged()), folder / "standby", _free_port()
+    run_as, data, port = as_user(unprivileged()), folder / "standby", free_port()
     program = [server.bin_dir / "pg_basebackup", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync"]
     there = ["-h", server.host, "-p", str(server.port), "-U", server.user]
     subprocess.run([*program, *there], check=True, capture_output=True, cwd=folder, **run_as)  # type: ignore[call-overload]

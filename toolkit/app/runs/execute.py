@@ -31,6 +31,7 @@ from toolkit.app.runs.repair import (
     undo_script,
 )
 from toolkit.app.runs.retention import remove_old
+from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done, watching_room
 from toolkit.app.runs.undoable import refuse_open, refuse_unseen
@@ -250,6 +251,7 @@ def _launch(
         warn_of_exposure(target, store.exposure, policy or TargetPolicy(), approvals, events)
     sessions = Sessions(target, run, timeouts=stop.timeouts)
     policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
+    sessions.restart = policy.restart
     return _Launch(run, target, sessions, store, approvals, policy, events, stop, under)
 
 
@@ -346,6 +348,7 @@ def resume(
     doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
     with launch.session(), launch.lease(), ExitStack() as noted:
+        bring_server_back(target, policy, store, run, launch.events)
         server = read_server(target, launch.dialect, launch.stop.timeouts)
         refuse_other_database(head, target, database_of(server, target))
         # in a session of its own: those with the name of the run are about to be ended

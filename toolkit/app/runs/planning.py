@@ -147,6 +147,8 @@ def degrees_above(planning: PlanningContext) -> dict[int, str]:
 def with_declared(facts: Facts, policy: TargetPolicy) -> Facts:
     """Put what the profile declares among the facts: its licences, and whether standbys follow the target."""
     found = with_licences(facts, policy.licences)
+    if policy.restart:
+        found = replace(found, answers={**found.answers, "declared_restart": ({"allowed": 1},)})
     if policy.standbys is None:
         return found
     return replace(found, answers={**found.answers, "declared_standbys": ({"exist": int(policy.standbys)},)})

@@ -12,6 +12,7 @@ from toolkit.app.approvals import TargetPolicy
 from toolkit.app.auditing import Notes
 from toolkit.app.bundles.reading import PROVENANCE
 from toolkit.app.ruling import ruled_now
+from toolkit.app.runs.servers import bring_server_back
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ExitCode, ToolkitError
@@ -122,6 +123,7 @@ def clean(
     left: list[str] = []
     backup: list[str] = []
     notes = Notes(store, events)
+    bring_server_back(target, policy, store, run, events)
     policy = ruled_now(policy or TargetPolicy(), target, timeouts)
     for head in _heads(target, dialect, run, store, timeouts):
         if under is None:
@@ -129,7 +131,7 @@ def clean(
         if allow_commands and policy.approved_only:
             _refuse_commands(head, policy, store)
         with notes.around(_cleaning(head, under), AuditKind.CLEAN_END) as ending:
-            undone, needs = _clean_one(head, target, store, events, allow_commands, under, timeouts)
+            undone, needs = _clean_one(head, target, store, events, allow_commands, under, timeouts, policy)
             ending.details += (*undone.done, *(f"left: {sentence}" for sentence in undone.left))
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
@@ -158,11 +160,12 @@ def _refuse_commands(head: RunHead, policy: TargetPolicy, store: Store) -> None:
 
 def _clean_one(
     head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool, under: str | None,
-    timeouts: Timeouts | None,
+    timeouts: Timeouts | None, policy: TargetPolicy,
 ) -> tuple[Undone, tuple[str, ...]]:  # fmt: skip
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, f"{head.run}-clean", timeouts=timeouts)
+    sessions.restart = policy.restart
     sessions.wait_for_locks(head.experiment.options)
     try:
         end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)

@@ -6,10 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.settings import CATALOGUE, Normal, check_level, comparable, find_setting, setting_names
+from toolkit.dialects.settings import (
+    CATALOGUE,
+    Normal,
+    SystemChange,
+    check_level,
+    comparable,
+    find_setting,
+    setting_names,
+)
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
+from toolkit.executors.restart import writable
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
@@ -21,7 +30,6 @@ from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
 from toolkit.runner.settings import (
     VariedSetting,
-    changing,
     level_text,
     not_taken,
     sets_itself,
@@ -116,14 +124,28 @@ def refuse_of_server(planning: PlanningContext) -> None:
 
 
 def _check_scope(varied: VariedSetting, planning: PlanningContext) -> None:
-    if varied.scope is SettingScope.RESTART:
+    if varied.scope is not SettingScope.SESSION:
+        change = varied.ways.in_system(varied.setting, level_text(varied.factor.levels[0]), planning.facts)
+        if varied.scope is SettingScope.RESTART:
+            _check_restart(varied.setting, change, planning)
+
+
+def _check_restart(setting: Setting, change: SystemChange, planning: PlanningContext) -> None:
+    """Refuse a restart that nobody allowed, or after which the former value could not be restored in any case."""
+    if not planning.facts.rows("declared_restart"):
         raise ToolkitError(
-            f"`{varied.setting.name}` needs a restart of the server, which nobody allowed",
+            f"`{setting.name}` needs a restart of the server, which nobody allowed",
             code="TK-0107",
-            hint="measure one level, restart the server yourself, measure the other, and `dbatk compare` the runs",
+            hint="allow it by `restart = [...]` in the profile of the target, the command that restarts it",
         )
-    if varied.scope is SettingScope.SYSTEM:
-        changing(varied, level_text(varied.factor.levels[0]), planning.dialect, planning.facts)
+    if not change.file or not writable(change.file):
+        where = f"`{change.file}`" if change.file else "its file of settings"
+        raise ToolkitError(
+            f"{where} cannot be written from here, so a server that does not start with a level of "
+            f"`{setting.name}` could not be put back",
+            code="TK-0107",
+            hint="run dbatk on the server's host, as the user of the server",
+        )
 
 
 def _stages(planning: PlanningContext) -> Iterator[Stages]:

@@ -19,7 +19,7 @@ from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.settings import Setting, SettingKind
 from toolkit.model.words import Effect, Role
 
-_FILES, _GRANTS = "setting_files", "setting_grants"
+_FILES, _GRANTS, _PLACE = "setting_files", "setting_grants", "setting_place"
 _SPELLED = {"B": Decimal(1), "kB": Decimal(2) ** 10, "MB": Decimal(2) ** 20, "GB": Decimal(2) ** 30}
 
 
@@ -30,7 +30,8 @@ class PostgresqlSettings:
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         grants = (Query(_GRANTS, _GRANTS, optional=True),) if release.number >= (15,) else ()
-        return (Query(CATALOGUE, CATALOGUE), Query(_FILES, _FILES, optional=True), *grants)
+        seen = (Query(name, name, optional=True) for name in (_FILES, _PLACE))
+        return (Query(CATALOGUE, CATALOGUE), *seen, *grants)
 
     def read(self, setting: Setting) -> Call:
         return Call("setting_value", session=Role.WORKER, file=True, binds={"name": setting.name})
@@ -61,6 +62,8 @@ class PostgresqlSettings:
             ),
             (back, Call("reload")),
             before or self._text(setting, setting.value or ""),
+            f"{facts.value(_PLACE, 'data_directory')}/postgresql.auto.conf" if facts.rows(_PLACE) else "",
+            before,
         )
 
     def _check_rights(self, setting: Setting, facts: Facts) -> None:

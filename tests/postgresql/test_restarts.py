@@ -1,0 +1,109 @@
+"""Settings that need a restart, on a real server that a profile lets dbatk restart."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers.forks import Forked
+from tests.servers.postgresql import installed
+from tests.servers.restartable import AS_BEFORE, FORMER, Restartable, restartable
+from toolkit.cli.main import main
+from toolkit.errors import ToolkitError
+from toolkit.executors.restart import put_line, start_again
+
+pytestmark = pytest.mark.postgresql
+TOO_MUCH = "4000GB"
+LINE = ("ctas", "-t", "pg", "--source", "small", "--table", "made", "--warmup", "0", "--json")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Restartable]:
+    if not installed():
+        pytest.skip("no PostgreSQL binaries here")
+    with restartable(tmp_path_factory.mktemp("restart")) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def place(server: Restartable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    server.write_profile(tmp_path / "config")
+
+
+def test_a_sweep_restarts_the_server_verifies_and_puts_back(
+    server: Restartable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main([*LINE, "--setting", f"shared_buffers=16MB,{TOO_MUCH}", "--repeat", "1"])
+    trials = {trial["factors"]["shared_buffers"]: trial for trial in json.loads(capsys.readouterr().out)["trials"]}
+    assert (status, trials["16MB"]["outcome"], trials[TOO_MUCH]["outcome"]) == (3, "ok", "failed")
+    assert f"it was put back to `{FORMER}` and started again" in trials[TOO_MUCH]["reason"]
+    assert server.state() == AS_BEFORE
+
+
+@pytest.mark.full
+def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
+    server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = tmp_path / "begun"
+    os.mkfifo(begun)
+    reading = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
+    process = Forked(
+        "toolkit", "command", "-t", "pg", "--setting", "shared_buffers=16MB", "--repeat", "1", "--warmup", "0",
+        "--", "sh", "-c", f"echo x > {begun}; exec sleep 600",
+    )  # fmt: skip
+    import select
+
+    assert select.select([reading], [], [], 120)[0], process.communicate(timeout=60)
+    os.close(reading)
+    process.kill()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    with server.connect() as session:
+        assert session.execute("SHOW shared_buffers").fetchone() == ("16MB",)
+        session.execute(
+            f"ALTER SYSTEM SET shared_buffers = '{TOO_MUCH}'"
+        )  # as if it had been killed at that level
+    server.stop()
+    assert main(["clean", "-t", "pg"]) == 0
+    assert "restored setting `shared_buffers`" in "".join(capsys.readouterr())
+    assert server.state() == AS_BEFORE
+
+
+def test_without_the_command_in_the_profile_it_is_refused(
+    server: Restartable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [word if word != "pg" else server.url for word in LINE]
+    status = main([*line, "--setting", "shared_buffers=16MB", "--repeat", "1", "--not-production"])
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (status, error["code"], "restart = [...]" in error["hint"]) == (2, "TK-0107", True)
+    assert server.state() == AS_BEFORE
+
+
+def test_a_line_of_the_file_is_replaced_and_its_owner_stays(tmp_path: Path) -> None:
+    file = tmp_path / "postgresql.auto.conf"
+    ours = "Shared_Buffers= '1GB'\nshared_buffers '2GB'\n"
+    file.write_text(f"# comment\nwork_mem = '4MB'\n{ours}shared_buffers_x = 1\n")
+    file.chmod(0o640)
+    put_line(str(file), "shared_buffers", "it's\\24MB")
+    assert file.read_text().splitlines()[-2:] == ["shared_buffers_x = 1", "shared_buffers = 'it''s\\\\24MB'"]
+    put_line(str(file), "shared_buffers", None)
+    assert file.read_text() == "# comment\nwork_mem = '4MB'\nshared_buffers_x = 1\n"
+    assert file.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(ToolkitError, match="cannot be written"):
+        put_line(str(tmp_path / "none" / "file"), "x", None)
+
+
+@pytest.mark.parametrize(
+    ("argv", "sentence"),
+    [(("/none/such",), "cannot be run"), (("sh", "-c", "echo broken; exit 3"), "ended with 3: broken")],
+)
+def test_a_command_that_fails_is_quoted(argv: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(ToolkitError, match=sentence):
+        start_again(argv)

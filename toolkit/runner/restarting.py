@@ -1,0 +1,114 @@
+"""Settings that need a restart: the server is started again, and one that does not come up is put back.
+
+The journal has, before anything is changed, what stood in the server's file of settings, so that the former value
+can be restored without a connection, too: the file is written while the server is down, as its manual allows, and
+the server is started with it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+
+from toolkit.dialects.settings import SystemChange
+from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
+from toolkit.executors.restart import put_line, start_again, until_it_answers
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import JournalEntry
+from toolkit.model.values import Scalar
+from toolkit.model.words import Role
+
+ANSWERS_SECONDS = 120.0
+"""How long a server that was started may replay its log before it answers."""
+
+
+def proof_of(change: SystemChange, name: str) -> dict[str, Scalar]:
+    """Return what the journal keeps of a change that takes effect at a restart."""
+    return {"restart": True, "file": change.file, "line": name, "was": change.written}
+
+
+def restart(sessions: Sessions) -> None:
+    """Start the server again and wait until it answers.
+
+    Raises:
+        ToolkitError: TK-0203, TK-0207 or TK-0202 where it does not come up.
+    """
+    sessions.close()
+    start_again(sessions.restart)
+    _until_it_answers(sessions, ANSWERS_SECONDS)
+
+
+def _until_it_answers(sessions: Sessions, seconds: float) -> None:
+    until_it_answers(lambda: _asked(sessions), threading.Event().wait, seconds)
+
+
+def _asked(sessions: Sessions) -> str | None:
+    try:
+        sessions.get(Role.CONTROL)
+    except (DatabaseError, ToolkitError) as error:
+        if isinstance(error, ToolkitError) and error.code == "TK-0302":
+            raise
+        return error.sentence
+    return None
+
+
+def back_without_connection(sessions: Sessions, proofs: Iterable[Mapping[str, Scalar]]) -> None:
+    """Restore the settings of a server that does not come up, in its file, and start it with them.
+
+    Args:
+        sessions: of the run.
+        proofs: what the journal keeps of each, by `proof_of`.
+
+    Raises:
+        ToolkitError: TK-0405, TK-0203, TK-0207, TK-0202.
+    """
+    for proof in proofs:
+        was = proof.get("was")
+        put_line(str(proof["file"]), str(proof["line"]), None if was is None else str(was))
+    restart(sessions)
+
+
+def after_undo(sessions: Sessions, entry: JournalEntry) -> None:
+    """Start the server again where only that brings the former value back.
+
+    Raises:
+        ToolkitError: TK-0203 where no command is allowed for that, or the server does not come up.
+    """
+    if not entry.proof.get("restart"):
+        return
+    if not sessions.restart:
+        raise ToolkitError(
+            "the former value is set, and holds once the server is started again",
+            code="TK-0203",
+            hint="`restart = [...]` in the target's profile",
+        )
+    try:
+        restart(sessions)
+    except ToolkitError as error:
+        raise ToolkitError(error.sentence, code="TK-0203", hint=error.hint) from None
+
+
+def bring_back(sessions: Sessions, entries: Iterable[JournalEntry]) -> bool:
+    """Before an undo, see that a server answers whose restart was cut off; tell whether its file was needed.
+
+    Args:
+        sessions: of the undo.
+        entries: of the runs that are undone.
+
+    Raises:
+        ToolkitError: where it cannot be brought back.
+    """
+    open_ones = [entry for entry in entries if entry.proof.get("restart")]
+    if not open_ones or not sessions.restart:
+        return False
+    try:
+        _until_it_answers(sessions, _UNDER_WAY_SECONDS)
+    except ToolkitError:
+        back_without_connection(sessions, (entry.proof for entry in open_ones))
+        return True
+    return False
+
+
+_UNDER_WAY_SECONDS = 10.0
+"""How long a restart that is under way is waited for before the server is taken for one that does not come up."""
