@@ -205,7 +205,7 @@ def quantity(value: float | None, unit: str) -> str:
         inner = unit.removesuffix("_per_second").removesuffix("/s")
         return f"{quantity(value, inner)}/s"
     text = number(int(value)) if float(value).is_integer() else number(value)
-    return text if unit in {"", "count"} else f"{text} {_SINGULAR.get(unit, unit) if value == 1 else unit}"
+    return text if unit in {"", "1", "count"} else f"{text} {_SINGULAR.get(unit, unit) if value == 1 else unit}"
 
 
 def yes_or_no(value: float | None) -> str:

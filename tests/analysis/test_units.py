@@ -69,6 +69,7 @@ def test_a_number_keeps_three_digits_and_every_digit_before_the_point(value: flo
         (9.96, "percent", "10 %"),
         (1.83, "ratio", "1.83x"),
         (12.0, "count", "12"),
+        (85.0, "1/s", "85/s"),
         (12.0, "blocks", "12 blocks"),
         (1.0, "queries", "1 query"),
         (2.0, "queries", "2 queries"),

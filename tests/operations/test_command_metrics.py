@@ -152,7 +152,7 @@ def rated(store: Store) -> Iterator[object]:
 def test_the_best_is_the_one_with_the_highest_of_the_chosen_metric(rated: object) -> None:
     told = advice(rated)  # type: ignore[arg-type]
     assert str(told.best) == "n=2"
-    assert "200 1/s" in told.headline
+    assert "200/s" in told.headline
     assert "2.00x the tps of `n=1`" in told.headline
     assert [one.median for one in cells(rated)] == [100.0, 200.0]  # type: ignore[arg-type]
     document = run_document(rated)  # type: ignore[arg-type]
