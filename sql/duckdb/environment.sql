@@ -8,6 +8,8 @@ SELECT 'setting.' || name AS name, value AS value, NULL::VARCHAR AS unit, NULL::
        NULL::VARCHAR AS origin
   FROM duckdb_settings()
  WHERE NOT regexp_matches(name, 'secret|password|token|key')
+   -- these are what a session of dbatk may read, which is what its work names
+   AND name NOT IN ('allowed_directories', 'allowed_paths')
 UNION ALL
 SELECT 'server.version', version(), NULL, NULL, NULL
 UNION ALL

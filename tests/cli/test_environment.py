@@ -39,6 +39,15 @@ def test_a_database_that_grew_by_the_work_is_no_change(dbatk: Dbatk, url: str) -
         assert "changed since" not in dbatk("ctas", "-t", url, "--query", "big.sql", "--table", name).err
 
 
+def test_the_files_that_a_load_may_read_are_no_change(dbatk: Dbatk, url: str) -> None:
+    Path("q.sql").write_text("SELECT 1 AS i")
+    dbatk("ctas", "-t", url, "--query", "q.sql", "--table", "filled")
+    for name in ("one.csv", "two.csv"):
+        Path(name).write_text("i\n1\n")
+        answer = dbatk("load", name, "-t", url, "--table", "filled")
+        assert answer.status == 0 and "changed since" not in answer.err
+
+
 def test_masked_it_holds_no_name_of_a_machine_or_folder(dbatk: Dbatk, url: str) -> None:
     document = json.loads(dbatk("environment", "-t", SMALL, "--mask", "--salt", "x", "--json").out)
     texts = {value["name"]: str(value["value"]) for value in document["values"]}
