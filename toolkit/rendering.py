@@ -244,6 +244,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         tolerates=call.tolerates,
         keep_as=call.keep_as,
         awaits=call.awaits,
+        same_rows=call.same_rows,
         own_read=call.file and call.effect is Effect.READS and call.kind is StepKind.SQL,
         argv=call.argv,
         program=call.program,

@@ -11,7 +11,7 @@ from tests.engines.arena import Heard
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.app.approvals import Approvals
-from toolkit.app.runs.doubt import COMMITTED, load_in_doubt
+from toolkit.app.runs.doubt import load_in_doubt
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.targets import find_target
 from toolkit.dialects.postgresql.dialect import PostgresqlDialect
@@ -21,6 +21,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import JournalEntry
 from toolkit.model.words import Effect, Mode
 from toolkit.runner.commits import Commits
+from toolkit.runner.parts import COMMITTED
 from toolkit.store import Store
 from toolkit.targets.postgresql import PostgresqlConnection
 

@@ -199,3 +199,62 @@ def test_a_partitioned_table_without_a_key_is_named_partition_by_partition(serve
                 "CREATE TABLE purged.parted_1 PARTITION OF purged.parted DEFAULT")  # fmt: skip
     with pytest.raises(ToolkitError, match="a partitioned table without a key cannot be divided"):
         purge(server, store, "parted")
+
+
+# -- moved and changed ------------------------------------------------------------------------------------------
+def test_rows_are_moved_to_the_archive_and_no_other(server: Server, store: Store) -> None:
+    ask(server, "CREATE TABLE purged.old (word text, id int, moved_on date DEFAULT current_date, k int)")
+    before = ask(server, f"SELECT id, k, word FROM purged.keyed WHERE {WHERE} ORDER BY id")
+    (ended,) = purge(server, store, archive_to="purged.old", commit_every=2).trials
+    assert (ended.outcome, ended.rows, left(server)) == (Outcome.OK, OLD, DONE), ended.reason
+    assert ask(server, "SELECT id, k, word FROM purged.old ORDER BY id") == before
+    assert ask(server, "SELECT count(*) FROM purged.old WHERE moved_on IS NULL") == [(0,)]
+
+
+def test_an_archive_that_may_drop_a_row_or_lacks_a_column_is_refused(server: Server, store: Store) -> None:
+    ask(server, "CREATE TABLE purged.old (LIKE purged.keyed); CREATE TABLE purged.narrow (id int, k int);"
+                "CREATE RULE less AS ON INSERT TO purged.old WHERE NEW.id < 9 DO INSTEAD NOTHING")  # fmt: skip
+    for archive, sentence in {
+        "old": "the rule `less` of the archive may leave out rows",
+        "narrow": "has no column `word`",
+        "keyed": "cannot be its own archive",
+        "nowhere": "`purged.nowhere` does not exist",
+    }.items():
+        with pytest.raises(ToolkitError, match=sentence):
+            purge(server, store, archive_to=f"purged.{archive}")
+    assert left(server) == (ROWS, OLD)
+
+
+def test_rows_are_changed_once_each(server: Server, store: Store) -> None:
+    (ended,) = purge(server, store, "wide", set=("k = k + 10",)).trials
+    assert (ended.outcome, ended.rows) == (Outcome.OK, OLD), ended.reason
+    assert ask(server, "SELECT k, count(*) FROM purged.wide GROUP BY k ORDER BY k") == [
+        (1, OLD), (2, OLD), (10, OLD)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "assignment", "sentence"),
+    [
+        ("keyed", "id = id + 1", "is part of the key"),
+        ("keyed", "wrod = 'x'", "has no column `wrod`"),
+        ("keyless", "k = 1", "by its address a row could be changed twice"),
+    ],
+)
+def test_what_could_change_a_row_twice_is_refused(
+    server: Server, store: Store, table: str, assignment: str, sentence: str
+) -> None:
+    with pytest.raises(ToolkitError, match=sentence):
+        purge(server, store, table, set=(assignment,))
+
+
+def test_a_measurement_moves_rows_of_a_copy_into_a_copy(server: Server, store: Store) -> None:
+    ask(server, "CREATE TABLE purged.old (LIKE purged.keyed)")
+    options = {"table": "purged.keyed", "where": WHERE, "archive_to": "purged.old"}
+    factors = (Factor("degree", (1, 2)), Factor("chunk", (500, 2000)))
+    work = Experiment(server.url, "purge", options, factors, Mode.MEASUREMENT, 1)
+    run = start(work, target_of(server), store=store, approvals=MAY, events=Heard())
+    trials = store.load_run(run).trials
+    assert [(each.outcome, each.rows) for each in trials] == [(Outcome.OK, OLD)] * 4, [t.reason for t in trials]
+    assert left(server) == (ROWS, OLD)
+    assert ask(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'") == [(0,)]

@@ -14,7 +14,7 @@ from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.design.build import check_engine
-from toolkit.design.user_sql import check_predicate, check_query
+from toolkit.design.user_sql import assignments_of, check_assignment, check_predicate, check_query
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
@@ -231,3 +231,5 @@ def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
         check_query(str(experiment.options["query"]), engine)
     if "where" in experiment.options:
         check_predicate(str(experiment.options["where"]), engine)
+    for text in assignments_of(experiment.options):
+        check_assignment(text, engine)

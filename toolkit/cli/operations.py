@@ -48,8 +48,11 @@ _METAVARS = {
     OptionKind.PATH: "PATH",
     OptionKind.COMMANDS: "'PROGRAM ARGUMENTS'",
     OptionKind.TEXTS: "TEXT",
+    OptionKind.ASSIGNMENTS: "'COLUMN = EXPRESSION'",
 }
-_SEVERAL = frozenset({OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS, OptionKind.FILES})
+_SEVERAL = frozenset(
+    {OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS, OptionKind.FILES, OptionKind.ASSIGNMENTS}
+)
 _TARGET = target_option(
     "profile name or URL of the database (required; not with --assume for oracle); several as A,B: in turns"
 )
@@ -119,7 +122,7 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
         return argument(one.name, _help(one, None), kind=list[str], metavar="PROGRAM [ARGUMENT]...")
     if one.kind is OptionKind.FILES:
         return argument(one.name, _help(one, None), kind=list[str], metavar="FILE...")
-    if one.kind in (OptionKind.COMMANDS, OptionKind.TEXTS):
+    if one.kind in _SEVERAL:
         shown = _METAVARS.get(one.kind)
         return option(one.name, _help(one, needed), one.flag, kind=list[str], metavar=shown, topic=topic)
     metavar = "|".join(one.choices) if 0 < len(one.choices) <= 3 else _METAVARS.get(one.kind, "TEXT")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from toolkit.design.transactions import check_transactions
-from toolkit.design.user_sql import check_predicate, check_query
+from toolkit.design.user_sql import check_assignment, check_predicate, check_query
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -395,5 +395,6 @@ _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.ARGUMENTS: _arguments,
     OptionKind.COMMANDS: _commands,
     OptionKind.TEXTS: _several,
+    OptionKind.ASSIGNMENTS: lambda option, value: tuple(map(check_assignment, _several(option, value))),
     OptionKind.DURATION: _text,
 }

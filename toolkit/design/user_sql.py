@@ -7,7 +7,7 @@ read quotes differently, so a text is read with the syntax of each engine that m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +19,7 @@ _LONGEST_QUERY = 1_000_000
 _LONGEST_CONDITION = 100_000
 _QUERY_HINT = "give one SELECT, WITH ... SELECT or VALUES, without anything after it"
 _CONDITION_HINT = "give one condition, such as `order_date >= date '2026-01-01'`; anything more belongs in --query"
+_ASSIGNMENT_HINT = "give `column = expression`, such as `state = 9`; for several columns give --set several times"
 _BODIES = POSTGRESQL.openers - {"WITH"}
 _CHANGES = {"INSERT": "INTO", "DELETE": "FROM", "MERGE": "INTO"}
 _SUBQUERIES = POSTGRESQL.openers
@@ -211,3 +212,47 @@ def _check_condition_word(given: _UserText, token: Token, before: Token | None) 
         ends_value = before.sign not in {"(", ",", "."} and not _OPERATORS.issuperset(before.sign)
     if token.depth == 0 and token.word in _CLAUSES and ends_value:
         raise given.bad(f"has {token.word} after it, which begins another clause")
+
+
+# -- what a column is set to ------------------------------------------------------------------------------------
+def check_assignment(text: str, engine: EngineName | None = None) -> str:
+    """Return `column = expression` without blanks around it, or refuse it.
+
+    Args:
+        text: what the user gave.
+        engine: as for `check_query`.
+
+    Raises:
+        ToolkitError: TK-0105 with what is wrong.
+    """
+    given = _UserText(text.strip(), "the assignment", _ASSIGNMENT_HINT)
+    return given.read(_check_assignment, engine, _LONGEST_CONDITION)
+
+
+def parts_of_assignment(text: str, engine: EngineName) -> tuple[str, str]:
+    """Return the column as written, and the expression, of an assignment that was checked."""
+    found = list(tokens(text, syntax_of(engine)))
+    return text[found[0].begin : found[0].end], text[found[1].end :].strip()
+
+
+def assignments_of(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what an experiment sets columns to."""
+    given = options.get("set")
+    return tuple(map(str, given)) if isinstance(given, tuple) else ()
+
+
+def _check_assignment(given: _UserText, syntax: Syntax) -> str:
+    found = given.tokens(syntax, comments=False)
+    given.check_end(found)
+    named = len(found) > 2 and found[0].kind in (TokenKind.WORD, TokenKind.NAME) and found[1].sign == "="
+    if not named:
+        raise given.bad("is none: it begins with one column and `=`")
+    for before, token in pairwise(found[1:]):
+        given.check_sign(token, syntax)
+        if token.sign == ";" or (token.sign == "," and token.depth == 0):
+            raise given.bad("holds more than one expression")
+        if token.sign in {":", ":="}:
+            raise given.bad("has a `:` outside quotes: values cannot be bound")
+        if token.word:
+            _check_condition_word(given, token, before)
+    return given.text

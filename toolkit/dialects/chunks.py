@@ -25,8 +25,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.records import Metric
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import Effect, Mode, OperationName, Role
+from toolkit.model.values import QualifiedName, Row, Scalar, Support
+from toolkit.model.words import Effect, Mode, OperationName, Role, SupportState
 from toolkit.units import counted, number
 
 MATCHING = "matching"
@@ -134,6 +134,8 @@ class ChunkedChange(Implementation):
     address_type: str = ""
     address_moves: bool = True
     """Whether others may move a row to an address that was worked on already."""
+    archive_files: tuple[str, ...] = ()
+    """SQL files about the table of `--archive-to` (binds `schema` and `name`)."""
     keeps_notes: bool = False
     """Whether each transaction is noted in a table of the run's own, since the engine cannot tell how it ended."""
     table_files = (KEY_FILE,)
@@ -189,7 +191,23 @@ class ChunkedChange(Implementation):
     def change(self, work: Work, chunk: Chunk, facts: Facts) -> tuple[Call, ...]:
         """Spell what is done to one chunk."""
         values = self.values(work, chunk, facts)
-        return (Call("chunk_delete", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object),)
+        if work.assignments:
+            return (self.called("chunk_update", work.object, values),)
+        first = self.archived(work, values, facts)
+        return (*first, self.called("chunk_delete", work.object, values, same_rows=bool(first)))
+
+    def archived(self, work: Work, values: Mapping[str, ContextValue], facts: Facts) -> tuple[Call, ...]:
+        """Copy the rows of a chunk to the archive, where that is a statement of its own."""
+        if work.archive is None:
+            return ()
+        return (self.called("chunk_archive", work.archive, values, same_rows=True),)
+
+    @staticmethod
+    def called(
+        template: str, ref: ObjectRef, values: Mapping[str, ContextValue], *, same_rows: bool = False
+    ) -> Call:
+        """Call a template of a chunk in the worker's session."""
+        return Call(template, values, session=Role.WORKER, effect=Effect.CHANGES, object=ref, same_rows=same_rows)
 
     def values(self, work: Work, chunk: Chunk, facts: Facts) -> dict[str, ContextValue]:
         """Return what the templates of a chunk take."""
@@ -204,6 +222,10 @@ class ChunkedChange(Implementation):
             "high": () if anywhere and chunk.closed else chunk.high,
             "closed": chunk.closed,
             "where": _where(work.options),
+            "archive": None if work.archive is None else work.archive.name,
+            "columns": work.columns,
+            "set_columns": tuple(column for column, _ in work.assignments),
+            "expressions": tuple(expression for _, expression in work.assignments),
         }
 
     def note(self, work: Work) -> tuple[Call, ...]:
@@ -226,11 +248,12 @@ class ChunkedChange(Implementation):
         if not rows:
             return TrialFindings()
         left = int(str(rows[0]["row_count"]))
+        name = "rows_matching_after" if work.assignments else "rows_left"
         metrics = (
             Metric("rows_before", float(work.matching), "rows", "count before"),
-            Metric("rows_left", float(left), "rows", "count after"),
+            Metric(name, float(left), "rows", "count after"),
         )
-        if not left:
+        if not left or work.assignments:
             return TrialFindings(metrics)
         return TrialFindings(
             metrics,
@@ -239,6 +262,25 @@ class ChunkedChange(Implementation):
                 "they came or were changed meanwhile, and the next run finds them",
             ),
         )
+
+    def refuse_address(self, work: Work, facts: Facts) -> Support | None:
+        """Refuse to change rows by their addresses: a changed row may have a later one."""
+        if not work.assignments or not self.key(facts).is_address:
+            return None
+        sentence = "the table has no key, and by its address a row could be changed twice"
+        return Support(SupportState.UNSUPPORTED, sentence, "add a primary key, or use one UPDATE statement")
+
+    def bytes_of(self, work: Work, facts: Facts) -> float | None:
+        """Estimate the bytes of the rows of one transaction, as rows of the table have on average."""
+        rows, size = facts.value("target", "row_estimate"), facts.value("target", "byte_count")
+        if not isinstance(rows, int | float) or not isinstance(size, int | float) or rows < 1:
+            return None
+        return float(size) / float(rows) * sum(chunk.rows for chunk in work.chunks)
+
+    @staticmethod
+    def unsized(work: Work) -> str:
+        """Say why the bytes of rows are not known."""
+        return f"how many bytes the rows of `{work.object.name}` have is not known"
 
     def ahead(self, works: Sequence[Work], facts: Facts) -> str:
         """Say how many rows match, and how they are divided."""

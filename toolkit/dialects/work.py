@@ -49,6 +49,7 @@ class Call:
     takes: tuple[Takes, ...] = ()
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
+    same_rows: bool = False
     awaits: str | None = None
     file: bool = False
     binds: Mapping[str, Scalar] = field(default_factory=dict)
@@ -134,6 +135,10 @@ class Work:
     """Of a change in chunks: the table of the run in which its transactions are noted, where it keeps one."""
     label: str = ""
     """Of a change in chunks: what tells its transaction from the others."""
+    archive: ObjectRef | None = None
+    """Of a change in chunks: the table that the rows are moved to."""
+    assignments: tuple[tuple[str, str], ...] = ()
+    """Of a change in chunks: the columns that are set, each with its expression; without any, rows are removed."""
     matching: int = 0
     """Of a change in chunks: how many rows matched before, in all of them."""
 

@@ -40,6 +40,8 @@ class OptionKind(StrEnum):
     """Programs with their arguments, each quoted as for a shell, though none reads it; given several times."""
     TEXTS = "texts"
     """Texts, given several times."""
+    ASSIGNMENTS = "assignments"
+    """What columns are set to, each `column = expression`; given several times."""
 
 
 class Topic(StrEnum):

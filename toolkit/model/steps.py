@@ -189,6 +189,8 @@ class Step:
     takes: tuple[Takes, ...] = ()
     tolerates: frozenset[str] = frozenset()
     keep_as: str | None = None
+    same_rows: bool = False
+    """Whether it must have as many rows as others of its transaction that say so; else nothing is committed."""
     awaits: str | None = None
     """Key of what a step of `prepare` keeps: its one value stands in the text where scripts show `AWAITED`."""
     limit_seconds: float | None = None

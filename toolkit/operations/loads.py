@@ -72,21 +72,28 @@ def chosen_columns(planner: Planner, known: Sequence[str], of: str) -> tuple[str
     Raises:
         ToolkitError: TK-0204 for a column that is not among `known`, with the nearest; TK-0103 for one twice.
     """
+    return checked_columns(planner, planner.spec.names("columns"), known, of, "--columns")
+
+
+def checked_columns(
+    planner: Planner, given: Sequence[str], known: Sequence[str], of: str, option: str
+) -> tuple[str, ...]:
+    """Return columns that an option names as the catalogue spells them; as `chosen_columns`."""
     exact = {name.lower(): name for name in reversed(known)}
     found: list[str] = []
-    for text in planner.spec.names("columns"):
+    for text in given:
         if "(" in text and not text.startswith('"'):
             raise ToolkitError(
                 f"`{text}` is not a column", code="TK-0104", hint="an expression belongs in the SELECT of --query"
             )
-        given = planner.dialect.parse_name(text, planner.facts.release)
-        name = given.name if given.name in known else exact.get(given.name.lower(), given.name)
-        if given.schema is not None or (name not in known and (known or not planner.facts.assumed)):
+        read = planner.dialect.parse_name(text, planner.facts.release)
+        name = read.name if read.name in known else exact.get(read.name.lower(), read.name)
+        if read.schema is not None or (name not in known and (known or not planner.facts.assumed)):
             raise ToolkitError(
-                f"{of} has no column `{text}`", code="TK-0204", hint=did_you_mean(given.name, list(known))
+                f"{of} has no column `{text}`", code="TK-0204", hint=did_you_mean(read.name, list(known))
             )
         if name in found:
-            raise ToolkitError(f"`--columns` has `{name}` twice", code="TK-0103", hint="give each once")
+            raise ToolkitError(f"`{option}` has `{name}` twice", code="TK-0103", hint="give each once")
         found.append(name)
     return tuple(found)
 

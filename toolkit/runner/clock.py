@@ -339,6 +339,7 @@ def _run_item(
             begun = time.perf_counter()
         for step in item.steps:
             if step is item.steps[-1] and step.effect is Effect.COMMITS:
+                _refuse_different_rows(item, answers)
                 before_commit(item, _count(item, answers), number)
             answers.append(sessions.run(step, number))
     except DatabaseError as caught:
@@ -374,3 +375,22 @@ def _count(item: TimedItem, answers: Sequence[Answer]) -> int | None:
     counts = [(step.name, each.rowcount) for step, each in zip(item.steps, answers, strict=False)]
     first = next((name for name, count in counts if count is not None), None)
     return sum(count or 0 for name, count in counts if name == first) if first is not None else None
+
+
+def _refuse_different_rows(item: TimedItem, answers: Sequence[Answer]) -> None:
+    """Refuse to commit what must have worked on the same rows and did not.
+
+    Raises:
+        ToolkitError: TK-0208.
+    """
+    rows: dict[str, int] = {}
+    for step, answer in zip(item.steps, answers, strict=False):
+        if step.same_rows:
+            rows[step.name] = rows.get(step.name, 0) + (answer.rowcount or 0)
+    if len(set(rows.values())) > 1:
+        found = ", ".join(f"`{name.rpartition('/')[2]}` {count}" for name, count in rows.items())
+        raise ToolkitError(
+            f"nothing was committed: the statements did not find the same rows ({found})",
+            code="TK-0208",
+            hint="a condition or trigger that gives other rows each time cannot be used here",
+        )

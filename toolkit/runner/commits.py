@@ -18,7 +18,7 @@ from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import ItemRecord, JournalEntry
 from toolkit.model.steps import TimedItem
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import Effect, Outcome, Role
+from toolkit.model.words import Effect, EntryState, Outcome, Role
 from toolkit.rendering import step_of
 from toolkit.store import Store
 
@@ -151,9 +151,22 @@ def how_ended(run: str, trial: int, sessions: Sessions, dialect: Dialect, store:
     Raises:
         DatabaseError: the connection was lost.
     """
-    done = done_items(run, trial, store)
-    entries = commits_of(store.journal(run).entries(), trial)
-    return tuple(_ended(entry, sessions, dialect) for entry in entries if item_of(entry) not in done)
+    done, journal = done_items(run, trial, store), store.journal(run).entries()
+    return tuple(
+        EndedItem(item_of(entry), Ended.ABORTED) if _notes_are_gone(entry, journal)
+        else _ended(entry, sessions, dialect)
+        for entry in commits_of(journal, trial) if item_of(entry) not in done
+    )  # fmt: skip
+
+
+def _notes_are_gone(entry: JournalEntry, journal: Sequence[JournalEntry]) -> bool:
+    """Tell whether the run dropped the table that an item would be noted in.
+
+    That is done after every item noted there was recorded as done: what was not recorded, was not there.
+    """
+    name = (entry.proof.get("notes_schema"), entry.proof.get("notes_table"))
+    made = [each for each in journal if each.effect == Effect.CREATES and (each.schema, each.name) == name]
+    return bool(made) and made[-1].state in (EntryState.UNDONE, EntryState.ABANDONED)
 
 
 def _ended(entry: JournalEntry, sessions: Sessions, dialect: Dialect) -> EndedItem:

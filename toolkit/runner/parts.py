@@ -22,7 +22,7 @@ from toolkit.model.steps import AWAITED, Stages, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Effect, Keep, Mode, Outcome, Role
 from toolkit.rendering import step_of
-from toolkit.runner.commits import Ended, commits_of, done_items, how_ended, item_of
+from toolkit.runner.commits import Ended, EndedItem, commits_of, done_items, how_ended, item_of
 from toolkit.runner.ownership import ref_of
 from toolkit.store import Store
 from toolkit.units import counted
@@ -175,6 +175,8 @@ def partly_loaded(
 ) -> Iterator[str]:
     """Say which parts are there of a load that did not end well; no session of the run may be at work any more.
 
+    What the database knows to be committed is recorded: what it knows that by may be dropped afterwards.
+
     Args:
         run: that loaded.
         experiment: of the run.
@@ -191,6 +193,7 @@ def partly_loaded(
         return
     for trial in _unfinished(run, store):
         told = how_ended(run, trial, sessions, dialect, store)
+        note_committed(run, trial, told, store)
         there = {label: item.rows for label, item in done_items(run, trial, store).items()}
         there |= {each.label: each.rows for each in told if each.ended is Ended.COMMITTED}
         unknown = sorted(each.label for each in told if each.ended is Ended.UNKNOWN)
@@ -205,6 +208,23 @@ def partly_loaded(
                 + f"{rest}{words.again}"
                 + (_to_remove(run, trial, there, parts, dialect, store) if removing and there else "")
             )
+
+
+COMMITTED = "the database confirmed that its transaction was committed; its time is unknown"
+
+
+def note_committed(run: str, trial: int, told: Sequence[EndedItem], store: Store) -> None:
+    """Record the items of a trial that are known to be committed, with the attempt that began last."""
+    there = [
+        ItemRecord(each.label, Outcome.OK, rows=each.rows, reason=COMMITTED)
+        for each in told
+        if each.ended is Ended.COMMITTED
+    ]
+    if there:
+        trials = store.load_run(run, samples=False).trials
+        begun = [each.attempt for each in trials if each.trial == trial]
+        begun += [each.attempt for each in store.unended_trials(run) if each.trial == trial]
+        store.add_items(run, trial, max(begun), there)
 
 
 def _listed(labels: Sequence[str]) -> str:

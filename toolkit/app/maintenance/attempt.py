@@ -13,7 +13,7 @@ from toolkit.app.maintenance.loaded import Reader, Verification, as_before
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
 from toolkit.app.results import ended_well, find_run
-from toolkit.app.runs.doubt import COMMITTED, THERE, load_in_doubt, loaded_in_part, taken_as_done
+from toolkit.app.runs.doubt import THERE, load_in_doubt, loaded_in_part, taken_as_done
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
@@ -25,6 +25,7 @@ from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Effect, EntryState, Outcome, RunState
 from toolkit.runner import OUT_OF_REACH, Stop
 from toolkit.runner.judging import END_UNKNOWN
+from toolkit.runner.parts import COMMITTED
 from toolkit.store import Store
 from toolkit.units import counted, number
 

@@ -24,7 +24,14 @@ from toolkit.store import Store
 from toolkit.units import counted
 
 THERE = "a person confirmed that its rows are there; its time is unknown"
-COMMITTED = "the database confirmed that its transaction was committed; its time is unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The trials that were cut off, and what the database answered about their items."""
+
+    trials: tuple[int, ...] = ()
+    items: tuple[EndedItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +61,24 @@ class LoadInDoubt:
             hint="it is for an interrupted load; omit it",
         )
 
-    def ask(self, sessions: Sessions) -> Sequence[EndedItem]:
-        """Ask the database how every item that is not known to be done ended, before anything is put back.
+    def ask(self, sessions: Sessions) -> Asked:
+        """Ask the database how every item that is not known to be done ended, and record what is committed.
+
+        That comes before anything is put back: what the database knows it by may be the run's own.
 
         Raises:
             DatabaseError: the connection was lost.
         """
-        return self._ask(sessions) if load_in_doubt(self.run, self.store) else ()
+        trials = _unended(self.run, self.store)
+        dialect = dialect_of(self.store.load_head(self.run).engine)
+        told: list[EndedItem] = []
+        for trial in trials:
+            ended = how_ended(self.run, trial, sessions, dialect, self.store)
+            parts.note_committed(self.run, trial, ended, self.store)
+            told += ended
+        return Asked(trials, tuple(told))
 
-    def settle(self, attempt: int, sessions_ended: int, told: Sequence[EndedItem], events: Events) -> bool:
+    def settle(self, attempt: int, sessions_ended: int, asked: Asked, events: Events) -> bool:
         """Tell whether nothing is left to be done: the rows are there, which is recorded.
 
         A client that was killed, or lost its connection, cannot tell a COMMIT that arrived from one that did not:
@@ -72,19 +88,19 @@ class LoadInDoubt:
         Args:
             attempt: the number of the one that begins.
             sessions_ended: how many sessions of the run were still at work, and were ended.
-            told: what the database answered.
+            asked: what the database answered.
             events: receives what the database told.
 
         Raises:
             ToolkitError: TK-0209 naming the table.
         """
-        if not load_in_doubt(self.run, self.store):
+        told = asked.items
+        if not asked.trials:
             return False
         if told and not any(each.ended is Ended.UNKNOWN for each in told):
-            return self._take(told, attempt, events)
+            return self._take(asked, attempt, events)
         if not told and self._nothing_was_sent():
             return False
-        self._note(self._committed(told), attempt)  # is known, whatever is answered of the others
         if self.rows is None or sessions_ended:
             raise self._unknown(sessions_ended)
         if self.rows is CountedRows.THERE and len(told) > 1:
@@ -99,47 +115,30 @@ class LoadInDoubt:
         self._record_done(attempt, (item,), THERE)
         return True
 
-    def _ask(self, sessions: Sessions) -> Sequence[EndedItem]:
-        """Return how every item that is not known to be done ended; nothing where the journal has none."""
-        dialect = dialect_of(self.store.load_head(self.run).engine)
-        trials = _unended(self.run, self.store)
-        return [each for trial in trials for each in how_ended(self.run, trial, sessions, dialect, self.store)]
-
     def _nothing_was_sent(self) -> bool:
-        """Tell whether a load in parts was cut off before its clock: its commits are not in the journal."""
+        """Tell whether work in parts was cut off before its clock: its commits are not in the journal."""
         head = self.store.load_head(self.run)
         if parts.in_parts(dialect_of(head.engine), head.experiment) is None:
             return False
         entries = self.store.journal(self.run).entries()
         return not any(commits_of(entries, trial) for trial in _unended(self.run, self.store))
 
-    @staticmethod
-    def _committed(told: Sequence[EndedItem]) -> list[ItemRecord]:
-        return [
-            ItemRecord(each.label, Outcome.OK, rows=each.rows, reason=COMMITTED)
-            for each in told
-            if each.ended is Ended.COMMITTED
-        ]
-
     def _note(self, items: Sequence[ItemRecord], attempt: int) -> None:
         for trial in _unended(self.run, self.store) if items else ():
             self.store.add_items(self.run, trial, attempt - 1, items)
 
-    def _take(self, told: Sequence[EndedItem], attempt: int, events: Events) -> bool:
-        """Record what was committed; tell whether that is all."""
-        there = self._committed(told)
-        missing = len(told) - len(there)
+    def _take(self, asked: Asked, attempt: int, events: Events) -> bool:
+        """Record the load as done if all of it was committed; tell whether it was."""
+        there = [each for each in asked.items if each.ended is Ended.COMMITTED]
+        missing = len(asked.items) - len(there)
         words = self._words
         of = f"of the interrupted {words.work} `{self._table}`"
         committed = f"{counted(len(there), 'transaction')} {of} committed" if there else ""
         aborted = f"{counted(missing, 'transaction')} {of} not committed: {words.rest}" if missing else ""
         events.emit(Event("warning", "; ".join(each for each in (committed, aborted) if each)))
         if missing == 0:
-            (trial,) = _unended(self.run, self.store)
-            items = (*done_items(self.run, trial, self.store).values(), *there)
-            self._record_done(attempt, items, COMMITTED)
-        else:
-            self._note(there, attempt)
+            (trial,) = asked.trials
+            self._record_done(attempt, tuple(done_items(self.run, trial, self.store).values()), parts.COMMITTED)
         return missing == 0
 
     def _unknown(self, sessions_ended: int) -> ToolkitError:

@@ -360,9 +360,9 @@ def resume(
         attempt = next_attempt(record, store)
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
         changes = launch.changes(head)
-        told = doubt.ask(launch.sessions)
+        asked = doubt.ask(launch.sessions)
         made = repair(run, changes, store, launch.events)
-        if doubt.settle(attempt, ended, told, launch.events):
+        if doubt.settle(attempt, ended, asked, launch.events):
             return run
         wait = noted.enter_context(guarding(run, head.experiment, launch.stop))
         return _go_on(launch, head.experiment, changes, attempt, wait, made=made, retry_failed=retry_failed)

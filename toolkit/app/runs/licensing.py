@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.app.approvals import TargetPolicy
 from toolkit.config.profiles import Licence
+from toolkit.design.user_sql import assignments_of
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, context, resolution
 from toolkit.executors import Script, Sessions
@@ -65,10 +66,11 @@ def texts_of(scripts: Iterable[Script], experiment: Experiment) -> Iterator[str]
 
 def user_texts(experiment: Experiment) -> Iterator[str]:
     """Yield what the user wrote: query and condition, the names of objects, the SQL of factors."""
-    for name in ("query", "where", "source", "table"):
+    for name in ("query", "where", "source", "table", "archive_to"):
         text = experiment.options.get(name)
         if isinstance(text, str):
             yield text
+    yield from assignments_of(experiment.options)
     yield from texts_of((), experiment)
 
 

@@ -269,10 +269,14 @@ class _Purge(InChunks, _InThreads):
     """DELETE in chunks."""
 
     def support(self, work: Work, facts: Facts) -> Support:
-        return self.hidden(facts) or _InThreads.support(self, work, facts)
+        found = self.hidden(facts) or self.refuse_address(work, facts)
+        return found or _InThreads.support(self, work, facts)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return _InThreads.prepare(self, work, facts) if work.object.scratch else ()
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        return () if work.archive is None else space.takes(None, facts, self.unsized(work))
 
 
 class _Backup(backup.DuckdbBackups, _InThreads):
