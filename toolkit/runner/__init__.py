@@ -2,7 +2,7 @@
 
 from toolkit.runner.around import environment_of
 from toolkit.runner.changes import Changes
-from toolkit.runner.context import PlanningContext, RunContext, job_of, spec_of, trials_of
+from toolkit.runner.context import Gates, PlanningContext, RunContext, job_of, spec_of, trials_of
 from toolkit.runner.judging import interrupted
 from toolkit.runner.lease import Locks, holding_lease, holding_locks
 from toolkit.runner.leftovers import end_orphaned_sessions
@@ -16,6 +16,7 @@ from toolkit.runner.undoing import Undone
 __all__ = [
     "OUT_OF_REACH",
     "Changes",
+    "Gates",
     "Locks",
     "PlanningContext",
     "RunContext",

@@ -19,6 +19,7 @@ from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import ObjectRef, Timed, TimedItem
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Role
+from toolkit.runner.counting import count_of, refuse_different_rows
 from toolkit.runner.item_queue import ItemQueue
 from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Stop
@@ -82,6 +83,7 @@ def run_timed(
     limit_seconds: float | None = None,
     look_again: _LookAgain = None,
     before_commit: _BeforeCommit = lambda *_: None,
+    before_item: Callable[[], None] = lambda: None,
     look_at: Callable[[Sequence[ItemResult]], list[ItemResult]] = list,
     on_items: Callable[[Sequence[ItemResult]], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
@@ -101,6 +103,7 @@ def run_timed(
             another; the item fails with what it raises.
         before_commit: called in a worker's thread, with rows and number, before the COMMIT that ends an item; what
             it raises fails the item, which is not committed.
+        before_item: called in a worker's thread before it takes an item; it waits until another may be begun.
         look_at: called in this thread with items that ended, one or all that ended meanwhile; returns them, as
             failed where their work is not done.
         on_items: called in this thread with the items that were looked at. When it raises, what runs now ends,
@@ -119,8 +122,8 @@ def run_timed(
     """
     silence = _Silence(may_end, timeout_seconds)
     return _Clock(
-        timed, sessions, stop, limit_seconds, look_again, before_commit, look_at, on_items, silence, overdue,
-        comes_back,
+        timed, sessions, stop, limit_seconds, look_again, before_commit, before_item, look_at, on_items, silence,
+        overdue, comes_back,
     ).run(on_end)  # fmt: skip
 
 
@@ -158,6 +161,7 @@ class _Clock:
         limit_seconds: float | None,
         look_again: _LookAgain,
         before_commit: _BeforeCommit,
+        before_item: Callable[[], None],
         look_at: Callable[[Sequence[ItemResult]], list[ItemResult]],
         on_items: Callable[[Sequence[ItemResult]], None],
         silence: _Silence,
@@ -179,7 +183,7 @@ class _Clock:
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
         self._ends_with_error = timed.ends_with_error
-        self._waiting = ItemQueue(timed.ordered(), stop)
+        self._waiting = ItemQueue(timed.ordered(), stop, before_item)
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
         self._origin: list[float] = []
         self._barrier = threading.Barrier(timed.workers, action=lambda: self._origin.append(time.perf_counter()))
@@ -339,8 +343,8 @@ def _run_item(
             begun = time.perf_counter()
         for step in item.steps:
             if step is item.steps[-1] and step.effect is Effect.COMMITS:
-                _refuse_different_rows(item, answers)
-                before_commit(item, _count(item, answers), number)
+                refuse_different_rows(item, answers)
+                before_commit(item, count_of(item, answers), number)
             answers.append(sessions.run(step, number))
     except DatabaseError as caught:
         error = caught
@@ -362,35 +366,6 @@ def _run_item(
         row for step, answer in zip(item.steps, answers, strict=False) if step.transfer for row in answer.rows
     )
     return ItemResult(
-        item, number, begun - origin, elapsed, _count(item, answers), notices, error, lines, programs, warnings,
+        item, number, begun - origin, elapsed, count_of(item, answers), notices, error, lines, programs, warnings,
         moved, closely,
     )  # fmt: skip
-
-
-def _count(item: TimedItem, answers: Sequence[Answer]) -> int | None:
-    """Return the rows of the first statement that counts any, with those of others of its template.
-
-    What loads, or deletes, comes before what goes with it.
-    """
-    counts = [(step.name, each.rowcount) for step, each in zip(item.steps, answers, strict=False)]
-    first = next((name for name, count in counts if count is not None), None)
-    return sum(count or 0 for name, count in counts if name == first) if first is not None else None
-
-
-def _refuse_different_rows(item: TimedItem, answers: Sequence[Answer]) -> None:
-    """Refuse to commit what must have worked on the same rows and did not.
-
-    Raises:
-        ToolkitError: TK-0208.
-    """
-    rows: dict[str, int] = {}
-    for step, answer in zip(item.steps, answers, strict=False):
-        if step.same_rows:
-            rows[step.name] = rows.get(step.name, 0) + (answer.rowcount or 0)
-    if len(set(rows.values())) > 1:
-        found = ", ".join(f"`{name.rpartition('/')[2]}` {count}" for name, count in rows.items())
-        raise ToolkitError(
-            f"nothing was committed: the statements did not find the same rows ({found})",
-            code="TK-0208",
-            hint="a condition or trigger that gives other rows each time cannot be used here",
-        )

@@ -21,6 +21,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Refusals, Script, Sessions, may_still_end, silent_seconds
 from toolkit.model.experiment import Experiment, Naming, PlannedTrial, Spec
 from toolkit.model.facts import Facts
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events, Stopping
 from toolkit.model.records import run_key
 from toolkit.model.steps import Stages, Step
@@ -94,6 +95,14 @@ class Workers:
                     sessions.run(step, number)
             except (DatabaseError, ToolkitError) as error:
                 failed(number, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """Waits until the guards of a run let a trial, or an item, begin; asks the run to stop where they do not."""
+
+    before_trial: Callable[[], None] = lambda: None
+    before_item: Callable[[], None] = lambda: None
 
 
 PLACEHOLDER = "RUN"
@@ -277,8 +286,7 @@ class RunContext:
     server: ServerSettings = field(default_factory=ServerSettings)
     barred: Callable[[PlannedTrial], str | None] = lambda _: None
     """Says, before a trial, what it would find no room for or what it would harm; asked anew each time."""
-    before_trial: Callable[[], None] = lambda: None
-    """Waits until the guards of the run let a trial begin; asks the run to stop where they do not."""
+    gates: Gates = field(default_factory=Gates)
     stopping: Stopping | None = None
     """Decides after each sweep whether there is another one; without it all that is planned is run."""
     when_done: Callable[[], None] = lambda: None
@@ -315,6 +323,12 @@ class RunContext:
     @property
     def job(self) -> bool:
         return self.experiment.mode is Mode.JOB
+
+    @property
+    def before_item(self) -> Callable[[], None]:
+        """What the next item waits for: the guards, where a job works on rows of the user's in chunks."""
+        throttled = self.job and declaration(self.experiment.operation).changes_rows
+        return self.gates.before_item if throttled else lambda: None
 
     @property
     def silent_seconds(self) -> float:

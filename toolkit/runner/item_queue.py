@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from toolkit.model.steps import TimedItem
 from toolkit.runner.stop import Stop
@@ -13,16 +13,21 @@ _TICK_SECONDS = 0.2
 
 
 class ItemQueue:
-    """Items not yet begun; a worker takes the biggest one left whose `apart` nobody works on."""
+    """Items not yet begun; a worker takes the biggest one left whose `apart` nobody works on.
 
-    def __init__(self, items: Sequence[TimedItem], stop: Stop) -> None:
+    `wait` returns when another item may be begun, or none is any more.
+    """
+
+    def __init__(self, items: Sequence[TimedItem], stop: Stop, wait: Callable[[], None] = lambda: None) -> None:
         self._items = deque(items)
         self._busy: set[str] = set()
         self._changed = threading.Condition()
-        self._stop, self._closed = stop, False
+        self._stop, self._wait, self._closed = stop, wait, False
 
     def take(self) -> TimedItem | None:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
+        if self._items:
+            self._wait()
         with self._changed:
             while self._items and not (self._closed or self._stop.requested):
                 free = (each for each in self._items if each.apart not in self._busy)

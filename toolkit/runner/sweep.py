@@ -179,7 +179,7 @@ class Sweep:
         if self._context.stop.requested or not self._affordable(planned) or not self._fits(planned):
             return False
         wait_for_calm(self._context)
-        self._context.before_trial()
+        self._context.gates.before_trial()
         return not self._context.stop.requested
 
     def _affordable(self, planned: PlannedTrial) -> bool:

@@ -205,6 +205,7 @@ def _timed(
         limit_seconds=context.experiment.time_limit_seconds,
         look_again=context.changes.look_again if context.job else None,
         before_commit=commits.about_to,
+        before_item=context.before_item,
         look_at=look_at,
         on_items=lambda ended: on_items([item_record(each) for each in ended]),
         on_end=lambda: _stop_watching(context, state, sampler, stages),

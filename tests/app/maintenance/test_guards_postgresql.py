@@ -382,3 +382,39 @@ def test_a_trial_that_runs_is_stopped_by_a_guard_and_gone_on_with(server: Server
 def swallowing(session: psycopg.Connection[tuple[object, ...]], query: str) -> None:
     with suppress(psycopg.errors.QueryCanceled):
         session.execute(query.encode())
+
+
+def test_the_chunks_of_a_purge_wait_for_the_guards_between_them(server: Server, store: Store) -> None:
+    with server.connect() as session:
+        session.execute("CREATE TABLE guarded.old AS SELECT g AS id, g % 2 AS k FROM generate_series(1, 900) g")
+        session.execute("ALTER TABLE guarded.old ADD PRIMARY KEY (id)")
+        session.execute("CREATE FUNCTION guarded.slowly() RETURNS trigger LANGUAGE plpgsql AS "
+                        "$$BEGIN PERFORM pg_sleep(0.4); RETURN NULL; END$$")  # fmt: skip
+        session.execute("CREATE TRIGGER slowly AFTER DELETE ON guarded.old EXECUTE FUNCTION guarded.slowly()")
+    resolved = find_target(server.url)
+    job = Experiment(
+        server.url, "purge", {"table": "guarded.old", "where": "k = 0"},
+        (Factor("degree", (1,)), Factor("chunk", (50,))), Mode.JOB, guards=("every=1s", "max_active_sessions=0"),
+    )  # fmt: skip
+    with server.connect() as other, server.connect() as ends:
+        left: list[object] = []
+        asleep = threading.Thread(target=swallowing, args=(other, "SELECT pg_sleep(60)"))
+
+        def observe(text: str) -> None:
+            if text.startswith("DELETE") and asleep.ident is None:
+                asleep.start()  # from the first chunk on others are at work
+
+        def end() -> None:
+            left.append(ends.execute("SELECT count(*) FROM guarded.old WHERE k = 0").fetchone())
+            ends.execute("SELECT pg_cancel_backend(%s)", [other.info.backend_pid])
+
+        events = Told({"waits:": end})
+        resolved.target.observer = observe
+        run = start(
+            job, resolved.target, store=store, approvals=APPROVALS, events=events,
+            guarding=guarding(resolved, events),
+        )  # fmt: skip
+        asleep.join()
+    (trial,) = store.load_run(run).trials
+    assert (trial.outcome, trial.rows) == (Outcome.OK, 450), trial.reason
+    assert left and 0 < left[0][0] < 450, left  # type: ignore[index]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import monotonic
@@ -14,16 +15,17 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
 from toolkit.app.results import ended_well, find_run
 from toolkit.app.runs.doubt import THERE, load_in_doubt, loaded_in_part, taken_as_done
-from toolkit.app.runs.execute import resume, start
+from toolkit.app.runs.execute import Guarding, resume, start
 from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
+from toolkit.model.experiment import Experiment
 from toolkit.model.operations import RowSemantics, declaration
-from toolkit.model.plan import OnFailure, StepRecord, StepState
+from toolkit.model.plan import OnFailure, PlanStep, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
 from toolkit.model.words import Effect, EntryState, Outcome, RunState
-from toolkit.runner import OUT_OF_REACH, Stop
+from toolkit.runner import OUT_OF_REACH, Gates, Stop
 from toolkit.runner.judging import END_UNKNOWN
 from toolkit.runner.parts import COMMITTED
 from toolkit.store import Store
@@ -74,6 +76,8 @@ class StepAttempt:
     store: Store
     approvals: Approvals
     events: Events
+    before_chunk: Callable[[PlanStep, Stop], object] = lambda *_: True
+    """Waits for the guards of a step between two chunks of its work."""
 
     def do(self, job: TargetStep, record: StepRecord, earlier: Sequence[StepRecord], stop: Stop) -> StepRecord:
         """Do a step and return its record with state, reason and run; errors are outcomes, not exceptions.
@@ -211,12 +215,12 @@ class StepAttempt:
             if run is None:
                 run = start(
                     experiment, resolved.target, store=self.store, approvals=self.approvals, events=self.events,
-                    policy=resolved.policy, stop=stop, under=self.plan_run,
+                    policy=resolved.policy, stop=stop, under=self.plan_run, guarding=self._guarding(job),
                 )  # fmt: skip
             else:
                 run = resume(
                     run, resolved.target, store=self.store, approvals=self.approvals, events=self.events,
-                    policy=resolved.policy, stop=stop, under=self.plan_run,
+                    policy=resolved.policy, stop=stop, under=self.plan_run, guarding=self._guarding(job),
                 )  # fmt: skip
         except ToolkitError as error:
             run = run or self._begun(job, before)
@@ -235,6 +239,18 @@ class StepAttempt:
             return AttemptResult(StepState.STOPPED, run, _held_back(stop))
         reason = "; ".join(_reasons(record)) or f"the run ended {record.head.state}"
         return AttemptResult(StepState.FAILED, run, reason, self._may_pass(record))
+
+    def _guarding(self, job: TargetStep) -> Guarding:
+        @contextmanager
+        def guarded(run: str, experiment: Experiment, stop: Stop) -> Iterator[Gates]:
+            del run, experiment
+
+            def wait() -> None:
+                self.before_chunk(job.step, stop)
+
+            yield Gates(before_item=wait)
+
+        return guarded
 
     def _begun(self, job: TargetStep, before: set[str]) -> str | None:
         """Return the run that a failed call began."""

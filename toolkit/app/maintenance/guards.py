@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from toolkit.app.maintenance.guard_readings import GuardReading, GuardReadings, 
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import OF_LOCKS, WAIT_WITHOUT_WINDOW_SECONDS, Guard, Guards, OnBreach, PlanStep, Unreadable
+from toolkit.runner import Stop
 from toolkit.units import seconds
 
 _AT_ONCE = 16
@@ -67,6 +69,7 @@ class GuardKeeper:
         self._said: set[Guard] = set()
         self._since: dict[str, datetime] = {}
         self._why: dict[str, str] = {}
+        self._turn = threading.Lock()
         self._watch = self._watching(plan_target, plan_run)
 
     def _watching(self, plan_target: PlanTarget, plan_run: str) -> GuardWatch | None:
@@ -93,7 +96,11 @@ class GuardKeeper:
 
     # -- before a step ------------------------------------------------------------------------------------------
     def before(self, step: PlanStep) -> GuardHold | None:
-        """Return why a step may not begin now, or None; it is asked again until it may."""
+        """Return why a step, or its next chunk, may not begin now, or None; it is asked again until it may."""
+        with self._turn:
+            return self._before(step)
+
+    def _before(self, step: PlanStep) -> GuardHold | None:
         if self._watch is None or not step.guards.limits:
             return None
         number, look = self._watch.latest
@@ -134,23 +141,29 @@ class GuardKeeper:
         return float("inf") if self._in_window else WAIT_WITHOUT_WINDOW_SECONDS
 
     # -- while steps run ----------------------------------------------------------------------------------------
-    def to_stop(self, working: Collection[str]) -> Iterator[tuple[str, ToolkitError]]:
+    def to_stop(self, working: Collection[str]) -> list[tuple[str, ToolkitError]]:
         """Return the steps that are to be stopped now, and why."""
+        with self._turn:
+            return self._to_stop(working)
+
+    def _to_stop(self, working: Collection[str]) -> list[tuple[str, ToolkitError]]:
         if self._watch is None:
-            return
+            return []
         number, look = self._watch.latest
         self._count(number, look)
-        for step in working:
-            bad = self._stopping(step, look)
-            if bad is not None:
-                yield (
-                    step,
-                    ToolkitError(
-                        f"stopped by the guard `{bad.guard}`: {bad.sentence}",
-                        code="TK-0311",
-                        hint="the next run continues it",
-                    ),
-                )
+        found = ((step, self._stopping(step, look)) for step in working)
+        return [
+            (
+                step,
+                ToolkitError(
+                    f"stopped by the guard `{bad.guard}`: {bad.sentence}",
+                    code="TK-0311",
+                    hint="the next run continues it",
+                ),
+            )
+            for step, bad in found
+            if bad is not None
+        ]
 
     def _stopping(self, step: str, look: GuardReadings) -> _Bad | None:
         guards = self._guards[step]
@@ -196,6 +209,32 @@ class GuardKeeper:
         if reading.unread is not None and guards.unreadable is Unreadable.STOP:
             found.append(f"the guard `{guard}` cannot be read: {reading.unread}")
         return next((sentence for sentence in found if sentence is not None), None)
+
+
+_TICK_SECONDS = 0.5
+
+
+def wait_for_guards(keeper: GuardKeeper, step: PlanStep, stop: Stop, what: str, hint: str) -> bool:
+    """Wait until a trial or chunk of a step may begin; tell whether it may.
+
+    One that has waited long enough asks the step to end: TK-0311.
+
+    Args:
+        keeper: of the guards.
+        step: whose guards count.
+        stop: of the run.
+        what: is to begin.
+        hint: what continues the run.
+    """
+    while not stop.requested:
+        hold = keeper.before(step)
+        if hold is None:
+            return True
+        if hold.for_good:
+            stop.request(ToolkitError(f"the next {what} was {hold.reason}", code="TK-0311", hint=hint))
+        else:
+            stop.wait(_TICK_SECONDS)
+    return False
 
 
 def watched_guards(each: Iterable[Guards]) -> Sequence[Guard]:

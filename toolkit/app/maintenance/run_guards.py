@@ -1,18 +1,18 @@
 """Guards of one run: the same limits as a plan's, for a job or a measurement from the command line.
 
-Each trial waits for them as a step of a plan waits for its begin; a trial that runs is stopped where a plan would
-stop its step.
+Each trial, and each chunk of a purge, waits for them as a step of a plan waits for its begin; a trial that runs is
+stopped where a plan would stop its step.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolkit.app.maintenance.guards import GuardKeeper
+from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.execute import Guarding
 from toolkit.app.targets import ResolvedTarget
@@ -21,7 +21,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import PlanStep
 from toolkit.model.protocols import Event, Events
-from toolkit.runner import Stop
+from toolkit.runner import Gates, Stop
 
 _TICK_SECONDS = 0.5
 _NAME = "dbatk guards"
@@ -37,31 +37,24 @@ class RunGuards:
     run: str
     stop: Stop
     at_work: bool = False
-    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def before_trial(self) -> None:
         """Wait until a trial may begin; ask the run to end when it has waited long enough."""
         self.at_work = False
-        while not self.stop.requested:
-            with self._turn:
-                hold = self.keeper.before(self.step)
-            if hold is None:
-                self.at_work = True
-                return
-            if hold.for_good:
-                self.stop.request(self._ended(f"the next trial was {hold.reason}"))
-            else:
-                self.stop.wait(_TICK_SECONDS)
+        self.at_work = wait_for_guards(self.keeper, self.step, self.stop, "trial", self._hint)
+
+    def before_item(self) -> None:
+        """Wait until the next chunk may begin, while those of other sessions go on; as `before_trial`."""
+        wait_for_guards(self.keeper, self.step, self.stop, "chunk", self._hint)
 
     def look(self) -> None:
         """Ask the run to end when a guard stops the trial at work."""
-        with self._turn:
-            for _, because in self.keeper.to_stop((self.step.name,) if self.at_work else ()):
-                self.stop.request(self._ended(because.message))
+        for _, because in self.keeper.to_stop((self.step.name,) if self.at_work else ()):
+            self.stop.request(ToolkitError(because.message, code="TK-0311", hint=self._hint))
 
-    def _ended(self, sentence: str) -> ToolkitError:
-        hint = f"`dbatk runs resume {self.run}` continues it, under the same guards"
-        return ToolkitError(sentence, code="TK-0311", hint=hint)
+    @property
+    def _hint(self) -> str:
+        return f"`dbatk runs resume {self.run}` continues it, under the same guards"
 
 
 def guarding(resolved: ResolvedTarget, events: Events) -> Guarding:
@@ -73,9 +66,9 @@ def guarding(resolved: ResolvedTarget, events: Events) -> Guarding:
     """
 
     @contextmanager
-    def guarded(run: str, experiment: Experiment, stop: Stop) -> Iterator[Callable[[], None]]:
+    def guarded(run: str, experiment: Experiment, stop: Stop) -> Iterator[Gates]:
         if not experiment.guards:
-            yield lambda: None
+            yield Gates()
             return
         step = PlanStep(str(experiment.operation), experiment.operation, guards=guards_of(experiment.guards))
         place = PlanTarget(experiment.target, resolved, (TargetStep(step, experiment),))
@@ -95,7 +88,7 @@ def guarding(resolved: ResolvedTarget, events: Events) -> Guarding:
         with keeper:
             threading.Thread(target=looks, daemon=True, name="guards of the run").start()
             try:
-                yield guards.before_trial
+                yield Gates(guards.before_trial, guards.before_item)
             finally:
                 ended.set()
 

@@ -16,7 +16,7 @@ from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, any_fits, choo
 from toolkit.app.maintenance.closing import child_of, close_killed_runs, ended_since, retrying, taken_over
 from toolkit.app.maintenance.conditions import CONDITION_SECONDS, SIZE_SECONDS, unmet, work_size
 from toolkit.app.maintenance.fitting import fits_until
-from toolkit.app.maintenance.guards import GuardKeeper
+from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
 from toolkit.app.maintenance.hours import Hours, hours_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.working import Working
@@ -48,7 +48,6 @@ class TargetRun:
         self._history: dict[str, list[StepRecord]] = {}
         self._working = Working(self._is_reachable)
         self._questions = Questions()
-        self._attempt = StepAttempt(plan_run.id, plan_target, plan_run.store, plan_run.approvals, plan_run.events)
         self._halted: str | None = None
         self._sizes: dict[str, Size] = {}
         self._hours = Hours(plan_run.span)
@@ -56,6 +55,10 @@ class TargetRun:
         self._busy_since: datetime | None = None
         self._keeper = GuardKeeper(
             plan_target, plan_run.id, self._runs, self._say, plan_run.now, in_window=plan_run.span is not None
+        )
+        wait = partial(wait_for_guards, self._keeper, what="chunk", hint="the next plan run continues it")
+        self._attempt = StepAttempt(
+            plan_run.id, plan_target, plan_run.store, plan_run.approvals, plan_run.events, wait
         )
         self.stop = Stop()
         """Asked to end when one of its leases is lost."""

@@ -50,6 +50,7 @@ from toolkit.model.records import RunHead, TrialRecord, new_run_id
 from toolkit.model.words import CountedRows, Keep, Role, RunState
 from toolkit.runner import (
     Changes,
+    Gates,
     PlanningContext,
     RunContext,
     Stop,
@@ -63,12 +64,12 @@ from toolkit.runner.leftovers import say_what_needs_a_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
-Guarding = Callable[[str, Experiment, Stop], AbstractContextManager[Callable[[], None]]]
-"""Watches the guards of a run while it lasts; gives what each trial waits for before it begins."""
+Guarding = Callable[[str, Experiment, Stop], AbstractContextManager[Gates]]
+"""Watches the guards of a run while it lasts; gives what trials and items wait for."""
 
 
-def _unguarded(*_: object) -> AbstractContextManager[Callable[[], None]]:
-    return nullcontext(lambda: None)
+def _unguarded(*_: object) -> AbstractContextManager[Gates]:
+    return nullcontext(Gates())
 
 
 def start(
@@ -115,11 +116,11 @@ def start(
         with (
             ended_in_any_case(store, run, launch.stop),
             launch.lease(),
-            guarding(run, experiment, launch.stop) as before_trial,
+            guarding(run, experiment, launch.stop) as gates,
         ):
             launch.claim()
             context = launch.context(planning, launch.changes(head), snapshot_source)
-            context.before_trial = before_trial
+            context.gates = gates
             keep_explanation(context, launch.policy)
             for needs in what_it_needs(store, experiment, planning.cells, head.engine, head.target_name):
                 launch.events.emit(Event("estimate", needs))
@@ -364,12 +365,12 @@ def resume(
         made = repair(run, changes, store, launch.events)
         if doubt.settle(attempt, ended, asked, launch.events):
             return run
-        wait = noted.enter_context(guarding(run, head.experiment, launch.stop))
-        return _go_on(launch, head.experiment, changes, attempt, wait, made=made, retry_failed=retry_failed)
+        gates = noted.enter_context(guarding(run, head.experiment, launch.stop))
+        return _go_on(launch, head.experiment, changes, attempt, gates, made=made, retry_failed=retry_failed)
 
 
 def _go_on(
-    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, before_trial: Callable[[], None], *,
+    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, gates: Gates, *,
     made: bool, retry_failed: bool,
 ) -> str:  # fmt: skip
     """Begin the next attempt; `made` tells that the object of a job is there already."""
@@ -379,7 +380,7 @@ def _go_on(
     snapshot_source = snapshot_source_of_run(planning, launch.sessions)
     items = items_done(experiment, store.load_run(run).trials)
     context = launch.context(planning, changes, snapshot_source, attempt, items)
-    context.before_trial = before_trial
+    context.gates = gates
     if store.load_facts(run) is None:
         keep_explanation(context, policy)
         keep_snapshot_source(store, run, snapshot_source, launch.events)

@@ -24,7 +24,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.records import MEASURED_BY, RunHead, RunRecord, TrialRecord, new_run_id
 from toolkit.model.values import Cell, Factor, Scalar
 from toolkit.model.words import Mode, RunState
-from toolkit.runner import Stop
+from toolkit.runner import Gates, Stop
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -130,14 +130,14 @@ def taking_turns(turns: Turns, name: str, guarding: Guarding) -> Guarding:
     """Return guards that also wait for the turn of a run before each trial, and give it away at its end."""
 
     @contextmanager
-    def guarded(run: str, experiment: Experiment, stop: Stop) -> Iterator[Callable[[], None]]:
-        with guarding(run, experiment, stop) as before_trial:
+    def guarded(run: str, experiment: Experiment, stop: Stop) -> Iterator[Gates]:
+        with guarding(run, experiment, stop) as gates:
 
             def before() -> None:
                 turns.take(name, stop)
-                before_trial()
+                gates.before_trial()
 
-            yield before
+            yield replace(gates, before_trial=before)
 
     return guarded
 
