@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from toolkit.analysis.backups import backup_sentences
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
 from toolkit.analysis.choice import WORTH_PCT, GoodEnough, choose, granted_cells, shown_worse, spelled_choice
+from toolkit.analysis.confounded import confounded
 from toolkit.analysis.doubts import (
     beyond,
     beyond_cpus,
@@ -83,6 +84,7 @@ def _advise(found: RunAnalysis, worth_pct: float) -> Advice:
         *super_linear(found),
         *gathered_differently(found),
         *read_differently(found),
+        *confounded(measured),
     )
     if not measured:
         return Advice(f"{_why_not(found)}: there is no {found.judged.by.title} to judge by", doubts=doubts)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from toolkit.analysis.cells import confidence_of, in_order
+from toolkit.analysis.confounded import several_at_once
 from toolkit.analysis.doubts import way_of_reading
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
 from toolkit.analysis.judged import Judged, judged_of
@@ -195,7 +196,7 @@ def compare(
         b,
         differences_of(a, b),
         with_metrics,
-        (*forced, *load_notes(a, b), *notes, *left_out(a, b)),
+        (*forced, *several_at_once(chosen), *load_notes(a, b), *notes, *left_out(a, b)),
         chosen=tuple(chosen),
         history=history,
         between=between,

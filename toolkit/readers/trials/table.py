@@ -2,7 +2,8 @@
 
 `elapsed_seconds`, `throughput[MB/s]`, any `name[unit,higher]`, or `value` with `unit` are metrics; `repeat`,
 `outcome`, `began_at`, `run`, `target` and `operation` are known; every other column is a factor. Lines that begin
-with `#` before the header are comments; `# source: ...` among them says where the numbers are from.
+with `#` before the header are comments; `# source: ...` among them says where the numbers are from, `# published:`
+what was concluded from them there, and `# note:` what a reader must know.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SECONDS = {
 _METRIC = re.compile(
     r"(?P<name>[a-z][a-z0-9_.]{0,59})\[(?P<unit>[^\[\],]{1,40})(?:,\s*(?P<better>higher|lower))?\]", re.ASCII
 )
-_SOURCE = re.compile(r"#\s*source:\s*(?P<source>.+)", re.IGNORECASE)
+_SAID = re.compile(r"#\s*(?P<what>source|published|note):\s*(?P<text>.+)", re.IGNORECASE)
 _MOST_REPEATS = 1_000_000
 
 
@@ -75,14 +76,15 @@ def read_tables(files: Sequence[tuple[str, str]]) -> TrialFiles:
     """
     trials: list[ForeignTrial] = []
     better: dict[str, str] = {}
-    sources: list[str] = []
-    for name, text in files:
-        lines = _Lines(name, text)
+    said: dict[str, list[str]] = {"source": [], "published": [], "note": []}
+    for name, content in files:
+        lines = _Lines(name, content)
         columns = _columns(lines)
         better |= {column.name: column.better for column in columns if column.better}
         found = list(_trials(lines, columns))
         trials.extend(found)
-        sources.extend(lines.sources)
+        for what, text in lines.said:
+            said[what].append(text)
         if not found:
             refuse(f"`{name}` has a header and no trial", "one row is one trial")
     one_shape(trials)
@@ -93,8 +95,9 @@ def read_tables(files: Sequence[tuple[str, str]]) -> TrialFiles:
             refuse(
                 f"{place}: the unit of `{name}` is `{unit}`, before it was `{other}`", "use one unit for a metric"
             )
-    environment = {"source": "; ".join(dict.fromkeys(sources))} if sources else {}
-    return TrialFiles(KIND, tuple(trials), better=better, environment=environment)
+    notes = tuple(dict.fromkeys(said.pop("note")))
+    environment = {what: "; ".join(dict.fromkeys(texts)) for what, texts in said.items() if texts}
+    return TrialFiles(KIND, tuple(trials), better=better, environment=environment, notes=notes)
 
 
 class _Lines:
@@ -105,8 +108,8 @@ class _Lines:
         before = 0
         while before < len(lines) and (lines[before].startswith("#") or not lines[before].strip()):
             before += 1
-        matches = (_SOURCE.match(line.strip()) for line in lines[:before])
-        self.sources = [match["source"].strip() for match in matches if match]
+        matches = (_SAID.match(line.strip()) for line in lines[:before])
+        self.said = [(match["what"].lower(), match["text"].strip()) for match in matches if match]
         self._name, self._before = name, before
         header = re.sub(r"\[[^\]]*\]", "", lines[before]) if before < len(lines) else ""
         separator = max((",", ";", "\t"), key=header.count)
