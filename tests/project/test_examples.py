@@ -25,6 +25,7 @@ ENGINES = {
     "five-builds": ("host", "6.1"),
     "gtest-ctas": ("duckdb", "2.0"),
     "pbzip2-threads": ("host", "6.1"),
+    "users-80-100-120": ("postgresql", "17"),
     "pg-index": ("postgresql", "17"),
     "oracle-ctas-degree-compression": ("oracle", "19-ee"),
     "oracle-stats": ("oracle", "19-ee"),

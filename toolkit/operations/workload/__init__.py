@@ -58,6 +58,6 @@ DECLARATION = OperationDeclaration(
     judged_by=JudgedBy("tps", "1/s", lower_is_better=False, title="throughput"),
     check=_check,
     keeps=False,
-    cookbook="how-many-threads.md",
+    cookbook="how-many-users.md",
     order=8,
 )  # fmt: skip
