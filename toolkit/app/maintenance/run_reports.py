@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from toolkit.analysis.run_report import RunReport, StepStory, Trend, run_report_of, trend_of
+from toolkit.app.maintenance.proved import proved_sentences
 from toolkit.errors import ToolkitError
 from toolkit.model.bill import bill_among
 from toolkit.model.plan import PlanRunRecord, StepRecord
@@ -47,7 +48,8 @@ def report_of(store: Store, run: PlanRunRecord) -> RunReport:
     names, targets = {step.step for step in run.steps}, {step.target for step in run.steps}
     histories = store.step_histories(run.plan, sorted(names), sorted(targets))
     stories = {step.run: _story(store, step.run) for step in run.steps if step.run is not None}
-    return run_report_of(run, histories, stories, _following(store, run))
+    report = run_report_of(run, histories, stories, _following(store, run))
+    return replace(report, sentences=(*report.sentences, *proved_sentences(store, run, datetime.now(UTC))))
 
 
 def _story(store: Store, run: str) -> StepStory:
