@@ -32,8 +32,10 @@ INDEX = ObjectRef(
 )
 BACKUP = ObjectRef(ObjectKind.BACKUP, QualifiedName("DBATK_261121051342AB3F_3"), scratch=True)
 _TABLES = (ObjectKind.TABLE, ObjectKind.INDEX)
-ON_TABLES = tuple(name for name, declared in operations().items() if declared.object in _TABLES)
-"""Operations that statements do; backups and commands are programs."""
+ON_TABLES = tuple(
+    name for name, declared in operations().items() if declared.object in _TABLES and name in DIALECT.work
+)
+"""Operations that statements do here; backups and commands are programs."""
 SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))
 EVERY_RELEASE = tuple(
     f"{release}-{edition}"
@@ -47,6 +49,7 @@ _PLAIN: dict[OperationName, Work] = {
     "index-build": Work("index-build", Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")),
     "index-rebuild": Work("index-rebuild", Mode.MEASUREMENT, INDEX, {}),
     "stats-gather": Work("stats-gather", Mode.MEASUREMENT, OURS, {}),
+    "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
     "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),
 }
 

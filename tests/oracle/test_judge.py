@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
+from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.oracle import objects, snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.snapshot_sources import report_call
@@ -20,12 +21,13 @@ from toolkit.dialects.work import Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, Step
+from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode
 from toolkit.rendering import sql_file
 from toolkit.resources import sql_root
 
 CTAS, INSERT = "ctas", "insert"
-BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
+BUILD, REBUILD, STATS, MOVE = "index-build", "index-rebuild", "stats-gather", "table-move"
 _QUERY = "SELECT g.id, COUNT(*) AS n FROM dbatk.gtest g GROUP BY g.id"
 _TABLE_LEVELS = ("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high")
 
@@ -48,6 +50,26 @@ def works() -> Iterator[Work]:
     yield work(INSERT, 2, load="conventional", logging="nologging")
     yield work(INSERT, 2, load="direct", online_statistics="yes")
     yield from _statistics()
+    yield from _moves()
+
+
+def _moves(parts: Iterable[IndexPart | None] = (None,)) -> Iterator[Work]:
+    index = IndexDefinition(QualifiedName("GTEST_IX", "DBATK"), SOURCE)
+    for part in parts:
+        for online in (True, False):
+            for level in _TABLE_LEVELS:
+                how: dict[str, OptionValue] = {"online": online, "compression": level, "tablespace": "users"}
+                yield replace(work(MOVE, 4, Mode.JOB, **how), part=part, indexes=(index,))
+        yield replace(work(MOVE, 1, Mode.JOB, update_indexes=True, pctfree=5), part=part)
+
+
+def moves_of_parts() -> Iterator[Step]:
+    """Render moves of partitions; neither grammar knows the words of 11.2 for the compression of one."""
+    parts = (IndexPart("P1", "partition"), IndexPart("P1_S1", "subpartition"))
+    for item in _moves(parts):
+        yield from steps(DIALECT.work.timed(item, assumed("19-ee")))
+        plain = {name: value for name, value in item.options.items() if name != "compression"}
+        yield from steps(DIALECT.work.timed(replace(item, options=plain), assumed("11.2-ee")))
 
 
 def rds_calls() -> Iterator[Step]:
@@ -84,7 +106,7 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
-    for step in rds_calls():
+    for step in (*rds_calls(), *moves_of_parts()):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
+from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
@@ -147,6 +148,10 @@ class Implementation(ABC):
     def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
         """Ask, before the clock and right after it, what the works change: kept under `before` and `after`."""
         return None
+
+    def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
+        """Return the parts of a table that are worked on one by one; empty where one statement works on all."""
+        return ()
 
     def left_out(self, work: Work, facts: Facts) -> str | None:
         """Say why one of several tables is left out rather than refused; None where it is worked on."""

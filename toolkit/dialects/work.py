@@ -103,7 +103,8 @@ class Work:
         columns: column names: of the insert, or the index's columns as the user wrote them.
         keys: the key of an index to build, with expressions and directions.
         include: columns that an index holds beside its key.
-        part: the one partition of an index that is rebuilt.
+        part: the one partition of an index that is rebuilt, or of a table that is moved.
+        indexes: of work on a table, its indexes; of a copy those of the copy.
         options: the experiment's options with the cell's levels laid over them.
         degree: the requested degree; 0 leaves it to the engine (`default`, `auto`).
         mark: the comment that marks the object as created by dbatk, None in a job.
@@ -125,6 +126,7 @@ class Work:
     part: IndexPart | None = None
     tables: tuple[QualifiedName, ...] = ()
     """Tables that are compared with their copies."""
+    indexes: tuple[IndexDefinition, ...] = ()
     blocks: tuple[int, int | None] | None = None
     """Of a load in parts: the first block of the source that this part reads, and the one it ends before."""
     users: Workload | None = None

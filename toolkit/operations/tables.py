@@ -88,7 +88,31 @@ class OverTables:
         if not kept:
             raise ToolkitError(left_out[0][1], code="TK-0304")
         at_once = planner.dialect.work.of(self.name).whole_database
+        self._check_partition(planner, next(iter(kept)))
         return dict(list(kept.items())[:1]) if at_once else kept, left_out
+
+    def _check_partition(self, planner: Planner, table: QualifiedName) -> None:
+        """Refuse a partition that the table has not.
+
+        Raises:
+            ToolkitError: TK-0204, with the nearest name.
+        """
+        asked = planner.spec.text("partition")
+        if asked is None or planner.facts.assumed:
+            return
+        how, whole = (
+            planner.dialect.work.of(self.name),
+            {key: value for key, value in planner.spec.options.items() if key != "partition"},
+        )
+        work = Work(self.name, planner.spec.mode, ObjectRef(ObjectKind.TABLE, table), planner.spec.options)
+        every = how.parts_of(replace(work, options=whole), planner.facts)
+        if every and not how.parts_of(work, planner.facts):
+            names = dict.fromkeys(each for part in every for each in (part.of, part.name) if each)
+            raise ToolkitError(
+                f"`{table}` has no partition or subpartition `{asked}`",
+                code="TK-0204",
+                hint=did_you_mean(planner.qualified(asked).name, names),
+            )
 
     def _never(self, planner: Planner, table: QualifiedName) -> str | None:
         """Say why a table of a schema is left out whatever the cell."""
@@ -98,7 +122,7 @@ class OverTables:
         return planner.dialect.work.of(self.name).left_out(work, planner.facts)
 
     def _indexes(self, planner: Planner, tables: Iterable[QualifiedName]) -> tuple[IndexDefinition, ...]:
-        """Return the indexes of tables that copies can have."""
+        """Return the indexes of tables; for copies those that a copy can have."""
         rows = [
             row
             for key, found in planner.facts.answers.items()
@@ -107,7 +131,11 @@ class OverTables:
         ]
         known = set(tables)
         found = planner.index_rows(rows) if rows else ()
-        return tuple(index for index in found if index.table in known and self._can_be_copied(planner, index))
+        on_copy = self._on_copy(planner)
+        return tuple(
+            index for index in found
+            if index.table in known and (not on_copy or self._can_be_copied(planner, index))
+        )  # fmt: skip
 
     def _can_be_copied(self, planner: Planner, index: IndexDefinition) -> bool:
         ref = planner.scratch(ObjectKind.INDEX, planner.naming.run_object(1), index.table, table=index.table)
@@ -132,6 +160,7 @@ class OverTables:
 
     def _pieces(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
         tables, _ = self._tables(planner)
+        how = planner.dialect.work.of(self.name)
         pieces = []
         for table, size in tables.items():
             ref = ObjectRef(ObjectKind.TABLE, table) if copies is None else copies.tables[table]
@@ -142,12 +171,22 @@ class OverTables:
                 planner.options(cell),
                 degree=planner.degree(cell),
                 source=table,
-                index=self._order(planner, table, copies),
                 mark=planner.mark,
                 concurrency=planner.workers(cell),
+                index=self._order(planner, table, copies),
+                indexes=self._on(planner, table, copies),
             )
-            pieces.append(Piece(work, str(table), size))
+            parts = how.parts_of(work, planner.facts)
+            # two changes of the definition of one table wait for each other
+            pieces += [Piece(replace(work, part=p), f"{table} {p}", p.bytes, str(table)) for p in parts]
+            pieces += [] if parts else [Piece(work, str(table), size)]
         return tuple(pieces)
+
+    def _on(self, planner: Planner, table: QualifiedName, copies: Copies | None) -> tuple[IndexDefinition, ...]:
+        """Return the indexes of a table, of its copy those of the copy."""
+        if copies is None:
+            return planner.once(("indexes of", table), lambda: self._indexes(planner, [table]))
+        return tuple(index for _, index in copies.indexes.values() if index.table == copies.tables[table].name)
 
     def _order(self, planner: Planner, table: QualifiedName, copies: Copies | None) -> IndexDefinition | None:
         """Return the index in whose order rows are put; of a copy its own.

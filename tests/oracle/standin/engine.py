@@ -59,10 +59,19 @@ def _valid(name: str, value: str) -> str:
 
 
 _LOCKING = frozenset(
-    {"alter_table", "add_constraint", "drop_table", "drop_index", "index_build", "index_rebuild", "alter_index"}
+    {
+        "table_move",
+        "alter_table",
+        "add_constraint",
+        "drop_table",
+        "drop_index",
+        "index_build",
+        "index_rebuild",
+        "alter_index",
+    }
 )
 """What needs a table (of an index: its table) without open transactions, and waits DDL_LOCK_TIMEOUT for that."""
-_TIMED = ("ctas", "insert", "index_build", "index_rebuild", "stats")
+_TIMED = ("ctas", "insert", "index_build", "index_rebuild", "table_move", "stats")
 
 
 class Engine(IndexWork):
@@ -368,6 +377,31 @@ class Engine(IndexWork):
             _set_attribute(table, command.parts["attribute"] or "")
         else:
             indexes.set_logging(table, part.strip('"'), command.parts["attribute"] or "")
+
+    def _do_table_move(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Write the rows again; a table's indexes become unusable unless they are kept.
+
+        Raises:
+            BackendError: ORA-14511 for a whole partitioned table, ORA-02149 for an unknown partition, ORA-00439.
+        """
+        table, online = self._found("TABLE", command.name), command.parts["online"] or command.parts["partonline"]
+        if online and not self.scenario.parallel:
+            raise ora(439)
+        part = command.parts.get("part")
+        if table.bounds and part is None:
+            raise ora(14511)
+        known = [each.name for whole in table.parts for each in (whole, *whole.subs)]
+        if part is not None and part.strip('"') not in known:
+            raise ora(2149)
+        degree = self._granted(session, command.degree())
+        with self._working(session, command.degree(), degree):
+            run(data, f"SELECT count(*) FROM {spell(command.name)}", degree)
+        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
+        table.degree = indexes.degree_of(command.parts["parallel"])
+        if part is None and not online and not command.parts["update"]:
+            for index in self.state.indexes():
+                if index.table == command.name:
+                    index.status = "UNUSABLE"
 
     def _do_add_constraint(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name)

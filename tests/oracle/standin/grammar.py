@@ -63,6 +63,13 @@ _FORMS: tuple[tuple[str, str], ...] = (
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?:MODIFY\s+PARTITION\s+(?P<part>{_IDENT})\s+)?"
         rf"(?P<attribute>{_PARALLEL}|{_LOGGING})",
     ),
+    (
+        "table_move",
+        rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+MOVE(?:\s+(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT}))?"
+        rf"(?P<online>\s+ONLINE)?(?:\s+PCTFREE\s+(?P<pctfree>\d+))?(?:\s+TABLESPACE\s+(?P<tablespace>{_IDENT}))?"
+        rf"(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?(?P<partly>\s+UPDATE\s+INDEXES)?(?:\s+(?P<parallel>{_PARALLEL}))?"
+        r"(?P<update>\s+UPDATE\s+INDEXES)?(?P<partonline>\s+ONLINE)?",
+    ),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
     ("comment", rf"COMMENT\s+ON\s+TABLE\s+(?P<name>{_NAME})\s+IS\s+'(?P<text>(?:[^']|'')*)'"),

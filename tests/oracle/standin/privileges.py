@@ -44,6 +44,7 @@ _NEEDED = {
     "insert": ("INSERT ANY TABLE", "INSERT"),
     "index_build": ("CREATE ANY INDEX", None),
     "index_rebuild": ("ALTER ANY INDEX", None),
+    "table_move": ("ALTER ANY TABLE", "ALTER"),
     "alter_index": ("ALTER ANY INDEX", None),
     "drop_index": ("DROP ANY INDEX", None),
 }

@@ -50,6 +50,9 @@ def redo_bytes(work: Work, facts: Facts, *, logged: bool) -> float | None:
     if work.operation == "index-rebuild":
         known = work.part.bytes if work.part is not None else work.index.bytes if work.index is not None else 0.0
         return _images(known or None, logged=logged)
+    if work.operation == "table-move":
+        size = fact_about(facts, work.source or work.object.name, "byte_count")
+        return _images(work.part.bytes if work.part is not None else _number(size), logged=logged)
     return _of_load(work, facts, logged=logged) if work.operation in ("ctas", "insert") else None
 
 

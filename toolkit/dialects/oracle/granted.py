@@ -21,8 +21,10 @@ _LOADS = {
     "ctas": "DDL PARALLELIZED",
     "index-build": "DDL PARALLELIZED",
     "index-rebuild": "DDL PARALLELIZED",
+    "table-move": "DDL PARALLELIZED",
     "insert": "DML PARALLELIZED",
 }
+_WHAT = {"ctas": "load", "insert": "load", "table-move": "move"}
 _SAMPLED = "V$PX_SESSION, sampled"
 _ASKED = "V$PQ_SESSTAT"
 _COUNTED = "Parallel operations downgraded"
@@ -125,7 +127,7 @@ def _of_last_statement(
 ) -> Granted:
     load = _LOADS[work.operation]
     if load in last and not last[load]:
-        what = "load" if work.operation in ("ctas", "insert") else "build"
+        what = _WHAT.get(work.operation, "build")
         why = _switched_off(work, kept)
         return Granted(1, _ASKED, f"the {what} itself was serial; only its query ran in parallel{why}")
     if last.get("DOP"):

@@ -19,6 +19,7 @@ from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 
 _INDEXES = frozenset({"index-build", "index-rebuild"})
+_ONLINE = frozenset({*_INDEXES, "table-move"})
 
 
 def remarks(work: Work) -> Iterator[str]:
@@ -62,12 +63,12 @@ def former_values(work: Work, facts: Facts) -> Iterator[str]:
 
 
 def endless_wait(work: Work) -> EndlessWait | None:
-    """Bound an ONLINE build or rebuild on a user's table, whose waits for transactions no parameter bounds.
+    """Bound an ONLINE build, rebuild or move on a user's table, whose waits for transactions no parameter bounds.
 
     Its last wait comes when the index is built: cancelled there, hours of work are lost, so only who asks has it.
     """
     live = work.option("on_live_objects") or not work.object.scratch
-    if work.operation not in _INDEXES or not work.option("online") or not live:
+    if work.operation not in _ONLINE or not work.option("online") or not live:
         return None
     asked = work.options.get("lock_wait") is not None
     return EndlessWait(Call("transaction_waits", file=True), lock_wait_seconds(work.options), ends_late=asked)

@@ -24,7 +24,7 @@ from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, SupportState
 
-_MAKES_SEGMENTS = frozenset({"ctas", "index-build", "index-rebuild"})
+_MAKES_SEGMENTS = frozenset({"ctas", "index-build", "index-rebuild", "table-move"})
 _STANDBY_MODES = {
     "STANDBY NOLOGGING FOR DATA AVAILABILITY": "the commit waits until every standby has applied them",
     "STANDBY NOLOGGING FOR LOAD PERFORMANCE": "a standby that cannot keep up fetches the blocks later",
@@ -117,7 +117,7 @@ def _is_direct(work: Work) -> bool:
 
 def _is_nologging(work: Work, facts: Facts) -> bool:
     """Tell whether a load goes into a table that is NOLOGGING already."""
-    return work.operation == "insert" and former_logging(work, facts) == "NOLOGGING"
+    return work.operation in ("insert", "table-move") and former_logging(work, facts) == "NOLOGGING"
 
 
 def _logged_anyway(work: Work, facts: Facts) -> str | None:

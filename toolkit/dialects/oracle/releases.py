@@ -26,6 +26,8 @@ class Feature(StrEnum):
     INDEX_ADVANCED_HIGH = "index-compress-advanced-high"
     BITMAP_ONLINE = "bitmap-index-online"
     TWIN_INDEXES = "several-indexes-on-one-set-of-columns"
+    ONLINE_PARTITION_MOVE = "move-partition-online"
+    ONLINE_TABLE_MOVE = "move-table-online"
     PARALLEL_DML_HINT = "enable-parallel-dml-hint"
     INVISIBLE_COLUMNS = "invisible-and-identity-columns"
     AUTOMATIC_LIST = "automatic-list-partitions"
@@ -59,6 +61,8 @@ FEATURES: dict[Feature, Since] = {
     Feature.INDEX_ADVANCED_LOW: Since((12, 1, 0, 2), "SQLRF 12.1.0.2: COMPRESS ADVANCED LOW"),
     Feature.INDEX_ADVANCED_HIGH: Since((12, 2), "SQLRF 12.2: COMPRESS ADVANCED HIGH"),
     Feature.BITMAP_ONLINE: Since((12, 1), "ORA-08108 before; not found in writing, so the cautious reading"),
+    Feature.ONLINE_PARTITION_MOVE: Since((12, 1), "SQLRF 12.1, move_table_partition: ONLINE"),
+    Feature.ONLINE_TABLE_MOVE: Since((12, 2), "SQLRF 12.2, move_table_clause: ONLINE, UPDATE INDEXES"),
     Feature.TWIN_INDEXES: Since((12, 1), "SQLRF 12.1, CREATE INDEX: the same columns, another kind, one visible"),
     Feature.LARGE_HISTOGRAMS: Since((12, 1), "PL/SQL Packages 12.1, DBMS_STATS: SIZE to 2048, before to 254"),
     Feature.STATISTICS_TASKS: Since((12, 1), "REFRN 12.1: DBA_OPTSTAT_OPERATION_TASKS, STATUS of the operations"),

@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from toolkit.dialects import reclaimed
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle import (
     cache,
     findings,
@@ -29,14 +31,15 @@ from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
 from toolkit.dialects.oracle.places import counted_here
 from toolkit.dialects.oracle.statistics import OracleStatistics
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
-from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather
+from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather, table_move
 from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.oracle.work.workload import OracleWorkloads
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Takes
-from toolkit.model.values import Support
+from toolkit.model.values import Row, Support
+from toolkit.units import counted
 
 
 def _of_place(facts: Facts) -> tuple[str, ...]:
@@ -141,6 +144,37 @@ class _Statistics(OracleStatistics, _InSession):
         )
 
 
+class _Move(_InSession):
+    """ALTER TABLE MOVE."""
+
+    table_files = (table_move.MOVABLE, table_move.PARTITIONS, table_move.SUBPARTITIONS)
+
+    def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
+        return table_move.parts_of(work, facts)
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        return table_move.hindrance(work, facts) or table_move.by_parts(work, facts)
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        names = {work.object.name for work in works}
+        return table_move.reclaimed(names.pop(), facts) if len(names) == 1 else None
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
+        return replace(found, metrics=(*found.metrics, *changed.metrics))
+
+    def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
+        names = {work.object.name for work in works}
+        return table_move.unusable(names.pop()) if len(names) == 1 else None
+
+    def undone(self, rows: tuple[Row, ...], warnings: tuple[str, ...]) -> str | None:
+        left = int(str(rows[0]["unusable_count"] or 0)) if rows else 0
+        return f"{counted(left, 'index', 'indexes')} of it, or parts of them, are unusable" if left else None
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*table_move.remarks(work, facts), *super().remarks(work, facts))
+
+
 class _Backup(OracleBackups):
     """RMAN."""
 
@@ -188,6 +222,7 @@ WORK = Implementations(
         ),
         "index-rebuild": _InSession(index_rebuild, elsewhere=("ALTER ANY INDEX",), files=(_INDEXES,)),
         "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
+        "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(_INDEXES,)),
         "backup": _Backup(),
         "command": RunPrograms(),
         "workload": OracleWorkloads(),

@@ -53,7 +53,8 @@ def judge(work: Work, facts: Facts) -> Support | None:
     return next((found for rule in _RULES if (found := rule(work, facts)) is not None), None)
 
 
-def _compression(work: Work, facts: Facts) -> Support | None:
+def judge_compression(work: Work, facts: Facts) -> Support | None:
+    """Judge how the rows of a table are to be compressed."""
     level = spelling.text_option(work, "compression")
     if level is None or level == "none":
         return None
@@ -89,7 +90,7 @@ def _sample(work: Work, facts: Facts) -> Support | None:
     return None
 
 
-_RULES: tuple[Callable[[Work, Facts], Support | None], ...] = (_compression, _statistics, _sample)
+_RULES: tuple[Callable[[Work, Facts], Support | None], ...] = (judge_compression, _statistics, _sample)
 
 
 def _no(sentence: str) -> Support:
