@@ -49,6 +49,9 @@ SELECT 'function ' || p.proname, '' FROM pg_proc p WHERE p.pronamespace = %(sche
 _FILES = """
 SELECT c.relname, c.relfilenode FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'i'
 """
+_TABLE_FILES = """
+SELECT c.relname, c.relfilenode FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'r'
+"""
 _GATHERED = (
     "SELECT DISTINCT c.relname FROM pg_statistic s JOIN pg_class c ON c.oid = s.starelid"
     " WHERE c.relnamespace = %(schema)s::regnamespace"
@@ -80,6 +83,7 @@ class Checks:
         self._before = self._picture()
         self._sums = self._all_sums()
         self._files = self._index_files()
+        self._table_files = self._files_of_tables()
         self._ended: set[tuple[object, ...]] = set()
 
     # -- reads
@@ -106,6 +110,9 @@ class Checks:
 
     def _index_files(self) -> dict[str, object]:
         return {str(name): node for name, node in self._rows(_FILES, self._schema)}
+
+    def _files_of_tables(self) -> dict[str, object]:
+        return {str(name): node for name, node in self._rows(_TABLE_FILES, self._schema)}
 
     def _sum(self, table: str, columns: str = "id, k, word", where: str = "") -> tuple[int, object]:
         name = f"{self._place.schema}.{table}"
@@ -234,6 +241,8 @@ class Checks:
             self._say(f"the load of `{name}` is done, and no rows are there")
         if work.rebuilds and self._index_files().get(name) in (None, self._files.get(name)):
             self._say(f"the rebuild of `{name}` is done, and it is the index of before")
+        if name in work.rewrites and self._files_of_tables().get(name) in (None, self._table_files.get(name)):
+            self._say(f"the move of `{name}` is done, and its file is that of before")
         if work.gathers and name not in self._gathered():
             self._say(f"the statistics of `{name}` are gathered, and there are none")
 
@@ -271,6 +280,9 @@ class Checks:
             same = [name for name, node in self._files.items() if now.get(name) == node and self._is_asked(name)]
             if same:
                 self._say(f"the resumed run is over, and {same} were not rebuilt")
+        now = self._files_of_tables()
+        if same := [name for name in work.rewrites if now.get(name) == self._table_files.get(name)]:
+            self._say(f"the resumed run is over, and {same} were not moved")
         if missing := set(work.gathers) - self._gathered():
             self._say(f"the resumed run is over, and {sorted(missing)} have no statistics")
 

@@ -23,7 +23,8 @@ from toolkit.errors import ToolkitError
 
 COUNTS = {"kill": 200, "restart": 20, "cut": 20, "full": 10}
 _CHANGES = (
-    "CREATE", "COMMENT", "COMMIT", "BEGIN", "DROP", "ALTER", "INSERT", "REINDEX", "ANALYZE", "DO",
+    "CREATE", "COMMENT", "COMMIT", "BEGIN", "DROP", "ALTER", "INSERT", "REINDEX", "ANALYZE", "DO", "VACUUM",
+    "DELETE",
 )  # fmt: skip
 _TRIES = 6
 

@@ -19,6 +19,7 @@ class Work:
         loads: the table whose rows a job adds those of `source` to.
         makes_index: how the index `made` of a job is defined, from ` USING` on, by its table.
         rebuilds: tables whose indexes a job builds anew.
+        rewrites: tables that a job writes into new files.
         gathers: tables whose statistics a job gathers.
         measures: how many trials a measurement has.
     """
@@ -29,6 +30,7 @@ class Work:
     loads: str | None = None
     makes_index: Mapping[str, str] = field(default_factory=dict)
     rebuilds: tuple[str, ...] = ()
+    rewrites: tuple[str, ...] = ()
     gathers: tuple[str, ...] = ()
     measures: int = 0
 
@@ -48,6 +50,7 @@ _ON_SOURCE = (*_BUILD, "{}.source", "--name", "made", "--columns")
 _BY_K = {"source": "btree (k, word)"}
 _REBUILD = ("index", "rebuild")
 _GATHER = ("stats", "gather")
+_VACUUM, _MOVE = ("vacuum",), ("table", "move")
 
 WORKS = (
     Work("ctas", (*_CTAS, "--degree", "2"), makes_table=True),
@@ -71,6 +74,11 @@ WORKS = (
     Work("stats gather", (*_GATHER, "--table", "{}.source"), gathers=("source",)),
     Work("stats gather of a schema", (*_GATHER, "--schema", "{}", "--concurrency", "2"),
          gathers=("source", "filled", "parted", "parted_0", "parted_1")),
+    Work("vacuum", (*_VACUUM, "--table", "{}.source", "--freeze", "--analyze", "--degree", "2")),
+    Work("vacuum of a schema", (*_VACUUM, "--schema", "{}", "--concurrency", "2")),
+    Work("table move", (*_MOVE, "--table", "{}.source", "--degree", "2"), rewrites=("source",)),
+    Work("table move of a schema", (*_MOVE, "--schema", "{}", "--concurrency", "2"),
+         rewrites=("source", "filled", "parted_0", "parted_1")),
     Work("ctas measured", (*_CTAS, *MEASURED), measures=4),
     Work("ctas measured, best kept", (*_CTAS, *MEASURED, "--keep", "best"), measures=4, makes_table=True),
     Work("ctas measured, workers set", (*_CTAS, *MEASURED, "--parallel-workers", "2"), measures=4),
@@ -82,5 +90,7 @@ WORKS = (
     Work("index rebuild measured", (*_REBUILD, "--table", "{}.source", *MEASURED), measures=4),
     Work("index rebuild measured, live",
          (*_REBUILD, "--table", "{}.source", "--online", "--on-live-objects", *MEASURED), measures=4),
+    Work("vacuum measured", (*_VACUUM, "--table", "{}.source", *MEASURED), measures=4),
+    Work("table move measured", (*_MOVE, "--table", "{}.source", *MEASURED), measures=4),
     Work("stats gather measured", (*_GATHER, "--table", "{}.source", "--repeat", "2"), measures=3),
 )  # fmt: skip
