@@ -109,3 +109,22 @@ def test_a_locked_table_is_not_moved_and_says_so(
     assert answer.status != 0
     assert trial["error_code"] == "55P03"
     assert psycopg.errors.lookup("55P03").__name__ == "LockNotAvailable"
+
+
+def test_doctor_tells_what_a_rewrite_would_gain_how_it_was_estimated_and_what_holds_rows_back(
+    dbatk: Dbatk, session: Session, postgresql_server: Server, postgresql_schema: str
+) -> None:
+    session.execute("CREATE TABLE fat AS SELECT g AS i, repeat('x', 400) AS w FROM generate_series(1, 60000) g")
+    session.execute("DELETE FROM fat WHERE i % 10 > 0")
+    asked = ("doctor", "-t", postgresql_server.url, "--operation", "table-move", "--json", "--table")
+    unknown = json.loads(dbatk(*asked, f"{postgresql_schema}.fat").out)["checks"]
+    wasted = f"wasted space of {postgresql_schema}.fat"
+    (found,) = [check for check in unknown if check["name"] == wasted]
+    assert (found["state"], "unknown" in found["evidence"]) == ("note", True)
+    session.execute("SELECT pg_stat_force_next_flush()")
+    session.execute("ANALYZE fat")
+    known = json.loads(dbatk(*asked, f"{postgresql_schema}.fat").out)["checks"]
+    (found,) = [check for check in known if check["name"] == wasted]
+    assert (found["state"], "estimated from the column widths" in found["evidence"]) == ("warning", True)
+    assert "--repeat 3" in found["action"]
+    assert any(check["name"] == f"dead rows of {postgresql_schema}.fat" for check in known)

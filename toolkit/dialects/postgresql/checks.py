@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import Check, Grant
+from toolkit.dialects.postgresql import reclaim
 from toolkit.dialects.postgresql.granted import workers_by_memory, workers_by_size
 from toolkit.dialects.postgresql.release import NEWEST, OLDEST, major
 from toolkit.model.facts import Facts
@@ -15,7 +16,10 @@ from toolkit.model.values import Row
 from toolkit.model.words import OperationName
 from toolkit.units import byte_size
 
-FILES = ("doctor_settings", "doctor_state", "doctor_grants", "doctor_unmaintained", "doctor_invalid_indexes")
+FILES = (
+    "doctor_settings", "doctor_state", "doctor_grants", "doctor_unmaintained", "doctor_invalid_indexes",
+    reclaim.FILE, reclaim.HORIZON,
+)  # fmt: skip
 _BLOCK = 8192
 _OLD_TRANSACTION_SECONDS = 600.0
 _LATE_REPLICA_SECONDS = 60.0
@@ -62,7 +66,7 @@ def checks(facts: Facts) -> tuple[Check, ...]:
     else:
         lines.append(_unread(facts, "settings", "doctor_settings"))
     lines += [*_source(facts, settings), *_always_serial()]
-    lines += [*_state(facts), *_invalid_indexes(facts), *_space(facts), *_grants(facts)]
+    lines += [*_state(facts), *_invalid_indexes(facts), *reclaim.checks(facts), *_space(facts), *_grants(facts)]
     return tuple(lines)
 
 

@@ -65,6 +65,10 @@ class PostgresqlDialect(Quiet):
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
 
+    def object_files(self, operation: OperationName, *, calls: bool = False) -> tuple[str, ...]:
+        del calls
+        return WORK.of(operation).object_files
+
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         return checks.grants(facts, operation)
 

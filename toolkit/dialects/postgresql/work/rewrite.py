@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from toolkit.dialects import reclaimed
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import BEFORE, Kept
-from toolkit.dialects.postgresql import granted, space, support, workers
+from toolkit.dialects.postgresql import granted, reclaim, space, support, workers
 from toolkit.dialects.postgresql.objects import name_binds
 from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, on_table
 from toolkit.dialects.postgresql.work.vacuum import TABLES, grant_of, not_ours, row_of
@@ -31,6 +31,7 @@ class Rewrite(InSession):
     """VACUUM FULL, or CLUSTER by an index; measured on a copy."""
 
     table_files = (TABLES,)
+    object_files = (reclaim.BLOAT,)
     sizes = ()
 
     def judge(self, work: Work, facts: Facts) -> Support | None:

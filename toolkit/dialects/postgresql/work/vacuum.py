@@ -15,32 +15,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from toolkit.dialects import reclaimed
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import AFTER, Kept
-from toolkit.dialects.postgresql import support, workers
+from toolkit.dialects.postgresql import reclaim, support, workers
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.postgresql.work.base import INDEX_DEGREE, InSession, Values, change, on_table
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Effect, Mode
-from toolkit.units import count, counted, number, seconds
+from toolkit.units import count, counted, number
 
-TABLES, HORIZON = "vacuum_tables", "vacuum_horizon"
+TABLES = "vacuum_tables"
 _BEGAN = "began"
 _LAUNCHED = re.compile(r"launched (?P<workers>\d+) parallel vacuum workers? for index", re.IGNORECASE)
 _IN_ENGLISH = re.compile(r'(?:aggressively )?vacuuming "')
 _VERBOSE = "VACUUM VERBOSE"
 _DEAD_PERCENT = 20.0
-_LONG_HELD_SECONDS = 60.0
 
 
 class Vacuum(InSession):
     """VACUUM, measured on copies with dead rows."""
 
     table_files = (TABLES,)
+    object_files = (reclaim.BLOAT,)
     sizes = ()
 
     def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
-        return (HORIZON,)
+        return (reclaim.HORIZON,)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         row = row_of(work, facts)
@@ -131,7 +131,7 @@ class Vacuum(InSession):
         else:
             yield _locks(work)
             yield "what it removes cannot be undone; rows that a query can see stay as they are"
-            yield from held(facts)
+            yield from reclaim.held(facts)
         yield from _too_few_indexes(work, facts)
 
 
@@ -139,17 +139,6 @@ def dead_percent(work: Work) -> float:
     """Return the percentage of a copy's rows that are deleted."""
     asked = work.option("dead_rows")
     return float(asked) if isinstance(asked, int | float) else _DEAD_PERCENT
-
-
-def held(facts: Facts) -> Iterator[str]:
-    """Say what holds the horizon back, so that dead rows would remain."""
-    for row in facts.rows(HORIZON):
-        since = row.get("held_seconds")
-        if isinstance(since, int | float) and since < _LONG_HELD_SECONDS:
-            continue
-        lasted = f" for {seconds(float(since))}" if isinstance(since, int | float) else ""
-        age = count(int(str(row["transaction_age"] or 0)))
-        yield f"{row['holder']} holds back what VACUUM may remove{lasted} ({age} transactions): {row['remedy']}"
 
 
 def _locks(work: Work) -> str:
