@@ -124,20 +124,25 @@ def refuse_of_server(planning: PlanningContext) -> None:
 
 
 def _check_scope(varied: VariedSetting, planning: PlanningContext) -> None:
+    if varied.scope is SettingScope.RESTART:
+        _check_restart_allowed(varied.setting, planning.facts)
     if varied.scope is not SettingScope.SESSION:
         change = varied.ways.in_system(varied.setting, level_text(varied.factor.levels[0]), planning.facts)
         if varied.scope is SettingScope.RESTART:
-            _check_restart(varied.setting, change, planning)
+            _check_put_back(varied.setting, change)
 
 
-def _check_restart(setting: Setting, change: SystemChange, planning: PlanningContext) -> None:
-    """Refuse a restart that nobody allowed, or after which the former value could not be restored in any case."""
-    if not planning.facts.rows("declared_restart"):
+def _check_restart_allowed(setting: Setting, facts: Facts) -> None:
+    if not facts.rows("declared_restart"):
         raise ToolkitError(
             f"`{setting.name}` needs a restart of the server, which nobody allowed",
             code="TK-0107",
             hint="allow it by `restart = [...]` in the profile of the target, the command that restarts it",
         )
+
+
+def _check_put_back(setting: Setting, change: SystemChange) -> None:
+    """Refuse a restart after which the former value could not be restored in any case."""
     if not change.file or not writable(change.file):
         where = f"`{change.file}`" if change.file else "its file of settings"
         raise ToolkitError(
