@@ -18,21 +18,19 @@ def confounded(cells: Collection[Cell]) -> tuple[str, ...]:
     always = [names for names in alike.values() if len(names) > 1]
     never = [name for names in alike.values() if len(names) == 1 for name in names if _never_alone(name, cells)]
     return (
-        *(f"{_listed(names)} are confounded: they always change together, {_UNTOLD}" for names in always),
+        *(f"{_listed(names)} are confounded: they always change together, {_WHICH}" for names in always),
         *(f"no two configurations differ in `{name}` alone: its effect shows only with others" for name in never),
     )
 
 
-_UNTOLD = "so it cannot be told which of them makes a difference"
+_WHICH = "so it cannot be told which of them makes a difference"
 
 
 def several_at_once(pairs: Sequence[tuple[Cell, Cell]]) -> tuple[str, ...]:
     """Say of compared configurations that they differ in several factors: no single one explains the ratio."""
     changed = dict.fromkeys(tuple(name for name in a if name in b and a[name] != b[name]) for a, b in pairs)
     return tuple(
-        f"A and B differ in {_listed(names)} at once (confounded), {_UNTOLD}"
-        for names in changed
-        if len(names) > 1
+        f"A and B differ in {_listed(names)} at once (confounded), {_WHICH}" for names in changed if len(names) > 1
     )
 
 
