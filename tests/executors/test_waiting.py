@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from toolkit.errors import ToolkitError, unexpected
-from toolkit.executors import reach, waiting
+from toolkit.executors import line, reach, waiting
 from toolkit.executors.reaching import Reach, may_still_end
 from toolkit.executors.waiting import Timeouts
 from toolkit.model.protocols import Answer
@@ -286,7 +286,7 @@ def test_what_a_session_waits_for_is_cancelled_when_the_run_is_to_end(role: Role
         identity, transaction_id = "pid 7", None
 
         def execute(self, text: str, binds: object) -> Answer:
-            if cancelled.wait(None if is_cancelled else 3 * waiting._TICK_SECONDS):
+            if cancelled.wait(None if is_cancelled else 3 * line._TICK_SECONDS):
                 return Answer(notices=("cancelled",))
             return Answer(notices=("ended",))
 
@@ -309,7 +309,7 @@ def test_what_a_session_waits_for_is_cancelled_when_the_run_is_to_end(role: Role
 
 
 def test_a_session_whose_thread_died_is_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting._Line, "_run", lambda self: None)
+    monkeypatch.setattr(line.Line, "_run", lambda self: None)
     with pytest.raises(ToolkitError, match="no response"):
         waiting.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
 

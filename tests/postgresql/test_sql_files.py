@@ -36,12 +36,16 @@ LISTS = {
     "oid": "1259",
     "timeline": "00000001",
     "objects": json.dumps([['Odd "S"', ODD], [None, "nowhere"]]),
+    "before": "{}",
     "search_path": "public",
     "default_tablespace": "pg_default",
     "temp_tablespaces": "pg_default",
     "default_table_access_method": "heap",
 }
 """What files take beside the names of a table: several names, or settings."""
+IN_A_TRANSACTION = ("rows_savepoint", "rows_rollback", "rows_release")
+"""Files that work within a transaction alone, in this order."""
+ALONE = [path for path in FILES if path.stem not in IN_A_TRANSACTION]
 
 
 @pytest.fixture(scope="module", params=RELEASES)
@@ -97,7 +101,7 @@ def test_every_read_of_the_catalogue_has_its_file() -> None:
 def test_every_file_of_the_release_runs_and_gives_its_columns(release: Bench) -> None:
     number = release.facts.release.number[0]
     wrong: dict[str, str] = {}
-    for path in FILES:
+    for path in ALONE:
         low, high = versions(path)
         if low <= number <= high and (why := _wrong(release, path.stem)):
             wrong[path.stem] = why
@@ -106,7 +110,7 @@ def test_every_file_of_the_release_runs_and_gives_its_columns(release: Bench) ->
 
 def test_the_files_run_in_psql_as_they_are(release: Bench) -> None:
     number, server = release.facts.release.number[0], release.server
-    files = [path for path in FILES if versions(path)[0] <= number <= versions(path)[1]]
+    files = [path for path in ALONE if versions(path)[0] <= number <= versions(path)[1]]
     names = {**LISTS, "schema": release.schema, "name": ODD, "run": "some run", "read_only": "off"}
     given = [part for name, text in names.items() for part in ("-v", f"{name}={DIALECT.literal(text)}")]
     done = subprocess.run(
@@ -116,6 +120,11 @@ def test_the_files_run_in_psql_as_they_are(release: Bench) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count(" row") >= len(files)
+
+
+def test_the_files_of_a_transaction_work_within_one(release: Bench) -> None:
+    for text in ("BEGIN", *(sql_file("postgresql", file) for file in IN_A_TRANSACTION), "COMMIT"):
+        release.control.execute(text)
 
 
 def _wrong(release: Bench, file: str) -> str:
