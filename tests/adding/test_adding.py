@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,14 +87,15 @@ def test_what_an_engine_has_none_of_is_neither_run_nor_planned_nor_printed(
     sentence = "DuckDB has no implementation of `scrub` in dbatk"
     with scrub.added(implemented=False):
         work = scrubbing(arena, repeat)
-        with pytest.raises(ToolkitError, match=sentence):
-            start(work, arena.target(), store=store, approvals=ALLOWED, events=Heard())
-        with pytest.raises(ToolkitError, match=sentence):
-            describe(work, arena.target())
-        with pytest.raises(ToolkitError, match=sentence):
-            script(work, arena.target())
-        assert [check.evidence for check in doctor(arena.target(), work).support] == [sentence]
-        assert sentence in [check.evidence for check in doctor(arena.target()).support]
+        with closing(arena.target()) as target, pytest.raises(ToolkitError, match=sentence):
+            start(work, target, store=store, approvals=ALLOWED, events=Heard())
+        with closing(arena.target()) as target, pytest.raises(ToolkitError, match=sentence):
+            describe(work, target)
+        with closing(arena.target()) as target, pytest.raises(ToolkitError, match=sentence):
+            script(work, target)
+        with closing(arena.target()) as target:
+            assert [check.evidence for check in doctor(target, work).support] == [sentence]
+            assert sentence in [check.evidence for check in doctor(target).support]
     assert store.list_runs() == []
     assert not any(text.startswith(("ANALYZE", "VACUUM")) for text in arena.statements)
 

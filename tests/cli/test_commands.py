@@ -271,7 +271,9 @@ def test_profiles_give_target_and_work_schema(
 def test_doctor_says_what_can_be_had(dbatk: Dbatk, url: str, home: Path) -> None:
     answer = dbatk("doctor", "-t", url)
     assert answer.status == 0
-    assert "index-rebuild, stats-gather in parallel available" in " ".join(answer.out.split())
+    assert "index-rebuild, stats-gather, purge, vacuum, table-move in parallel available" in " ".join(
+        answer.out.split()
+    )
     assert all(len(line) <= 80 for line in answer.out.splitlines())
     document = json.loads(
         dbatk("doctor", "-t", url, "--source", "small", "--degree", "1,2", "--facts-out", "f.json", "--json").out

@@ -32,6 +32,9 @@ class ElsewhereTarget:
     def allow_folder(self, path: str) -> None:
         """A host keeps nobody from its folders but by their permissions."""
 
+    def allow_file(self, path: str) -> None:
+        """Nor from its files."""
+
     def keep_to(self, schema: str) -> None:
         """A host has no schemas."""
 
