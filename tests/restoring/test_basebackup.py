@@ -142,10 +142,10 @@ def test_a_stale_backup_and_a_slow_restore_fail_by_their_objectives(postgresql: 
     [
         (("--backup", "/nowhere"), 2, "there is no folder `/nowhere`"),
         (("--backup", "relative"), 2, "there is no folder"),
-        (("--backup", "{backup}", "--set", "20260101-000000F"), 2, "is for pgBackRest"),
+        (("--backup", "{backup}", "--backup-set", "20260101-000000F"), 2, "is for pgBackRest"),
         (("--method", "pgbackrest"), 2, "needs a stanza"),
         (("--method", "pgbackrest", "--stanza", "a b"), 2, "not a valid stanza name"),
-        (("--method", "pgbackrest", "--stanza", "a", "--set", "x"), 2, "is not the label"),
+        (("--method", "pgbackrest", "--stanza", "a", "--backup-set", "x"), 2, "is not the label"),
         (("--method", "pgbackrest", "--stanza", "a", "--backup", "/b"), 2, "is a folder"),
         (("--backup", "{odd}"), 2, "holds no base backup"),
         (("--backup", "{backup}", "--destination", "{backup}"), 5, "is inside the backup"),

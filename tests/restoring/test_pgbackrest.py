@@ -58,7 +58,7 @@ def test_a_broken_repository_is_caught(cluster: Cluster, place_of: Callable[...,
     content = largest.read_bytes()
     try:
         largest.write_bytes(content[:-100] + bytes(100))
-        place, status, document = _restore(cluster, place_of, "--set", label)
+        place, status, document = _restore(cluster, place_of, "--backup-set", label)
     finally:
         largest.write_bytes(content)
     assert status == 3, reason(document)

@@ -32,7 +32,7 @@ DECLARATION = OperationDeclaration(
                topic=Topic.MEASUREMENT),
         Option("method", OptionKind.CHOICE, "program that made the backup (default pg_basebackup)",
                engines=shared.POSTGRESQL, choices=("pg_basebackup", "pgbackrest")),
-        Option("set", OptionKind.TEXT, "label of one of pgBackRest's backups (default: the newest)",
+        Option("backup_set", OptionKind.TEXT, "label of one of pgBackRest's backups (default: the newest)",
                engines=shared.POSTGRESQL, factor=True),
         Option("stanza", OptionKind.TEXT, "pgBackRest stanza", engines=shared.POSTGRESQL),
         Option("backup_config", OptionKind.TEXT, "pgBackRest configuration file", engines=shared.POSTGRESQL),

@@ -37,7 +37,7 @@ def refuse(work: Work, facts: Facts) -> None:
     Raises:
         ToolkitError: TK-0107 or TK-0204, and as `refuse_folders`.
     """
-    for name in ("set", "stanza", "backup_config"):
+    for name in ("backup_set", "stanza", "backup_config"):
         if work.option(name) is not None:
             raise ToolkitError(
                 f"`--{name.replace('_', '-')}` is for pgBackRest", code="TK-0107", hint="add `--method pgbackrest`"

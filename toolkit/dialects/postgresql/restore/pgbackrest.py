@@ -27,7 +27,7 @@ _FILE = re.compile(r" P(\d+) .*: restore file ")
 
 def label(work: Work) -> str:
     """Name it by stanza and label."""
-    which = work.option("set") or "newest"
+    which = work.option("backup_set") or "newest"
     return f"stanza {work.option('stanza')}, {which}"
 
 
@@ -37,12 +37,12 @@ def refuse(work: Work, facts: Facts) -> None:
     Raises:
         ToolkitError: TK-0104 or TK-0107, and as `refuse_place`.
     """
-    stanza, label_given = work.option("stanza"), work.option("set")
+    stanza, label_given = work.option("stanza"), work.option("backup_set")
     if work.option("backup") is not None:
         raise ToolkitError(
             "`--backup` is a folder, and pgBackRest's backups have labels",
             code="TK-0107",
-            hint="give `--set LABEL`",
+            hint="give `--backup-set LABEL`",
         )
     if stanza is None:
         raise ToolkitError("a restore of pgBackRest's needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
@@ -56,7 +56,7 @@ def refuse(work: Work, facts: Facts) -> None:
         raise ToolkitError(
             f"`{label_given}` is not the label of a backup of pgBackRest's",
             code="TK-0104",
-            hint="`pgbackrest info` lists them, such as `20260101-010203F`; without --set it is the newest",
+            hint="`pgbackrest info` lists them, such as `20260101-010203F`; without --backup-set it is the newest",
         )
     restores.refuse_place(work, facts)
 
@@ -77,7 +77,7 @@ def size(work: Work, facts: Facts) -> float | None:
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Restore into the folder, with every tablespace below it."""
     folder, data = path_of(work.object), content_of(work.object)
-    backup, config = work.option("set"), work.option("backup_config")
+    backup, config = work.option("backup_set"), work.option("backup_config")
     argv = (
         path_to(PGBACKREST, facts),
         f"--stanza={work.option('stanza')}",
