@@ -203,8 +203,15 @@ def _on_what(experiment: Experiment) -> str:
 def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
     """Judge each operation at degree 2 on a table nobody named: what would silently run serially, and why."""
     table = QualifiedName("T", str(facts.value("server", "current_schema", "") or "") or None)
-    for name, declared in operations().items():
-        if declared.object not in (ObjectKind.TABLE, ObjectKind.INDEX):
+    known = {
+        name: declared
+        for name, declared in operations().items()
+        if declared.object in (ObjectKind.TABLE, ObjectKind.INDEX)
+    }
+    if absent := [name for name in known if name not in dialect.work]:
+        yield Check("operations", "note", dialect.work.absence(*absent))
+    for name, declared in known.items():
+        if name in absent:
             continue
         index = declared.object is ObjectKind.INDEX
         kind = ObjectKind.INDEX if index else ObjectKind.TABLE

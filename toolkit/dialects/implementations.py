@@ -258,9 +258,10 @@ class Implementations:
         """Return the implementation of an operation, or what stands for its absence."""
         return self._known.get(operation) or NotImplementedHere(self.absence(operation))
 
-    def absence(self, operation: OperationName) -> str:
-        """Say that there is no implementation of an operation."""
-        return f"{engine(self._engine).title} has no implementation of `{operation}` in dbatk"
+    def absence(self, *operations: OperationName) -> str:
+        """Say that there is no implementation of an operation, or of several."""
+        named = ", ".join(f"`{operation}`" for operation in operations)
+        return f"{engine(self._engine).title} has no implementation of {named} in dbatk"
 
     @contextmanager
     def registered(self, operation: OperationName, implementation: Implementation) -> Iterator[None]:
