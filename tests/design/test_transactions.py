@@ -100,6 +100,8 @@ WRONG = {
     "BEGIN; SELECT 1": "has `BEGIN`",
     "SELECT 1; COMMIT": "has `COMMIT`",
     "SET search_path = x": "has `SET`",
+    "SELECT 1; DROP TABLE t": "has `DROP`, which users do not do",
+    "/* :a */ TRUNCATE TABLE t": "has `TRUNCATE`",
     "-- nothing": "holds no statement",
     "SELECT 'open": "not closed",
     "SELECT :b": "uses `:b`",

@@ -13,7 +13,7 @@ from tests.oracle.test_judge import judge
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
-from toolkit.executors.sessions import Refusals
+from toolkit.executors import Refusals
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step

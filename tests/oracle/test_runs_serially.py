@@ -225,7 +225,11 @@ def test_a_view_on_objects_that_is_refused_is_a_line_too(view: str) -> None:
 
 @pytest.mark.parametrize("operation", thinned(ON_TABLES, 3))
 def test_fewer_than_forty_round_trips(operation: OperationName) -> None:
-    named = {**_NAMED, "index-rebuild": {"table": "GTEST"}}[operation]
+    other: dict[OperationName, dict[str, OptionValue]] = {
+        "index-rebuild": {"table": "GTEST"},
+        "table-move": {"table": "GTEST"},
+    }
+    named = {**_NAMED, **other}[operation]
     experiment = build_experiment(operation, dict(named), {"degree": (1, 4)}, General(target="t"))
     with running_standin() as standin:
         doctor(target(standin), experiment)

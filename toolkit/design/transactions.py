@@ -41,6 +41,10 @@ _CONTROLS = frozenset(
     {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE", "DECLARE", "SET"}
 )
 """First words of statements that begin or end transactions, or change what a session is."""
+_WORK = frozenset(
+    {"SELECT", "WITH", "VALUES", "TABLE", "FROM", "INSERT", "UPDATE", "DELETE", "MERGE", "CALL", "LOCK"}
+)
+"""First words of what users do. Anything else may change objects: Oracle runs DDL when it is only parsed."""
 _Bad = Callable[[str], ToolkitError]
 _EXAMPLE = "write `aid = {uniform = [1, 100000]}`; also zipf, sequence, choice, column and after (docs/files.md)"
 
@@ -234,6 +238,10 @@ def statements_of(one: WrittenTransaction, engine: EngineName) -> tuple[str, ...
                 one, f"has `{word}`, which dbatk does itself",
                 "leave it out: several statements are one transaction, which is committed at their end",
             )  # fmt: skip
+        if word and word not in _WORK:
+            raise _wrong(
+                one, f"has `{word}`, which users do not do", f"leave it out: {', '.join(sorted(_WORK))} are theirs"
+            )
         if any(token.kind is TokenKind.BROKEN for token in _plain(statement, engine)):
             raise _wrong(one, "has a quote or comment that is not closed", "close it")
     used = set().union(*(_names(statement, engine) for statement in found))

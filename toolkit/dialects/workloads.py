@@ -121,8 +121,8 @@ class RunUsers(Implementation):
     """What opens a transaction of several statements."""
 
     def support(self, work: Work, facts: Facts) -> Support:
-        assert work.users is not None
-        return self.judge(work.users, facts) or Support(SupportState.SUPPORTED)
+        judged = self.judge(work.users, facts) if work.users is not None else None
+        return judged or Support(SupportState.SUPPORTED)
 
     def judge(self, workload: Workload, facts: Facts) -> Support | None:
         """Say what keeps so many users from working here; None where nothing does."""
