@@ -150,7 +150,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "declare it in the target's profile, or do without it"),
         _entry("TK-0304", _R, "not supported here",
                "the engine, release or edition does not support it",
-               "omit the option; `dbatk doctor` shows what is supported"),
+               "leave out what is not supported; `dbatk doctor` shows what is"),
         _entry("TK-0305", _R, "does not fit",
                "the work needs more space than is available",
                "free space, or sweep less"),

@@ -49,6 +49,7 @@ def test_a_run_that_is_asked_to_stop_waits_for_no_turn() -> None:
     turns, stop = Turns(("a", "b")), Stop()
     stop.request()
     turns.take("a", stop)
+    assert turns._at_work is None
 
 
 def test_the_run_that_fails_stops_the_others_and_is_the_error() -> None:

@@ -107,6 +107,7 @@ def test_a_header_that_does_not_fit_is_refused_before_anything_moves(
         load(good, bad)
     assert refused.value.code == "TK-0107"
     assert said in refused.value.message and "bad.csv" in refused.value.message
+    assert (";" in header) == ("--delimiter ';'" in (refused.value.hint or ""))
     assert there(arena)[0][0] == 0
 
 
@@ -121,7 +122,7 @@ def _bad(tmp_path: Path, at: int, row: str) -> Path:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("9001,x,many", ("line 21", "k")),
+        ("9001,x,many", ("line 21", "k", "many")),
         ("9001,x", ("line 21",)),
         ("9001,x,1,2", ("line 21",)),
     ],
@@ -142,7 +143,7 @@ def test_a_bad_row_far_into_a_file_takes_its_chunk_back(arena: Arena, load: Made
     (trial,) = load(file).trials
     assert trial.outcome is Outcome.FAILED and trial.reason is not None
     line = next(number for number, text in enumerate(file.read_text().splitlines(), 1) if text.startswith("9001"))
-    assert f"`bad.csv`, line {line}, column k" in trial.reason
+    assert f"`bad.csv`, line {line}, column k" in trial.reason and "many" in trial.reason
     assert there(arena)[0][0] == 0
 
 

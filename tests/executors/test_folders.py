@@ -51,6 +51,8 @@ def test_an_empty_folder_with_the_generated_name_is_ours_and_any_other_without_m
     folder = tmp_path / ref.name.name
     folder.mkdir()
     assert do(backups.look(ref)).rows[0]["mark"] == ref.name.name
+    (folder / ".dbatk").touch()  # a kill before its mark was written
+    assert do(backups.look(ref)).rows[0]["mark"] == ref.name.name
     (folder / "precious").touch()
     assert do(backups.look(ref)).rows[0]["mark"] is None
     with pytest.raises(DatabaseError, match="was not created by dbatk"):

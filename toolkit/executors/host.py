@@ -5,6 +5,7 @@ A command is an argument list, never a shell. Of folders only those that bear th
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -117,14 +118,13 @@ def _identity(state: os.stat_result) -> str:
 
 
 def _mark(path: Path) -> str | None:
-    """Return the mark of a folder; an empty folder with a generated name was about to get one."""
+    """Return the mark of a folder; one that is empty, but for a mark without a word, was about to get it."""
     if path.is_symlink() or not path.is_dir():
         return None
-    try:
-        with open_file(path / MARK_FILE, os.O_NOFOLLOW) as file:
-            return file.read(_LONGEST_MARK).decode("utf-8", "replace").strip()
-    except FileNotFoundError:
-        return None if any(path.iterdir()) else path.name
+    mark = ""
+    with contextlib.suppress(FileNotFoundError), open_file(path / MARK_FILE, os.O_NOFOLLOW) as file:
+        mark = file.read(_LONGEST_MARK).decode("utf-8", "replace").strip()
+    return mark or (None if any(each.name != MARK_FILE for each in path.iterdir()) else path.name)
 
 
 def _measure(path: Path, more: Sequence[str]) -> Answer:

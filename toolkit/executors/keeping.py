@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -41,6 +41,36 @@ FIGURES = (
     "user_seconds", "system_seconds", "peak_memory_bytes", "read_bytes", "write_bytes", "output_bytes",
 )  # fmt: skip
 """What is known of a program that ended, beside its exit status and its time."""
+
+
+def begin_linked(
+    arguments: Sequence[str], variables: Mapping[str, str]
+) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Begin a Python process of our own, whose standard input is the other end of the socket that is returned.
+
+    Raises:
+        ToolkitError: TK-0203 where no process can be begun.
+    """
+    ours, its = socket.socketpair()
+    try:
+        process = subprocess.Popen(
+            [sys.executable, *arguments],
+            stdin=its.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=variables,
+            start_new_session=True,
+        )
+    except OSError as error:
+        ours.close()
+        raise ToolkitError(
+            f"no further process can be begun: {(error.strerror or type(error).__name__).lower()}",
+            code="TK-0203",
+            hint="free memory, or raise the limit of processes (`ulimit -u`)",
+        ) from None
+    finally:
+        its.close()
+    return process, ours
 
 
 @dataclass(slots=True)
@@ -199,26 +229,9 @@ class KeptPrograms:
                 self._running.remove(kept)
 
     def _begin_keeper(self, *, ends_all: bool) -> _Keeper:
-        ours, its = socket.socketpair()
         script = str(Path(keeper.__file__))
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-S", script, "all" if ends_all else "group"],
-                stdin=its.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=self._variables,
-                start_new_session=True,
-            )
-        except OSError as error:
-            ours.close()
-            raise ToolkitError(
-                f"no further process can be begun: {(error.strerror or type(error).__name__).lower()}",
-                code="TK-0203",
-                hint="free memory, or raise the limit of processes (`ulimit -u`)",
-            ) from None
-        finally:
-            its.close()
+        arguments = ("-I", "-S", script, "all" if ends_all else "group")
+        process, ours = begin_linked(arguments, self._variables)
         made = _Keeper(process, ours)
         until = time.monotonic() + _BEGIN_SECONDS
 

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import TextIO
 
 from toolkit.executors.csv_text import blocks_of, lines_before, records_of
-from toolkit.model.protocols import Answer, At, Connection, DatabaseError
+from toolkit.model.protocols import Answer, At, DatabaseError, LoadingConnection
 from toolkit.model.transfers import FileFormat, FilePart, RejectedRow, Transfer
 from toolkit.model.values import QualifiedName, Row, Scalar
 
@@ -196,7 +196,7 @@ def _unreadable(chunk: FilePart, error: Exception) -> DatabaseError:
     return DatabaseError(f"`{chunk.path}` cannot be read: {why}", code="TK-0106")
 
 
-def load(connection: Connection, text: str, transfer: Transfer, rejected: Rejected) -> Answer:
+def load(connection: LoadingConnection, text: str, transfer: Transfer, rejected: Rejected) -> Answer:
     """Load a chunk.
 
     Returns:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import cast
 
 from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.base import Dialect
@@ -22,7 +23,7 @@ from toolkit.executors.programs import Programs
 from toolkit.executors.waiting import Timeouts, Waited, open_session
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query
-from toolkit.model.protocols import Answer, Connection, DatabaseError
+from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Role, StepKind
@@ -181,7 +182,7 @@ class Sessions:
             if isinstance(connection, Waited):
                 connection.proves = step.own_read and step.session is Role.WORKER
             if step.transfer is not None:
-                return load(connection, step.text, step.transfer, self._rejected)
+                return load(cast(LoadingConnection, connection), step.text, step.transfer, self._rejected)
             return connection.execute(step.text, step.binds or None)
         except DatabaseError as error:
             if error.lost:

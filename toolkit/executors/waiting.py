@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 from toolkit.executors.line import Line, SilentError
 from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, number_of, unreachable
 from toolkit.model.engines import engine
-from toolkit.model.protocols import Answer, Connection, DatabaseError
+from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
 from toolkit.model.transfers import Stream
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
@@ -283,7 +284,7 @@ class Waited:
         Raises:
             DatabaseError: as `execute`.
         """
-        return self._asked(partial(self._session.load, text, stream))
+        return self._asked(partial(cast(LoadingConnection, self._session).load, text, stream))
 
     def _asked(self, work: Callable[[], Answer]) -> Answer:
         with self._lock:

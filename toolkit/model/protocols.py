@@ -114,17 +114,6 @@ class Connection(Protocol):
         """
         ...
 
-    def load(self, text: str, stream: Stream) -> Answer:
-        """Run a statement that takes its rows from a data file of this host.
-
-        Returns:
-            How many rows were loaded.
-
-        Raises:
-            DatabaseError: with the line within the chunk and the column, as far as the database tells.
-        """
-        ...
-
     def tag(self, action: str) -> None:
         """Say what this session does now (`ctas degree=8 trial 3`), where the engine can show it."""
         ...
@@ -135,6 +124,21 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """Close it; never raises."""
+        ...
+
+
+class LoadingConnection(Connection, Protocol):
+    """A session of an engine that implements loads: its driver takes rows from data files of this host."""
+
+    def load(self, text: str, stream: Stream) -> Answer:
+        """Run a statement that takes its rows from a data file of this host.
+
+        Returns:
+            How many rows were loaded.
+
+        Raises:
+            DatabaseError: with the line within the chunk and the column, as far as the database tells.
+        """
         ...
 
 

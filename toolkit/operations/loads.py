@@ -30,6 +30,21 @@ def reads_of_source(planner: Planner) -> list[Query]:
     return [*queries, *further]
 
 
+def reads_of_filled(planner: Planner) -> list[Query]:
+    """Return what is read about the table that is filled, and for its copies."""
+    table = planner.named("table")
+    assert table is not None
+    queries = [
+        relation_query("target", table),
+        relation_query("columns", table, "columns"),
+        relation_query("table_indexes", table, "table_indexes"),
+    ]
+    queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
+    if planner.measuring and not planner.spec.flag("bare"):
+        queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
+    return [*queries, *planner.dialect.filled_reads(table, planner.facts)]
+
+
 def reads_of_space(planner: Planner) -> list[Query]:
     """Return what is read about the places where objects go."""
     return [Query(file, file, optional=True) for file in planner.dialect.space_files(planner.facts.release)]

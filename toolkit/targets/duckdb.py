@@ -288,6 +288,8 @@ class DuckdbConnection:
             answer = self.execute(text)
         except DatabaseError as error:
             error.at = _place_of(error.message, stream.transfer)
+            why = _CSV_REASON.search(error.message) if error.at else None
+            error.headline = why[0] if why else None
             raise
         if not stream.transfer.max_rejects or stream.transfer.sample_rows is not None:
             return answer
@@ -343,6 +345,10 @@ def _translated(error: duckdb.Error) -> DatabaseError:
 
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _COLUMN = re.compile(r'column "([^"]*)"')
+_CSV_REASON = re.compile(
+    r"Could not convert [^\n]*|Expected Number of Columns: [^\n]*|Value with unterminated quote found"
+)
+"""What is wrong with a line; the first line of DuckDB's message has only its number."""
 
 
 def _place_of(message: str, transfer: Transfer) -> At | None:

@@ -17,12 +17,10 @@ from pathlib import Path
 
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer
-from toolkit.model.transfers import Stream
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, UserSession, names_in, plain_rows
-from toolkit.targets.oracle_direct import load_direct
 from toolkit.targets.oracle_guard import LicenceGuard
 
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
@@ -69,19 +67,6 @@ class OracleConnection:
         self._busy = True
         try:
             return self._run(text, present)
-        except driver.failures() as error:
-            raise driver.translate(error, self.secrets) from error
-        finally:
-            self._busy = False
-
-    def load(self, text: str, stream: Stream) -> Answer:
-        """Load rows of a file by the driver's direct path, which commits them itself at the end."""
-        observer = self.observe()
-        if observer is not None:
-            observer(text)
-        self._busy = True
-        try:
-            return Answer(rowcount=load_direct(self.raw, stream))
         except driver.failures() as error:
             raise driver.translate(error, self.secrets) from error
         finally:

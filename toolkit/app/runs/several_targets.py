@@ -98,9 +98,11 @@ class Turns:
         with self._changed:
             self._arrived.add(name)
             self._pass_on(name)
-            while not stop.requested and not self._may(name):
+            while not stop.requested:
+                if self._may(name):
+                    self._at_work = name
+                    return
                 self._changed.wait(_TICK_SECONDS)
-            self._at_work = name
 
     def leave(self, name: str) -> None:
         """Give the turn away for good."""

@@ -10,7 +10,6 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +18,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import cast
 
-from toolkit.errors import ToolkitError
 from toolkit.executors.keeper import receive, send
+from toolkit.executors.keeping import begin_linked
 from toolkit.executors.users.crew import Crew, dealt
 from toolkit.executors.users.orders import Json, access_told, measured_of, raise_told
 from toolkit.model.engines import engine
@@ -176,25 +175,8 @@ class Users:
             one.answer(_BEGIN_SECONDS, self._look)
 
     def _spawn(self) -> _Process:
-        ours, its = socket.socketpair()
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "toolkit.executors.users.process"],
-                stdin=its.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, **self._variables},
-                start_new_session=True,
-            )
-        except OSError as error:
-            ours.close()
-            raise ToolkitError(
-                f"no further process can be begun: {(error.strerror or type(error).__name__).lower()}",
-                code="TK-0203",
-                hint="free memory, or raise the limit of processes (`ulimit -u`)",
-            ) from None
-        finally:
-            its.close()
+        module = "toolkit.executors.users.process"
+        process, ours = begin_linked(("-P", "-m", module), {**os.environ, **self._variables})
         return _Process(process, ours)
 
     def _measure(self, workload: Workload) -> Answer:

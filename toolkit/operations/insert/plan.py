@@ -17,6 +17,7 @@ from toolkit.operations.loads import (
     existing_source,
     pieces_into,
     readable_columns,
+    reads_of_filled,
     reads_of_source,
     reads_of_space,
     stages_of,
@@ -46,19 +47,11 @@ class Insert:
     version = 2
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        table = planner.named("table")
-        assert table is not None
-        queries = [
-            relation_query("target", table),
-            relation_query("columns", table, "columns"),
-            relation_query("table_indexes", table, "table_indexes"),
-        ]
-        queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
-        if planner.measuring and not planner.spec.flag("bare"):
-            queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
+        queries = reads_of_filled(planner)
         if planner.spec.text("partition") is not None:
+            table = planner.named("table")
+            assert table is not None
             queries.append(relation_query("subpartitions", table, "subpartitions"))
-        queries += planner.dialect.filled_reads(table, planner.facts)
         return (*queries, *reads_of_source(planner), *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:

@@ -22,9 +22,9 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.transfers import CsvStyle, FileFormat, FilePart, Transfer
 from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind, ProbeKind
-from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.base import Piece, Planner, assemble
 from toolkit.operations.copies import refuse_kinds
-from toolkit.operations.loads import chosen_columns, column_names, reads_of_space
+from toolkit.operations.loads import chosen_columns, column_names, reads_of_filled, reads_of_space
 
 _NESTED = ("STRUCT", "MAP", "UNION")
 
@@ -36,18 +36,7 @@ class LoadFiles:
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        table = planner.named("table")
-        assert table is not None
-        queries = [
-            relation_query("target", table),
-            relation_query("columns", table, "columns"),
-            relation_query("table_indexes", table, "table_indexes"),
-        ]
-        queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
-        if planner.measuring and not planner.spec.flag("bare"):
-            queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
-        queries += planner.dialect.filled_reads(table, planner.facts)
-        return (*queries, *reads_of_space(planner))
+        return (*reads_of_filled(planner), *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:
         planner.existing("target", "table")
@@ -200,7 +189,7 @@ def _columns_in(planner: Planner, row: Row) -> tuple[str, ...]:
         if column is None:
             raise _does_not_fit(
                 row, f"column {number} is `{name}`, which `{planner.spec.text('table')}` does not have",
-                did_you_mean(name.strip(), list(known)) or _hint(style),
+                _other_delimiter(names, style) or did_you_mean(name.strip(), list(known)) or _hint(style),
             )  # fmt: skip
         if column in found:
             raise _does_not_fit(
@@ -221,6 +210,14 @@ def _by_position(planner: Planner, row: Row, names: list[str]) -> tuple[str, ...
 def _does_not_fit(row: Row, what: str, hint: str) -> ToolkitError:
     line = "" if row["format"] == FileFormat.PARQUET else ", line 1"
     return ToolkitError(f"`{row['path']}`{line}: {what}", code="TK-0107", hint=hint)
+
+
+def _other_delimiter(names: list[str], style: CsvStyle) -> str | None:
+    """Say which delimiter a header seems to have that was read as one name."""
+    found = next((each for each in ";\t|," if each != style.delimiter and each in names[0]), None)
+    if len(names) > 1 or found is None:
+        return None
+    return f"the names seem to be divided by `{found}`: add `--delimiter '{found}'`".replace("\t", "tab")
 
 
 def _hint(style: CsvStyle) -> str:

@@ -11,8 +11,7 @@ DECLARATION = OperationDeclaration(
     group="Prove that backups can be restored, and how long it takes.",
     options=(
         Option("backup", OptionKind.PATH,
-               "folder of the backup; several are compared: /backup/plain,/backup/zstd", factor=True,
-               engines=shared.NOT_ORACLE),
+               "folder of the backup; several are compared: /backup/plain,/backup/zstd", factor=True),
         Option("channels", OptionKind.DEGREE,
                "parallel channels: 4; to compare several: 1,2,4 (files copied at once, process-max of pgBackRest, "
                "threads of DuckDB)", factor=True, low=1, high=255, unit="channels"),

@@ -30,7 +30,7 @@ from toolkit.model.words import Effect, Mode, Outcome, Role, StepKind
 STANZA_OF_TRIALS = "dbatk"
 _TYPES = {"none": "none", "gzip": "gz", "lz4": "lz4", "zstd": "zst", "bzip2": "bz2"}
 _LEVELS = {"gzip": (0, 9), "lz4": (-5, 12), "zstd": (-7, 22), "bzip2": (1, 9)}
-STANZA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,126}", re.ASCII)
+_STANZA = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,126}", re.ASCII)
 _LINE = re.compile(r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}) P(?P<process>\d+)\s+\w+: (?P<text>.*)")
 _FILE = re.compile(
     r"(?:match file from prior backup|backup file) (?P<name>.+) \((?P<size>[\d.]+)(?P<unit>[KMGTP]?B),"
@@ -63,6 +63,22 @@ def refusal(work: Work) -> str | None:
     return None
 
 
+def check_stanza(stanza: object, what: str) -> None:
+    """Refuse a stanza that is missing or cannot be one.
+
+    Raises:
+        ToolkitError: TK-0104, TK-0107.
+    """
+    if stanza is None:
+        raise ToolkitError(f"{what} needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
+    if _STANZA.fullmatch(str(stanza)) is None:
+        raise ToolkitError(
+            f"`{stanza}` is not a valid stanza name",
+            code="TK-0104",
+            hint="use letters, digits, `-` and `_`; `pgbackrest info` lists existing ones",
+        )
+
+
 def refuse(work: Work, facts: Facts) -> None:
     """Refuse a stanza that cannot be one, and what a job or a trial does not take.
 
@@ -84,14 +100,7 @@ def refuse(work: Work, facts: Facts) -> None:
             code="TK-0107",
             hint="omit `--destination`",
         )
-    if stanza is None:
-        raise ToolkitError("a job of pgBackRest needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
-    if STANZA.fullmatch(str(stanza)) is None:
-        raise ToolkitError(
-            f"`{stanza}` is not a valid stanza name",
-            code="TK-0104",
-            hint="use letters, digits, `-` and `_`; `pgbackrest info` lists existing ones",
-        )
+    check_stanza(stanza, "a job of pgBackRest")
     owner, me = facts.value("data_directory", "owner"), facts.value("data_directory", "asked_by")
     if owner is not None and me not in (owner, "root"):
         raise ToolkitError(

@@ -10,7 +10,7 @@ import re
 from toolkit.dialects import restores
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
-from toolkit.dialects.postgresql.backup.pgbackrest import STANZA
+from toolkit.dialects.postgresql.backup.pgbackrest import check_stanza
 from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to, too_old
 from toolkit.dialects.postgresql.restore import server
 from toolkit.dialects.work import Call, Work
@@ -44,14 +44,7 @@ def refuse(work: Work, facts: Facts) -> None:
             code="TK-0107",
             hint="give `--backup-set LABEL`",
         )
-    if stanza is None:
-        raise ToolkitError("a restore of pgBackRest's needs a stanza", code="TK-0107", hint="give `--stanza NAME`")
-    if STANZA.fullmatch(str(stanza)) is None:
-        raise ToolkitError(
-            f"`{stanza}` is not a valid stanza name",
-            code="TK-0104",
-            hint="use letters, digits, `-` and `_`; `pgbackrest info` lists existing ones",
-        )
+    check_stanza(stanza, "a restore of pgBackRest's")
     if label_given is not None and _LABEL.fullmatch(str(label_given)) is None:
         raise ToolkitError(
             f"`{label_given}` is not the label of a backup of pgBackRest's",
