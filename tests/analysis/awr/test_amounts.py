@@ -7,14 +7,16 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.awr.made import HOUR, interval, origin
-from toolkit.analysis.awr.causes import load_factor
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
+from toolkit.analysis.awr.load import load_factor
 from toolkit.analysis.awr.sentences import cause_sentence
 from toolkit.model.interval import Listing, Statement, Wait
 from toolkit.readers.awr.averages import with_averages
 
 TENTH = {"transactions": 1.0, "user_calls": 5.0, "executes": 10.0}
+HALF = {"transactions": 5.0, "user_calls": 25.0, "executes": 50.0}
+DOUBLE = {"transactions": 20.0, "user_calls": 100.0, "executes": 200.0}
 TENFOLD = {"transactions": 100.0, "user_calls": 500.0, "executes": 1000.0}
 
 
@@ -23,19 +25,64 @@ def told(diff: IntervalDiff) -> list[str]:
 
 
 def test_what_fell_by_more_than_the_load_is_told_at_the_load_afterwards() -> None:
-    """10 sessions on CPU and a tenth of the load are one session; there is half a session."""
-    diff = compare_intervals(interval(cpu=10 * HOUR), interval(day=1, cpu=0.5 * HOUR, load=TENTH))
-    assert {one.kind: pytest.approx(one.impact) for one in diff.causes} == {"load": -9.0, "cpu": -0.5}
+    """Two sessions on CPU and half of the load are one session; there is half a session."""
+    diff = compare_intervals(interval(cpu=2 * HOUR), interval(day=1, cpu=0.5 * HOUR, load=HALF))
+    assert {one.kind: pytest.approx(one.impact) for one in diff.causes} == {"load": -1.0, "cpu": -0.5}
     assert any("0.500 fewer active sessions than the load explains" in one for one in told(diff))
 
 
 def test_what_rose_by_less_than_the_load_accounts_for_the_whole_of_what_it_spared() -> None:
-    """One session and ten times the load would be ten; there are four."""
-    diff = compare_intervals(interval(cpu=HOUR), interval(day=1, cpu=4 * HOUR, load=TENFOLD))
+    """Five sessions and twice the load would be ten; there are six."""
+    diff = compare_intervals(interval(cpu=5 * HOUR), interval(day=1, cpu=6 * HOUR, load=DOUBLE))
     first = diff.causes[0]
-    assert (first.kind, first.impact) == ("cpu", pytest.approx(-6.0))
-    assert diff.whole == pytest.approx(-6.0)
+    assert (first.kind, first.impact) == ("cpu", pytest.approx(-4.0))
+    assert diff.whole == pytest.approx(-4.0)
     assert "100 % of the change" in cause_sentence(first, diff)
+
+
+READS = "db file sequential read"
+
+
+def test_of_other_work_the_change_itself_is_told_and_not_what_the_load_would_have_made_of_it() -> None:
+    """Ten times the load takes as much CPU again, and reads that it did not have: no CPU was spared."""
+    before = interval(cpu=HOUR)
+    after = interval(day=1, cpu=2 * HOUR, waits={READS: (3 * HOUR, 1e6)}, load=TENFOLD)
+    diff = compare_intervals(before, after)
+    assert {one.key: pytest.approx(one.impact, abs=1e-3) for one in diff.causes} == {READS: 3.0, "DB CPU": 1.0}
+    assert diff.causes[0].key == READS
+    assert (diff.whole, diff.factor) == (pytest.approx(4.0), pytest.approx(10.0))
+    assert not any("load" in one or "opposite" in one for one in told(diff))
+    back = compare_intervals(after, replace(before, origin=origin(day=2)))
+    assert {one.key: pytest.approx(one.impact, abs=1e-3) for one in back.causes} == {READS: -3.0, "DB CPU": -1.0}
+    assert back.causes[0].key == READS
+
+
+def test_a_load_that_all_parts_of_db_time_went_with_explains_it_however_large_it_is() -> None:
+    once, tenfold = ({READS: (seconds, waits)} for seconds, waits in ((HOUR, 1e6), (10.5 * HOUR, 1e7)))
+    before = interval(cpu=HOUR, waits=once)
+    after = interval(day=1, cpu=10 * HOUR, waits=tenfold, load=TENFOLD)
+    diff = compare_intervals(before, after)
+    assert (diff.causes[0].kind, diff.causes[0].impact) == ("load", pytest.approx(18.0))
+    back = compare_intervals(after, replace(before, origin=origin(day=2)))
+    assert (back.causes[0].kind, back.causes[0].impact) == ("load", pytest.approx(-0.9 * 20.5))
+
+
+def test_a_statement_of_other_work_takes_waits_for_its_own_only_where_it_is_most_of_the_change() -> None:
+    waits = {READS: (3 * HOUR, 1e6)}
+    small, large = (Statement("s", 100, hours * HOUR, None, 1e7) for hours in (1, 2.9))
+    few = compare_intervals(interval(), interval(day=1, waits=waits, statements=(small,), load=TENFOLD))
+    assert [one.key for one in few.causes[:2]] == [READS, "s"]
+    most = compare_intervals(interval(), interval(day=1, waits=waits, statements=(large,), load=TENFOLD))
+    assert most.causes[0].key == "s"
+
+
+def test_waits_that_there_were_hardly_any_of_are_told_by_their_number() -> None:
+    """A thousand times the reads, each three times as long, are not a slow storage."""
+    few, many = ({READS: (seconds, waits)} for seconds, waits in ((1.0, 1000), (3000.0, 1e6)))
+    diff = compare_intervals(interval(waits=few, floor=0.1), interval(day=1, waits=many, load=TENFOLD))
+    said = told(diff)[0]
+    assert said.startswith(f"more time in `{READS}`: average wait 1.00 ms -> 3.00 ms")
+    assert "storage" not in said
 
 
 @pytest.mark.parametrize("load", [TENTH, TENFOLD, {"transactions": 11.0, "user_calls": 56.0, "executes": 112.0}])

@@ -49,7 +49,7 @@ def test_an_event_cut_shorter_in_the_long_list_than_among_the_topmost_counts_onc
 
 
 def test_a_cause_beyond_the_load_says_so() -> None:
-    load = {"transactions": 100.0, "user_calls": 500.0, "executes": 1000.0}
+    load = {"transactions": 20.0, "user_calls": 100.0, "executes": 200.0}
     waits = Listing({"log file sync": Wait("log file sync", 100.0, 100)})
     before = replace(interval(cpu=1000, load=load), waits=waits)
     after = replace(interval(day=1, cpu=1000), waits=Listing({"log file sync": Wait("log file sync", 90.0, 10)}))

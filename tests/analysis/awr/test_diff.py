@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from tests.analysis.awr.made import HOUR, interval, origin, segments
-from toolkit.analysis.awr.causes import load_factor
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.findings import headline, measures
+from toolkit.analysis.awr.load import load_factor
 from toolkit.analysis.awr.sentences import cause_sentence, evidence, worth_telling
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval, Listing, Statement, Wait

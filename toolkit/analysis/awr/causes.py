@@ -3,7 +3,8 @@
 DB time is cut twice: by what sessions did (CPU, each wait event, the rest) and by statement. More waits are a
 symptom where something else made for them, so these are distinguished:
 
-- *load*: what is in proportion to transactions and calls, together with executions or the blocks read;
+- *load*: what is in proportion to transactions and calls, together with executions or the blocks read, where
+  the intervals did the same work at all (`load.load_factor`); else the change itself is told;
 - *a statement's own part*: executed more often, or doing more work (buffer gets) each time. A statement that only
   takes longer for the same work is a victim, and no candidate;
 - *latency*: as many waits as before, each of them longer. This is the event's own, and a statement whose work is
@@ -21,8 +22,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.analysis.awr import families
-from toolkit.analysis.awr.changes import Change, matched, own_parts, rates
+from toolkit.analysis.awr.changes import Change, own_parts
 from toolkit.analysis.awr.families import IntervalPair, RisePart
+from toolkit.analysis.awr.load import asked_factor, load_factor, load_measures
 from toolkit.model.interval import Interval
 
 _NOTHING = 1e-6
@@ -30,12 +32,9 @@ _LEAST_SHARE = 0.02
 """Of the DB time of the busier interval: what is less is no cause worth a line."""
 _NAMED_SHARE = 0.25
 """Of the change: from here on what has a name stands before the rest that has none, however large."""
-_LOAD_CHANGE, _SAME = 0.1, 0.05
-_ALONE = 0.7
-"""The share of additional executions from which they are one statement's."""
-_LOAD_NAMES = ("transactions", "user_calls", "executes")
-_READING_LOAD = ("transactions", "user_calls", "logical_reads")
-"""What tells a load whose executions do more each (arrays), or are fewer of the recursive ones."""
+_SAME = 0.05
+_MOSTLY = 0.5
+"""Of the change between unlike work: from here on one statement is the cause of what sessions wait for."""
 _ROUGHLY = 1.25
 """Of the time of row locks: so much may statements that wait for them take, with whatever else they do."""
 
@@ -84,7 +83,9 @@ def causes(before: Interval, after: Interval) -> list[Cause]:
     every = (*_load(before, after, factor), *_rises(before, after, factor, least), *falls)
     found = _with_statements([one for one in _once(every) if abs(one.weight) >= least], after, before)
     whole = whole_change(before, after)
-    grew = sum(one.weight for one in found) >= 0 if whole is None else whole >= 0
+    grew = _costlier(before, after) if not whole else whole > 0
+    if grew is None:
+        grew = sum(one.weight for one in found) >= 0
     last = _rest_is_last(found, abs(whole or 0.0), grew=grew)
     return sorted(
         found, key=lambda one: ((one.impact > 0) != grew, last and one.key == families.REST, -abs(one.weight))
@@ -140,14 +141,27 @@ def whole_change(before: Interval, after: Interval) -> float | None:
 
     Where an execution costs more (or less) than before, that is what is reported: sessions that all wait
     are as many as sessions that all work, and only what they get done has changed. Else it is the DB time itself.
+    Zero where work that is not the same takes about as much DB time: then its parts have changed, not the whole.
     """
     a, b = _db_time_rate(before), _db_time_rate(after)
     if a is None or b is None:
         return None
-    expected = load_factor(before, after) * a
+    factor = load_factor(before, after)
+    if factor != asked_factor(before, after):
+        return 0.0 if abs(b - a) < _SAME * max(a, b) else b - a
+    expected = factor * a
     if expected <= 0 or abs(b / expected - 1) < _SAME:
         return b - a
     return b - min(expected, a) if b > expected else b - max(expected, a)
+
+
+def _costlier(before: Interval, after: Interval) -> bool | None:
+    """Whether what was asked takes more DB time than before, None where that is not known.
+
+    Of as much DB time for other work, what sessions spend it on now is told first where they get less done.
+    """
+    a, b = _db_time_rate(before), _db_time_rate(after)
+    return None if not a or b is None else b >= asked_factor(before, after) * a
 
 
 def _turned(evidence: Sequence[Change]) -> tuple[Change, ...]:
@@ -159,49 +173,6 @@ def _db_time_rate(side: Interval) -> float | None:
     return seconds / elapsed if seconds is not None and elapsed else None
 
 
-def load_factor(before: Interval, after: Interval) -> float:
-    """Return how many times as much was asked of the database: only as far as all measures of it agree.
-
-    Transactions, user calls and executions all grew: the least of the three. All fell: the largest. Where
-    executions went against the two others, and the blocks that were read with these, the blocks stand in for
-    them. Else 1, and 1 where one statement alone is executed more often.
-    """
-    factor, _ = _asked(before, after)
-    return 1.0 if _one_statement(before, after) else factor
-
-
-def _asked(before: Interval, after: Interval) -> tuple[float, tuple[str, ...]]:
-    """Return the factor on which measures of the load agree, and these; 1 where none do."""
-    factor, executes = _agreed(before, after, _LOAD_NAMES), rates(before, after, "executes").ratio or 1.0
-    instead = _agreed(before, after, _READING_LOAD)
-    if _changed(executes) and _changed(instead) and (executes > 1) != (instead > 1):
-        return instead, _READING_LOAD
-    return (factor if _changed(factor) else 1.0), _LOAD_NAMES
-
-
-def _agreed(before: Interval, after: Interval, names: Sequence[str]) -> float:
-    """Return by what all of these rates grew, or fell, at least; 1 where they disagree, or one is not known."""
-    known = [rates(before, after, name).ratio for name in names]
-    ratios = [one for one in known if one] if names == _LOAD_NAMES else [one or 1.0 for one in known]
-    return min(ratios) if min(ratios, default=1) > 1 else max(ratios) if max(ratios, default=1) < 1 else 1.0
-
-
-def _changed(factor: float) -> bool:
-    return max(factor, 1 / factor) > 1 + _LOAD_CHANGE
-
-
-def _one_statement(before: Interval, after: Interval) -> bool:
-    """Whether one statement alone makes for the executions that are more: then it is the cause, not the load.
-
-    Where they are fewer nothing follows: sessions that wait execute less often.
-    """
-    executes = rates(before, after, "executes").delta
-    if executes is None or executes <= 0:
-        return False
-    each = matched(before, after, lambda side: side.statements, "executions").values()
-    return any((one.delta or 0.0) >= _ALONE * executes for one in each)
-
-
 def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     """Return the DB time that more or less load accounts for: at the cost before, at most what changed."""
     a, b = _db_time_rate(before), _db_time_rate(after)
@@ -210,8 +181,7 @@ def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     grown = (factor - 1) * a
     if b is not None:
         grown = min(max(grown, min(b - a, 0.0)), max(b - a, 0.0))
-    names = dict.fromkeys((*_LOAD_NAMES, *_asked(before, after)[1]))
-    yield Cause("load", "load", grown, "load", families.load(before, after, names))
+    yield Cause("load", "load", grown, "load", families.load(before, after, load_measures(before, after)))
 
 
 def _rises(before: Interval, after: Interval, factor: float, least: float) -> Iterator[Cause]:
@@ -224,6 +194,9 @@ def _rises(before: Interval, after: Interval, factor: float, least: float) -> It
         for one in own_parts(before, after, factor)
     ]
     parts = families.parts_of(before, after, factor)
+    if factor != asked_factor(before, after):
+        # statements of other work are new, all of them: what sessions waited for is not theirs alone
+        least = max(least, _MOSTLY * abs(whole_change(before, after) or 0.0))
     owned = sum(one.weight for one in statements if one.weight >= least)
     groups = _without_owned(families.groups(IntervalPair(before, after, factor), parts), owned)
     yield from statements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.analysis.awr.causes import Cause, causes, load_factor, whole_change
+from toolkit.analysis.awr.causes import Cause, causes, whole_change
 from toolkit.analysis.awr.changes import Amount, Change, amount, changes_of, matched, rates
 from toolkit.analysis.awr.comparable import (
     IntervalDifference,
@@ -16,10 +16,8 @@ from toolkit.analysis.awr.comparable import (
 )
 from toolkit.analysis.awr.cut_names import whole_names
 from toolkit.analysis.awr.details import DetailChange, detail_changes
+from toolkit.analysis.awr.load import asked_factor, counted, load_factor
 from toolkit.model.interval import LOAD, InputOutput, Interval, Listing, Wait
-
-PER_TRANSACTION = 10
-"""Transactions an interval must hold for a figure per transaction to say something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +80,7 @@ class IntervalDiff:
     Attributes:
         swapped: The two were given in the wrong order, and are in the right one here.
         factor: How many times as much was asked of the database afterwards.
+        explained: By how much that explains more DB time; 1 where it does not (`load_factor`).
         whole: The DB time per second that the causes are to account for; above zero where it got slower.
         db_time: Per second.
         per_transaction: DB time by transaction; None where an interval holds too few.
@@ -93,6 +92,7 @@ class IntervalDiff:
     swapped: bool
     doubts: tuple[IntervalDifference, ...]
     factor: float
+    explained: float
     whole: float | None
     db_time: Change
     per_transaction: Change | None
@@ -143,7 +143,8 @@ def _diff(a: Interval, b: Interval, *, swapped: bool = False) -> IntervalDiff:
         after=b,
         swapped=swapped,
         doubts=tuple(doubts(a, b)),
-        factor=load_factor(a, b),
+        factor=asked_factor(a, b),
+        explained=load_factor(a, b),
         whole=whole_change(a, b),
         db_time=Change("DB time", *(amount(side, side.db_time_seconds) for side in (a, b))),
         per_transaction=_per(a, b, "transactions"),
@@ -180,7 +181,7 @@ def _per(a: Interval, b: Interval, name: str) -> Change | None:
     sides = []
     for side in (a, b):
         total, time = side.total(name), side.db_time_seconds
-        if total is None or total < PER_TRANSACTION or time is None:
+        if not counted(side, name) or not total or time is None:
             return None
         sides.append(Amount(time / total, None, 1.0))
     return Change(name, *sides)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -60,7 +61,11 @@ def _split(before: Interval, after: Interval, name: str, change: Change, factor:
     if latency is None or latency.before.rate is None or latency.after.rate is None or not waits[1]:
         return Split(name, 0.0, excess, tuple(evidence))
     count = Change("waits", amount(before, waits[0]), amount(after, waits[1]))
-    longer = (latency.after.rate - latency.before.rate) * (count.after.rate or 0.0)
+    grown = count.ratio or math.inf
+    # each wait took longer, but there were hardly any before: that there are many is the change
+    many = grown >= _MANY * factor and grown > (latency.ratio or 1.0)
+    number = factor * (count.before.rate or 0.0) if many else count.after.rate or 0.0
+    longer = (latency.after.rate - latency.before.rate) * number
     longer = min(max(longer, 0.0), max(excess, 0.0))
     return Split(name, longer, excess - longer, (*evidence, count))
 
@@ -112,6 +117,8 @@ _WORK = re.compile(
 """Events of which a statement that does more simply has more."""
 _RISEN, _MUCH, _FLAT = 1.3, 1.5, 1.25
 _LONGER = 1.5
+_MANY = 10.0
+"""From so many times the waits on, their number is the change, however much longer each is."""
 _PARSED = 0.3
 BUSY = 85.0
 """Percent of the host's CPU from which sessions queue for it."""

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.comparable import unaccounted
 from toolkit.analysis.awr.diff import IntervalDiff
+from toolkit.analysis.awr.load import other_work, verdict_by
 from toolkit.units import change, number, percent, seconds
 
-OTHER_WORK = 3.0
-"""From this ratio of load on two intervals did not do the same work."""
 _MOST_WAITS = 4
 SAME = 0.05
 _FROM_TIMES = 1.995
@@ -20,15 +19,11 @@ RATE_NAMES = {
 }  # fmt: skip
 
 
-_LOAD_OF = {"transaction": "transactions", "execution": "executes", "second": "db_time"}
-"""The load that each verdict is taken by."""
-
-
 def headline(diff: IntervalDiff) -> str:
     """Say whether it got faster, by the measure that allows for the load: DB time per transaction or execution.
 
-    Of loads that are `OTHER_WORK` times apart no such thing is said: the work is not the same. Nor where much of a
-    DB time was not spent in its interval.
+    Of loads that are `load.OTHER_WORK` times apart no such thing is said: the work is not the same. Nor where
+    much of a DB time was not spent in its interval.
     """
     if other := _other_work(diff):
         return f"inconclusive: not the same work: {other}"
@@ -51,19 +46,13 @@ def headline(diff: IntervalDiff) -> str:
 
 
 def _other_work(diff: IntervalDiff) -> str:
-    """Say by how much the loads are apart, nothing where they are near enough for a verdict.
-
-    What counts is the load that the verdict is taken by: as many executions that take longer are slower, however
-    many transactions they are put into.
-    """
-    name = _LOAD_OF[_measure(diff)[1]]
-    load = next((one for one in diff.load if one.key == name), diff.db_time)
-    ratio = load.ratio
-    if ratio is None or 1 / OTHER_WORK < ratio < OTHER_WORK:
+    """Say by how much the loads are apart, nothing where they are near enough for a verdict."""
+    load = other_work(diff.before, diff.after)
+    if load is None:
         return ""
     words = RATE_NAMES.get(load.key, "DB time per second").removesuffix(" per second")
     before, after = both(load, number)
-    return f"{number(ratio)} times the {words} ({before} -> {after} per second)"
+    return f"{number(load.ratio)} times the {words} ({before} -> {after} per second)"
 
 
 def _waited(diff: IntervalDiff) -> Iterator[str]:
@@ -77,23 +66,10 @@ def _waited(diff: IntervalDiff) -> Iterator[str]:
 
 
 def _measure(diff: IntervalDiff) -> tuple[Change | None, str]:
-    if diff.per_transaction is not None and _steady(diff):
+    name = verdict_by(diff.before, diff.after)
+    if name == "transactions":
         return diff.per_transaction, "transaction"
-    if diff.per_execution is not None:
-        return diff.per_execution, "execution"
-    return diff.db_time, "second"
-
-
-def _steady(diff: IntervalDiff) -> bool:
-    """Whether a transaction means the same on both sides: about as many executions in each.
-
-    Where they are batches of another size, an execution is the better measure.
-    """
-    per = []
-    for side in (diff.before, diff.after):
-        executes, transactions = side.load.get("executes"), side.load.get("transactions")
-        per.append(executes / transactions if executes and transactions else None)
-    return per[0] is None or per[1] is None or 1 / 3 < per[1] / per[0] < 3
+    return (diff.per_execution, "execution") if name else (diff.db_time, "second")
 
 
 def _verdict(ratio: float) -> str:

@@ -80,7 +80,7 @@ def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
 
 def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sign = "more" if cause.impact > 0 else "fewer"
-    beyond = " than the load explains" if cause.kind != "load" and abs(diff.factor - 1) > SAME else ""
+    beyond = " than the load explains" if cause.kind != "load" and abs(diff.explained - 1) > SAME else ""
     most = "up to " if cause.certainty < 1 else ""
     sentence = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
     whole = diff.whole
