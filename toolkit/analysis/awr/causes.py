@@ -181,7 +181,7 @@ def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
     grown = (factor - 1) * a
     if b is not None:
         grown = min(max(grown, min(b - a, 0.0)), max(b - a, 0.0))
-    yield Cause("load", "load", grown, "load", families.load(before, after, load_measures(before, after)))
+    yield Cause("load", "load", grown, "load", load_measures(before, after))
 
 
 def _rises(before: Interval, after: Interval, factor: float, least: float) -> Iterator[Cause]:

@@ -33,11 +33,6 @@ class Split:
         return ratio if ratio is not None else 1.0
 
 
-def load(before: Interval, after: Interval, names: Iterable[str]) -> tuple[Change, ...]:
-    """Return the measures of the load, before and after."""
-    return tuple(one for one in (rates(before, after, name) for name in names) if one.ratio is not None)
-
-
 def parts_of(before: Interval, after: Interval, factor: float) -> dict[str, Split]:
     """Return every event, and CPU, that took more than in proportion to the load."""
     found = {}
@@ -62,7 +57,6 @@ def _split(before: Interval, after: Interval, name: str, change: Change, factor:
         return Split(name, 0.0, excess, tuple(evidence))
     count = Change("waits", amount(before, waits[0]), amount(after, waits[1]))
     grown = count.ratio or math.inf
-    # each wait took longer, but there were hardly any before: that there are many is the change
     many = grown >= _MANY * factor and grown > (latency.ratio or 1.0)
     number = factor * (count.before.rate or 0.0) if many else count.after.rate or 0.0
     longer = (latency.after.rate - latency.before.rate) * number

@@ -10,9 +10,9 @@ from toolkit.model.interval import Interval
 
 OTHER_WORK = 3.0
 """From this ratio of load on two intervals did not do the same work."""
-LEAST_COUNT = 10
+_LEAST_COUNT = 10
 """Transactions or executions an interval must hold for a figure of one of them to say something."""
-LOAD_NAMES = ("transactions", "user_calls", "executes")
+_LOAD_NAMES = ("transactions", "user_calls", "executes")
 _READING_LOAD = ("transactions", "user_calls", "logical_reads")
 """What tells a load whose executions do more each (arrays), or are fewer of the recursive ones."""
 _LOAD_CHANGE = 0.1
@@ -47,9 +47,10 @@ def load_factor(before: Interval, after: Interval) -> float:
     return factor if not apart or _followed(before, after, factor) else 1.0
 
 
-def load_measures(before: Interval, after: Interval) -> tuple[str, ...]:
-    """Return the names of what tells the load."""
-    return tuple(dict.fromkeys((*LOAD_NAMES, *_asked(before, after)[1])))
+def load_measures(before: Interval, after: Interval) -> tuple[Change, ...]:
+    """Return what tells the load, before and after."""
+    names = dict.fromkeys((*_LOAD_NAMES, *_asked(before, after)[1]))
+    return tuple(one for one in (rates(before, after, name) for name in names) if one.ratio is not None)
 
 
 def verdict_by(before: Interval, after: Interval) -> str:
@@ -63,7 +64,7 @@ def verdict_by(before: Interval, after: Interval) -> str:
 def counted(side: Interval, name: str) -> bool:
     """Whether an interval has enough of something for a time of one of them."""
     total = side.total(name)
-    return total is not None and total >= LEAST_COUNT and side.db_time_seconds is not None
+    return total is not None and total >= _LEAST_COUNT and side.db_time_seconds is not None
 
 
 def other_work(before: Interval, after: Interval) -> Change | None:
@@ -108,17 +109,17 @@ def _followed(before: Interval, after: Interval, factor: float) -> bool:
 
 def _asked(before: Interval, after: Interval) -> tuple[float, tuple[str, ...]]:
     """Return the factor on which measures of the load agree, and these; 1 where none do."""
-    factor, executes = _agreed(before, after, LOAD_NAMES), rates(before, after, "executes").ratio or 1.0
+    factor, executes = _agreed(before, after, _LOAD_NAMES), rates(before, after, "executes").ratio or 1.0
     instead = _agreed(before, after, _READING_LOAD)
     if _changed(executes) and _changed(instead) and (executes > 1) != (instead > 1):
         return instead, _READING_LOAD
-    return (factor if _changed(factor) else 1.0), LOAD_NAMES
+    return (factor if _changed(factor) else 1.0), _LOAD_NAMES
 
 
 def _agreed(before: Interval, after: Interval, names: Sequence[str]) -> float:
     """Return by what all of these rates grew, or fell, at least; 1 where they disagree, or one is not known."""
     known = [rates(before, after, name).ratio for name in names]
-    ratios = [one for one in known if one] if names == LOAD_NAMES else [one or 1.0 for one in known]
+    ratios = [one for one in known if one] if names == _LOAD_NAMES else [one or 1.0 for one in known]
     return min(ratios) if min(ratios, default=1) > 1 else max(ratios) if max(ratios, default=1) < 1 else 1.0
 
 
