@@ -118,9 +118,14 @@ def test_cells_without_a_partner_are_named() -> None:
 
 def test_runs_without_a_common_cell_are_refused_with_an_example() -> None:
     with pytest.raises(ToolkitError) as caught:
-        compare(sweep({1: [2.0]}, run="a"), sweep({2: [2.0]}, run="b"))
+        compare(sweep({1: [2.0], 4: [1.0]}, run="a"), sweep({2: [2.0]}, run="b"))
     assert caught.value.code == "TK-0109"
     assert "a/degree=1" in caught.value.hint
+
+
+def test_two_runs_of_one_configuration_each_are_a_pair_whatever_it_is() -> None:
+    (pair,) = compare(sweep({1: [2.0]}, run="a"), sweep({2: [1.0]}, run="b")).pairs
+    assert (pair.cell_a, pair.cell_b, pair.ratio) == (cell(degree=1), cell(degree=2), 0.5)
 
 
 def test_a_cell_that_is_not_there_is_refused_with_those_that_are() -> None:

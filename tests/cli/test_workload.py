@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
+from toolkit.store import open_store
 
 SHORT = ("--measure-for", "1s", "--ramp-up", "0")
 READS = """
@@ -33,6 +34,19 @@ def test_own_transactions_that_read_are_run_once_as_a_job(dbatk: Dbatk, home: Pa
     assert found["tps"] > 0
     assert found["errors"] == 0
     assert found["latency_p99_9"] >= found["latency_p50"] > 0
+
+
+def test_the_throughput_of_each_second_is_kept_and_drawn(dbatk: Dbatk, home: Path, url: str) -> None:
+    (home / "t.toml").write_text(READS)
+    given = ("--transactions", "t.toml", "--users", "1", "--measure-for", "3s", "--ramp-up", "0")
+    assert dbatk("workload", "-t", url, *given).status == 0
+    with open_store(home / "store.sqlite") as store:
+        (trial,) = store.load_run(store.resolve("last"), samples=True).trials
+    drawn = [one for one in trial.samples if one.name == "transactions_per_s"]
+    assert [one.at_seconds for one in drawn] == [0.5, 1.5, 2.5]
+    assert sum(one.value for one in drawn) == metrics_of(dbatk)["transactions"]
+    assert dbatk("report", "last", "--out", "page.html").status == 0
+    assert "Throughput during the run" in (home / "page.html").read_text(encoding="utf-8")
 
 
 def test_the_text_that_was_given_is_kept_with_the_experiment(dbatk: Dbatk, home: Path, url: str) -> None:

@@ -13,7 +13,7 @@ from toolkit.analysis.cells import analyse
 from toolkit.analysis.compare import compare
 from toolkit.model.records import RunRecord, Sample
 from toolkit.report.chart import Chart, linear
-from toolkit.report.comparison_view import MOST_PAIRS, ratio_chart, short_names
+from toolkit.report.comparison_charts import MOST_PAIRS, comparison_charts, ratio_chart, short_names
 from toolkit.report.tables import left, table
 from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.report.view import run_view
@@ -143,6 +143,25 @@ def test_pairs_without_numbers_are_counted_and_alone_make_no_chart() -> None:
     assert chart.notes == ("2 pairs have no counted trial on one side",)
     none = compare(sweep({1: [8.0]}, run="a"), sweep({1: [None]}, run="b"))
     assert ratio_chart(none, table("", left("a"), [])) is None
+
+
+def test_one_pair_is_drawn_as_both_its_sides_with_their_trials_and_not_as_one_dot() -> None:
+    before = sweep({1: [8.0, 8.2, 8.1, 8.1, 8.15, 8.05]}, run="a")
+    after = sweep({1: [4.0, 4.2, 4.1, 4.1, 4.15, 4.05]}, run="b")
+    (chart,) = comparison_charts(make.compared(before, after), table("", left("a"), []))
+    assert chart.key == "sides"
+    middles = {mark.shape: mark.x for mark in chart.marks if mark.look == "mid"}
+    assert middles["square"] < middles["circle"], "B took less time"
+    assert len([mark for mark in chart.marks if mark.look == "raw"]) == 12
+    assert len(chart.bars) == 2
+    places = (middles["circle"], middles["square"])
+    assert all(bar.low <= x <= bar.high for bar, x in zip(chart.bars, places, strict=True))
+
+
+def test_several_pairs_have_their_ratios_drawn_beside_both_sides() -> None:
+    before, after = sweep(TIMES, run="a"), sweep(TIMES, run="b")
+    charts = comparison_charts(make.compared(before, after), table("", left("a"), []))
+    assert [chart.key for chart in charts] == ["sides", "ratio"]
 
 
 def test_pairs_are_named_by_what_varies() -> None:

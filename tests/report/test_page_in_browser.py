@@ -145,11 +145,15 @@ CONTRAST = """() => {
   const behind = e => { for (; e; e = e.parentElement) {
     const c = parse(getComputedStyle(e).backgroundColor);
     if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255] };
+  const piece = e => { const b = e.getBBox(), x = b.x + b.width / 2, y = b.y + b.height / 2;
+    const r = [...e.closest('svg').querySelectorAll('rect.span')].map(r => [r, r.getBBox()])
+      .find(([, c]) => c.x <= x && x <= c.x + c.width && c.y <= y && y <= c.y + c.height);
+    return parse(getComputedStyle(r[0]).fill) };
   const bad = [];
   for (const e of document.querySelectorAll('h1,h2,h3,p,li,dt,dd,td,th,code,a,summary,figcaption,svg text')) {
     const style = getComputedStyle(e), inSvg = e.namespaceURI.endsWith('svg');
     const ink = light(parse(inSvg ? style.fill : style.color));
-    const paper = light(behind(inSvg ? e.closest('figure') : e));
+    const paper = light(e.matches('.on') ? piece(e) : behind(inSvg ? e.closest('figure') : e));
     const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
     if (ratio < 4.5) bad.push([e.tagName, e.textContent.slice(0, 30), ratio]);
   }

@@ -114,8 +114,12 @@ def _why_not(found: RunAnalysis) -> str:
 
 def _alone(found: RunAnalysis, cell: Cell) -> str:
     median = spelled_median(found, cell)
-    if found.run.head.mode is Mode.JOB or found.by_cell[cell].n == 1:
+    if found.run.head.mode is Mode.JOB:
         return f"done once, {median}: a single execution does not show the spread"
+    if len(found.cells) > 1:
+        return f"{named(cell)} {found.judged.reaches} {median}; no other configuration has a trial that counts"
+    if found.by_cell[cell].n == 1:
+        return f"measured once, {median}: a single trial does not show the spread"
     return f"{named(cell)} {found.judged.reaches} {median}; there is no other configuration to compare it with"
 
 

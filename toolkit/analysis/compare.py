@@ -318,6 +318,8 @@ def _chosen(
         return [(_named(first, in_a, a), _named(second, in_b, b))], ()
     partners = {frozenset(cell.levels): cell for cell in in_b}
     chosen = [(cell, partners[key]) for cell in in_a if (key := frozenset(cell.levels)) in partners]
+    if not chosen and len(in_a) == len(in_b) == 1:
+        return [(in_a[0], in_b[0])], ()
     if not chosen:
         raise ToolkitError(
             f"runs `{a.head.run}` and `{b.head.run}` have no configuration in common",

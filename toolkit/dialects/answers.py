@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
-from toolkit.model.records import ItemRecord, Metric
+from toolkit.model.records import ItemRecord, Metric, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,8 @@ class Watching:
 class TrialFindings:
     """What the evidence of a trial tells besides the degree; `sentences` are warnings.
 
-    `items` are parts of the one thing on the clock that its own log tells of: pieces of a backup, its files.
+    `items` are parts of the one thing on the clock that its own log tells of: pieces of a backup, its files;
+    `samples` are what it counted itself while the clock ran.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -96,6 +97,7 @@ class TrialFindings:
     bytes: int | None = None
     cpu_seconds: float | None = None
     items: tuple[ItemRecord, ...] = ()
+    samples: tuple[Sample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

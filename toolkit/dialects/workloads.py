@@ -17,7 +17,7 @@ from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
-from toolkit.model.records import Metric
+from toolkit.model.records import Metric, Sample
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row, Support
 from toolkit.model.words import OperationName, Role, StepKind, SupportState
@@ -159,7 +159,10 @@ class RunUsers(Implementation):
         rows = kept.get("program", ())
         cpu = deltas.get("cpu_seconds")
         return TrialFindings(
-            tuple(_metrics(rows, seconds, cpu)), tuple(_doubts(rows, _users(work))), cpu_seconds=cpu
+            tuple(_metrics(rows, seconds, cpu)),
+            tuple(_doubts(rows, _users(work))),
+            cpu_seconds=cpu,
+            samples=tuple(_over_time(rows, seconds)),
         )
 
 
@@ -254,6 +257,18 @@ def _metrics(rows: tuple[Row, ...], elapsed: float, cpu: float | None) -> Iterat
     driver = _of(rows, "all")[0].get("driver_seconds")
     if driver is not None:
         yield Metric("driver_cpu_seconds", float(str(driver)), "s", SOURCE)
+
+
+_MOST_SAMPLES = 600
+
+
+def _over_time(rows: tuple[Row, ...], elapsed: float) -> Iterator[Sample]:
+    """Yield the throughput of each whole second; in a long trial the means of as many as it takes to be few."""
+    counts = [int(str(row["count"])) for row in _of(rows, "second")][: int(elapsed + 1e-6)]
+    step = max(1, -(-len(counts) // _MOST_SAMPLES))
+    for begin in range(0, len(counts), step):
+        part = counts[begin : begin + step]
+        yield Sample(begin + len(part) / 2, "transactions_per_s", sum(part) / len(part))
 
 
 def _percentiles(name: str, counts: Mapping[int, int]) -> Iterator[Metric]:

@@ -31,6 +31,8 @@ _SHADES = (1.05, 1.3, 2.0, 4.0)
 """Times as bad as the best, from which on a shade is darker."""
 _MOST_LEVELS, _MOST_ROWS = 12, 24
 TIMED = "timed"
+_OTHERS = "others together"
+_LEAST_SHARE, _WIDTH_OF_NUMBER = 0.03, 10.0
 
 
 def heat_chart(found: RunAnalysis, recommended: Collection[Cell]) -> Chart | None:
@@ -139,7 +141,7 @@ def phase_chart(found: RunAnalysis) -> Chart | None:
     names = [TIMED, *dict.fromkeys(name for each in spent.values() for name in each if name != TIMED)]
     if len(names) < 2 or not whole:
         return None
-    drawn = _drawn_names(names, spent)
+    drawn = _drawn_names(names, spent, whole)
     unit = time_unit((whole,))
     row = _BAR + 6
     bottom = _TOP + row * len(shown)
@@ -149,7 +151,13 @@ def phase_chart(found: RunAnalysis) -> Chart | None:
         for index, cell in enumerate(shown)
         for span in _stacked(cell, spent[cell], drawn, _TOP + row * index + 3, lambda at: x(at * unit.per_second))
     ]
-    ticks = tuple(Tick(_TOP + row * (at + 0.5), clean(_short(cell))) for at, cell in enumerate(shown))
+    words = [
+        ChartLabel(round((span.begin + span.end) / 2, 1), span.y + _BAR - 2.5, str(span.series + 1), look="on")
+        for span in spans
+        if span.width >= _WIDTH_OF_NUMBER
+    ]
+    varied = [name for name, levels in _varied(found).items() if len(levels) > 1]
+    ticks = tuple(Tick(_TOP + row * (at + 0.5), clean(_short(cell, varied))) for at, cell in enumerate(shown))
     rows = [
         [str(cell), *(seconds(spent[cell][name]) if name in spent[cell] else MISSING for name in names)]
         for cell in shown
@@ -165,7 +173,8 @@ def phase_chart(found: RunAnalysis) -> Chart | None:
         x=x,
         y=Scale(0.0, 1.0, bottom, _TOP, ticks),
         spans=tuple(spans),
-        legend=tuple(Legend(clean(name), series, "square") for series, name in enumerate(drawn)),
+        words=tuple(words),
+        legend=tuple(Legend(f"{series + 1} {clean(name)}", series, "square") for series, name in enumerate(drawn)),
         frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
         table=table("Phases of a trial, medians", [*left("configuration"), *right(*names)], rows),
     )
@@ -176,10 +185,11 @@ def _stacked(
 ) -> Iterator[ChartSpan]:
     """Yield the phases of a configuration one after the other."""
     at = 0.0
+    left_over = sum(took for name, took in spent.items() if name not in drawn)
     for series, name in enumerate(drawn):
-        if took := spent.get(name, 0.0):
+        if took := left_over if name == _OTHERS else spent.get(name, 0.0):
             label = f"{clean(str(cell))}: {clean(name)} {seconds(took)}"
-            yield ChartSpan(place(at), place(at + took), y, _BAR, series, label)
+            yield ChartSpan(place(at), place(at + took), y, _BAR, series, label, "phase")
             at += took
 
 
@@ -191,13 +201,19 @@ def _phases(found: RunAnalysis, cell: Cell) -> dict[str, float]:
     return {TIMED: timed, **{name: spent for name, spent in medians.items() if spent > 0 and name != TIMED}}
 
 
-def _drawn_names(names: Sequence[str], spent: dict[Cell, dict[str, float]]) -> list[str]:
-    """Return the phases that are drawn, the longest ones where there are more than colours."""
-    longest = sorted(names[1:], key=lambda name: -max(each.get(name, 0.0) for each in spent.values()))
-    kept = set(longest[: MOST_SERIES - 1])
-    return [TIMED, *(name for name in names[1:] if name in kept)]
+def _drawn_names(names: Sequence[str], spent: dict[Cell, dict[str, float]], whole: float) -> list[str]:
+    """Return the phases that are drawn; those too short to be seen, or beyond the colours, are drawn together."""
+    longest = {name: max(each.get(name, 0.0) for each in spent.values()) for name in names[1:]}
+    seen = [name for name in longest if longest[name] >= _LEAST_SHARE * whole]
+    if len(longest) - len(seen) == 1 and len(longest) < MOST_SERIES:
+        return list(names)
+    kept = set(sorted(seen, key=lambda name: -longest[name])[: MOST_SERIES - 2])
+    others = [_OTHERS] if len(kept) < len(longest) else []
+    return [TIMED, *(name for name in names[1:] if name in kept), *others]
 
 
-def _short(cell: Cell) -> str:
-    text = str(cell)
+def _short(cell: Cell, varied: Sequence[str]) -> str:
+    """Name a configuration by what varies; the names of several factors would not leave room for their levels."""
+    levels = [(name, level) for name, level in cell.levels if name in varied]
+    text = ", ".join(spell_level(level) for _, level in levels) if len(levels) > 1 else str(Cell(tuple(levels)))
     return text if len(text) <= 15 else f"{text[:14]}…"

@@ -36,6 +36,7 @@ _LABELS = {
     "write_bytes": "written to storage by the programs",
     "output_bytes": "output",
     "tps": "transactions per second",
+    "transactions_per_s": "transactions ended in each second",
     "transactions": "transactions of users",
     "latency_p50": "latency, median",
     "latency_p90": "latency, 90th percentile",

@@ -42,7 +42,7 @@ def text_table(table: Table) -> list[str]:
     by entry.
     """
     titles = [column.title for column in table.columns]
-    used = [index for index in range(len(titles)) if not table.rows or any(row[index] for row in table.rows)]
+    used = table.used
     widths = {index: max(len(titles[index]), *(len(row[index]) for row in table.rows), 0) for index in used}
     if _total(widths, used) <= line_width():
         return [_aligned(table, used, widths, line) for line in (titles, *table.rows)]

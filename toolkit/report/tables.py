@@ -38,6 +38,12 @@ class Table:
     marks: tuple[str, ...] = ()
 
     @property
+    def used(self) -> tuple[int, ...]:
+        """The columns that say something in any row: all of them where there is no row."""
+        every = range(len(self.columns))
+        return tuple(at for at in every if not self.rows or any(row[at] for row in self.rows))
+
+    @property
     def broad(self) -> bool:
         """Whether it is too wide for upright paper, although a last column of words wraps."""
         titles = [len(column.title) for column in self.columns]
@@ -93,13 +99,14 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Collection[C
     """Return the table of cells: levels, median and interval, speed-up and efficiency, how many trials."""
     names, judged = _factor_names(found.run), found.judged
     with_speed = _with_speed(found)
+    rival = best if len(found.cells) > 1 else None  # alone it is no lowest
     columns = [*_factor_columns(found.run), *right(judged.median, spread_title(found.cells))]
     columns += right(judged.gain, "efficiency") if with_speed else []
     rows = []
     for summary in found.cells:
         speed = [_speedup(summary), percent(_pct(summary.efficiency))] if with_speed else []
         values = [judged.spell(summary.median), spread(summary, judged)]
-        remark = _remark(summary, best, recommended, judged.best_median, "recommended")
+        remark = _remark(summary, rival, recommended, judged.best_median, "recommended")
         rows.append([*_levels(summary.cell, names), *values, *speed, count(summary.n), remark])
     return table("Cells", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended))
 
@@ -115,13 +122,14 @@ def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Collec
     if len(names) != 1 and sum(widths) + 2 * len(widths) > _WIDEST_LEVELS:
         factors, levels = left("configuration"), [[str(summary.cell)] for summary in found.cells]
     with_speed = _with_speed(found)
+    rival = best if len(found.cells) > 1 else None  # alone it is no lowest
     columns = [*factors, *right(judged.median, spread_title(found.cells))]
     columns += right(judged.gain, "eff.") if with_speed else []
     rows = []
     for summary, level in zip(found.cells, levels, strict=True):
         speed = [ratio(summary.speedup), percent(_pct(summary.efficiency))] if with_speed else []
         values = [judged.spell(summary.median), spread(summary, judged)]
-        remark = _remark(summary, best, recommended, judged.best_median, "use")
+        remark = _remark(summary, rival, recommended, judged.best_median, "use")
         rows.append([*level, *values, *speed, count(summary.n), remark])
     return table("Cells", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
 

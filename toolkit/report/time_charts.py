@@ -196,7 +196,9 @@ _MEMORY = _Panel("memory", "Memory and temporary space during the run", "bytes",
 _SESSIONS = _Panel("sessions", "Parallel workers and sessions during the run", "count", "count")
 
 _WAITS = _Panel("waits", "Waits of dbatk's sessions during the run", "count", "sessions")
-_KNOWN = (_CPU, _DISK, _MEMORY, _SESSIONS, _WAITS)
+_THROUGHPUT = _Panel("throughput", "Throughput during the run", "1/s", "transactions per second")
+_KNOWN = (_THROUGHPUT, _CPU, _DISK, _MEMORY, _SESSIONS, _WAITS)
+_BY_ENDING = {"transactions_per_s": _THROUGHPUT, "_pct": _CPU, "_bytes_per_s": _DISK, "_bytes": _MEMORY}
 Point = tuple[float, float, int]
 """Seconds since the run began, value, trial."""
 
@@ -237,12 +239,9 @@ def _traces(run: RunRecord) -> Iterable[_Trace]:
 
 
 def _panel(name: str) -> _Panel:
-    if name.endswith("_pct"):
-        return _CPU
-    if name.endswith("_bytes_per_s"):
-        return _DISK
-    if name.endswith("_bytes"):
-        return _MEMORY
+    for ending, panel in _BY_ENDING.items():
+        if name.endswith(ending):
+            return panel
     if name.startswith("waiting_"):
         return _WAITS
     if "workers" in name or "sessions" in name or name.startswith("working_"):

@@ -42,6 +42,7 @@ from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.units import count, counted, number, seconds
 
 _SCRIPTS = ("script*.sql", "plan-*.txt")
+_LONGEST_WORK = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +160,15 @@ def work_of(run: RunRecord) -> str:
 
 def worked_on(experiment: Experiment) -> str:
     """Name the object that an experiment works on, if it has one."""
-    named = (experiment.options.get(name) for name in ("table", "index", "schema", "source"))
+    program = experiment.options.get("command")
+    if isinstance(program, tuple):
+        return _short(shlex.join(program))
+    named = (experiment.options.get(name) for name in ("table", "index", "schema", "source", "builtin"))
     return next((_option(value) for value in named if value), "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_WORK else f"{text[: _LONGEST_WORK - 1]}…"
 
 
 def place_of(target: str) -> str:
@@ -168,6 +176,8 @@ def place_of(target: str) -> str:
     _, separator, rest = target.partition("://")
     if not separator:
         return target
+    if not rest:
+        return "this host"
     where, _, database = rest.partition("?")[0].rpartition("/")
     host = where.rpartition("@")[2].rstrip("/").partition(":")[0]
     return (
@@ -202,7 +212,9 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
     yield "run", f"{head.run}{f' ({head.label})' if head.label else ''}"
     if experiment.name:
         yield "experiment", experiment.name
-    yield "target", " / ".join(dict.fromkeys(filter(None, (experiment.target, head.target_name))))
+    yield "target", experiment.target
+    if head.target_name not in ("", experiment.target):
+        yield "identity", head.target_name
     what = ", ".join(_said(name, value) for name, value in experiment.options.items())
     yield "what", f"{experiment.operation}{f': {what}' if what else ''}"
     factors = factors_of(run)

@@ -28,7 +28,7 @@ from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.runner.undoing import Undone
 from toolkit.runner.until_known import until_known
-from toolkit.units import counted
+from toolkit.units import counted, seconds
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
 
@@ -189,7 +189,7 @@ class Sweep:
         next_one = self._progress.expect([planned.cell]) or 0.0
         if self._progress.spent + next_one <= budget:
             return True
-        self._context.warn(f"the budget of {budget:g} s is used up; `dbatk runs resume` continues")
+        self._context.warn(f"the budget of {seconds(budget)} is used up; `dbatk runs resume` continues")
         return False
 
     def _fits(self, planned: PlannedTrial) -> bool:
@@ -326,8 +326,8 @@ class Sweep:
         context.stop.look()
         context.stop.refuse_if_disowned()
         last = ""
-        for seconds in _RECONNECT_SECONDS:
-            if context.stop.wait(seconds):
+        for pause in _RECONNECT_SECONDS:
+            if context.stop.wait(pause):
                 return False
             try:
                 self._end_orphans()

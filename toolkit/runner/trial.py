@@ -121,6 +121,7 @@ def run_trial(
         found = tell(context, planned, works[0], state.kept, state.peaks, state.timed.elapsed_seconds)
         state.metrics += found.metrics
         state.items = found.items
+        state.samples += found.samples
         state.metrics += gathering.counted(state.kept)
     judged = judge_trial(context, state.timed, state.error, pieces, state.kept, state.peaks, state.notices)
     if judged.has_time:
