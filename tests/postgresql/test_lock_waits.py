@@ -349,3 +349,82 @@ def test_a_table_that_is_locked_as_it_is_made_does_not_keep_its_window_open(
         record = store.load_run(start(experiment, target, store=store, approvals=policy, events=heard, stop=stop))
     assert [(each.outcome.value, each.error_code) for each in record.trials] == [("ok", None)]
     assert any("could not be read" in each and "user request" in each for each in record.warnings), record.warnings
+
+
+@contextmanager
+def _held(server: Server, table: str, application: str = "billing") -> Iterator[Any]:
+    """Hold a table alone, in a session whose name is what somebody gave it."""
+    with server.connect(application_name=application) as holder:
+        holder.autocommit = False
+        holder.execute(f"/* by hand */ LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")  # type: ignore[call-overload]
+        yield holder
+
+
+@pytest.mark.parametrize(
+    ("operation", "options"),
+    [
+        ("index-rebuild", {"table": "{}.big"}),
+        ("stats-gather", {"table": "{}.big"}),
+        ("index-build", {"table": "{}.big", "columns": "id"}),
+        ("ctas", {"source": "{}.big", "table": "{}.made"}),
+    ],
+    ids=["index-rebuild", "stats-gather", "index-build", "ctas"],
+)
+def test_who_holds_a_table_is_named_where_its_catalogue_cannot_be_read(
+    operation: OperationName, options: dict[str, str], postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    given: dict[str, object] = {name: text.format(schema) for name, text in options.items()}
+    sent: list[str] = []
+    with _held(postgresql_server, f"{schema}.big") as holder, pytest.raises(ToolkitError) as raised:
+        pid = holder.info.backend_pid
+        job(
+            postgresql_server, tmp_path / "store.sqlite", operation,
+            {**given, "lock_wait": "1s", "lock_tries": 2}, sent.append,
+        )  # fmt: skip
+    told = raised.value.sentence
+    assert f"it waited for pid {pid} (user `dbatk`, application `billing`, in a transaction for " in told
+    assert "idle after LOCK" in told
+    tried = sent.count(sql_file("postgresql", "relation"))
+    assert tried in (2, 4), "of one or two tables, once for each of the tries"
+
+
+def test_a_table_that_is_free_at_the_second_try_is_worked_on(
+    postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    reads: list[str] = []
+    with _held(postgresql_server, f"{schema}.big") as holder:
+
+        def observe(text: str) -> None:
+            reads.extend([text] if text == sql_file("postgresql", "relation") else [])
+            if len(reads) == 2:
+                holder.commit()
+
+        items = job(
+            postgresql_server, tmp_path / "store.sqlite", "stats-gather",
+            {"table": f"{schema}.big", "lock_wait": "1s"}, observe,
+        )  # fmt: skip
+    assert items == [("big", "ok")]
+
+
+def test_who_keeps_a_statement_from_its_lock_is_named_in_its_result(
+    postgresql_server: Server, schema: str, tmp_path: Path
+) -> None:
+    target, store = target_of(postgresql_server), tmp_path / "store.sqlite"
+    options = {"schema": schema, "lock_wait": "1s", "lock_tries": 1}
+    with (
+        open_store(store) as opened,
+        postgresql_server.connect(application_name="pay\nroll <b>") as holder,
+    ):
+        holder.autocommit = False
+        holder.execute(f"UPDATE {schema}.big SET id = id WHERE id < 9")  # type: ignore[call-overload]
+        run = start(
+            Experiment(postgresql_server.url, "index-rebuild", options, (Factor("degree", (1,)),), Mode.JOB),  # type: ignore[arg-type]
+            target, store=opened, approvals=Approvals(not_production=True), events=Heard(),
+        )  # fmt: skip
+        pid = holder.info.backend_pid
+        (trial_record,) = opened.load_run(run).trials
+    told = {item.label.rpartition(".")[2]: item.reason or "" for item in trial_record.items}
+    assert f"lock timeout; it waited for pid {pid} (user `dbatk`, application `" in told["big_ix"]
+    assert "idle after UPDATE)" in told["big_ix"]
+    assert "\n" not in told["big_ix"]
+    assert told["small_ix"] == ""

@@ -20,8 +20,9 @@ RENAMED = {
     "--anytime": "--allow-closed-window",
     "--unseen-ok": "--allow-unchecked",
     "--force": "--allow-unlike",
+    "--lock-timeout": "--lock-wait",  # pg_dump, pg_repack: the setting's own name
 }
-"""Options by their earlier names, which a cron line may have: they still work."""
+"""Options by their earlier names, which a cron line may have, and by PostgreSQL's: they work, too."""
 
 HABITS: dict[str, str] = {
     # what it is called elsewhere: the options it may be here, the first that a command has; or a sentence
@@ -49,7 +50,6 @@ HABITS: dict[str, str] = {
     "--no-color": "`--color never` turns colour off",  # git
     "--time": "--time-limit",
     "--timeout": "--time-limit",
-    "--lock-timeout": "--lock-wait",
     "--schemas": "--schema",  # expdp
     "--owner": "--schema",
     "--ownname": "--schema",  # DBMS_STATS

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.records import ItemRecord, Metric, Sample
+from toolkit.model.values import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,19 @@ class EndlessWait:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockedBy:
+    """How to learn, while sessions of a run wait for locks, who has them.
+
+    Attributes:
+        call: lists who blocks them, a row each, by `session_id`; its bind is `run`.
+        tell: says of the rows of one session who that is.
+    """
+
+    call: Call
+    tell: Callable[[Sequence[Row]], str]
+
+
+@dataclass(frozen=True, slots=True)
 class LockWaits:
     """How the control session waits for locks of others: set before its first change, and tried again.
 
@@ -181,10 +196,12 @@ class LockWaits:
         begin: statements that let it wait.
         busy: codes that say that the lock was not free in time.
         tries: how often a change, or an object of a job, is tried; objects that were locked come back at the end.
-        reads: whether queries of the catalogue wait for locks, too.
+        reads: whether queries of the catalogue wait for locks, too; they are tried as often.
+        blocked_by: tells who has them; None where the database is not asked.
     """
 
     begin: tuple[Call, ...] = ()
     busy: frozenset[str] = frozenset()
     tries: int = 1
     reads: bool = False
+    blocked_by: BlockedBy | None = None

@@ -11,12 +11,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
 from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.executors.blocking import Blockers
 from toolkit.executors.host import run_folder
 from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
@@ -29,6 +30,8 @@ from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Role, StepKind
 from toolkit.rendering import sql_file, step_of
 from toolkit.targets.base import ProgramAccess, SessionTag, Target
+
+_T = TypeVar("_T")
 
 
 class Sessions:
@@ -46,6 +49,7 @@ class Sessions:
         self._lock = threading.Lock()
         self.programs = Programs(run, target)
         self._waits = LockWaits()
+        self._blockers = Blockers(target, self._tag)
         self._waiting: Connection | None = None
         self._ours: Callable[[str], bool] | None = None
         self._claimed: Connection | None = None
@@ -130,7 +134,10 @@ class Sessions:
         with self._lock:
             found = self._open.get(key)
         if found is None:
-            found = open_session(self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts)
+            found = open_session(
+                self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts,
+                blockers=self._blockers,
+            )  # fmt: skip
             if role is Role.CONTROL:
                 try:
                     self._claim(found)
@@ -149,14 +156,20 @@ class Sessions:
         """
         if step.kind in ON_HOST:
             return self._run_on_host(step)
-        changes = step.session is Role.CONTROL and step.effect is not Effect.READS
-        for _ in range(self._waits.tries - 1 if changes else 0):
-            try:
-                return self._run_anew(step, number)
-            except DatabaseError as error:
-                if error.code not in self._waits.busy:
-                    raise
+        if step.session is Role.CONTROL and (self._waits.reads or step.effect is not Effect.READS):
+            return self.trying_again(lambda: self._run_anew(step, number))
         return self._run_anew(step, number)
+
+    def trying_again(self, work: Callable[[], _T]) -> _T:
+        """Do what waits for locks of others, as often as the options say while they are not free in time."""
+        for _ in range(self._waits.tries - 1):
+            try:
+                return work()
+            except (DatabaseError, ToolkitError) as error:
+                code = error.code if isinstance(error, DatabaseError) else error.database_code
+                if code not in self._waits.busy:
+                    raise
+        return work()
 
     def _run_anew(self, step: Step, number: int) -> Answer:
         try:
@@ -273,6 +286,7 @@ class Sessions:
     def close(self) -> None:
         """Close all sessions; never raises."""
         self.programs.close()
+        self._blockers.close()
         with self._lock:
             everything, self._open = list(self._open.values()), {}
         for connection in everything:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
+from toolkit.executors.blocking import FIRST_SECONDS, Blockers
 from toolkit.executors.line import Line, SilentError
 from toolkit.executors.reaching import PROBE_SECONDS, Asking, Reach, number_of, unreachable
 from toolkit.model.engines import engine
@@ -157,7 +158,13 @@ class Timeouts:
 
 
 def open_session(
-    target: Target, role: Role, tag: SessionTag, *, read_only: bool = False, timeouts: Timeouts | None = None
+    target: Target,
+    role: Role,
+    tag: SessionTag,
+    *,
+    read_only: bool = False,
+    timeouts: Timeouts | None = None,
+    blockers: Blockers | None = None,
 ) -> Connection:
     """Open a session that is given up when the database no longer answers anybody.
 
@@ -167,6 +174,7 @@ def open_session(
         tag: by which the session is found.
         read_only: whether it may only read.
         timeouts: shared by the sessions of a run.
+        blockers: tells of whom they wait for locks.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, in time once somebody asked to end, or when it answers
@@ -190,7 +198,7 @@ def open_session(
         line.end(lambda found: found.close())
         raise
     timeouts.heard()
-    return Waited(session, line, target, timeouts, tag.run, role)
+    return Waited(session, line, target, timeouts, tag.run, role, blockers)
 
 
 class _Hurry:
@@ -243,8 +251,16 @@ class Waited:
     """A session whose answers are waited for while the database answers anybody."""
 
     def __init__(
-        self, session: Connection, line: Line, target: Target, timeouts: Timeouts, run: str, role: Role
+        self,
+        session: Connection,
+        line: Line,
+        target: Target,
+        timeouts: Timeouts,
+        run: str,
+        role: Role,
+        blockers: Blockers | None = None,
     ) -> None:
+        self._blockers = None if role is Role.MONITOR else blockers
         self._session, self._line, self._target, self._timeouts, self._run_id = (
             session,
             line,
@@ -291,8 +307,11 @@ class Waited:
             self._calls += 1
         number = number_of(self._session)
         watch = _Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
+        lasts_since = time.monotonic() + FIRST_SECONDS
 
         def is_over() -> bool:
+            if self._blockers is not None and time.monotonic() >= lasts_since:
+                self._blockers.look(lasts_since)
             if self._ends_with_run and (self._timeouts.cancels or (self.proves and self._timeouts.proved_enough)):
                 self._timeouts.cancelled = True
                 self.cancel()  # again at each tick: one that came between two statements hit nothing
@@ -305,6 +324,10 @@ class Waited:
             raise DatabaseError(
                 "the database does not respond; the statement may still be running", code="TK-0202", lost=True
             ) from None
+        except DatabaseError as error:
+            if self._blockers is not None:
+                self._blockers.name(error, number, lasts_since)
+            raise
         except (KeyboardInterrupt, SystemExit):
             self.cancel()
             if (cancelling := self._cancelling) is not None:

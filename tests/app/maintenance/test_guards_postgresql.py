@@ -379,6 +379,21 @@ def test_a_trial_that_runs_is_stopped_by_a_guard_and_gone_on_with(server: Server
     assert head.experiment.guards[1] == "max_active_sessions=0"
 
 
+def test_a_trial_that_is_to_be_stopped_is_not_waited_for_without_end_either(server: Server, store: Store) -> None:
+    with server.connect() as other, server.connect() as ends:
+        asleep = threading.Thread(target=swallowing, args=(other, "SELECT pg_sleep(30)"))
+        asleep.start()
+        with pytest.raises(ToolkitError) as stopped:
+            guarded_run(
+                server, store, Told({}), "SELECT 1 AS one", "max_active_sessions=0", "on_breach=stop", "looks=2"
+            )
+        ends.execute("SELECT pg_cancel_backend(%s)", [other.info.backend_pid])
+        asleep.join()
+    assert stopped.value.code == "TK-0311" and "not started after waiting" in stopped.value.message
+    (head,) = store.list_runs()
+    assert head.state == "interrupted" and f"resume {head.run}" in str(stopped.value.hint)
+
+
 def swallowing(session: psycopg.Connection[tuple[object, ...]], query: str) -> None:
     with suppress(psycopg.errors.QueryCanceled):
         session.execute(query.encode())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
@@ -19,7 +19,7 @@ from toolkit.app.targets import ResolvedTarget
 from toolkit.design.guards import guards_of
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
-from toolkit.model.plan import PlanStep
+from toolkit.model.plan import Guards, OnBreach, PlanStep
 from toolkit.model.protocols import Event, Events
 from toolkit.runner import Gates, Stop
 
@@ -57,6 +57,17 @@ class RunGuards:
         return f"`dbatk runs resume {self.run}` continues it, under the same guards"
 
 
+def _guards_of_run(experiment: Experiment) -> Guards:
+    """Return the guards; what is to be stopped where it runs is not waited for either, unless it is said how long.
+
+    A trial that may not begin is given up after as many looks as one at work; a plan has a window instead.
+    """
+    guards = guards_of(experiment.guards)
+    if guards.on_breach is not OnBreach.STOP or guards.wait_at_most_seconds is not None:
+        return guards
+    return replace(guards, wait_at_most_seconds=guards.looks * guards.every_seconds)
+
+
 def guarding(resolved: ResolvedTarget, events: Events) -> Guarding:
     """Return what watches the guards of a run while it lasts.
 
@@ -70,7 +81,7 @@ def guarding(resolved: ResolvedTarget, events: Events) -> Guarding:
         if not experiment.guards:
             yield Gates()
             return
-        step = PlanStep(str(experiment.operation), experiment.operation, guards=guards_of(experiment.guards))
+        step = PlanStep(str(experiment.operation), experiment.operation, guards=_guards_of_run(experiment))
         place = PlanTarget(experiment.target, resolved, (TargetStep(step, experiment),))
 
         def say(sentence: str) -> None:

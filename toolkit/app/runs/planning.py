@@ -46,7 +46,10 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     planning = PlanningContext(experiment, dialect, read_base_facts(dialect, sessions))
     reads = reads_of(planning.operation, planning.planner())
     reads += settings_reads(experiment, dialect, planning.facts.release)
-    facts = of_those_varied(experiment, read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts))
+    read = sessions.trying_again(
+        lambda: read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)
+    )  # what others hold alone shows neither its size nor its definition
+    facts = of_those_varied(experiment, read)
     facts = _surveyed(replace(planning, facts=facts), sessions)
     planning = replace(planning, facts=facts)
     how, planner = dialect.work.of(experiment.operation), planning.planner()

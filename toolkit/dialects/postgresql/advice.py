@@ -114,7 +114,7 @@ _ENTRIES = (
     _entry("55006", "the object is in use", "check pg_stat_activity for who uses it, and try again", passing=_P),
     _entry("55P02", "the setting needs a restart or reload", "set it in postgresql.conf"),
     _entry("55P03", "a lock could not be obtained in time",
-           "find the blocker with pg_blocking_pids(), or wait longer (--lock-wait, default 60s); after CREATE "
+           "let the transaction that has it end, or wait longer (--lock-wait, default 60s); after CREATE "
            "INDEX CONCURRENTLY look for an INVALID index", passing=_P),
     _entry("57014", "the statement was cancelled, by somebody or by the statement_timeout of the role or database",
            "add `?options=-c statement_timeout=0` to the URL, or ALTER ROLE ... SET it; see --time-limit"),
