@@ -16,5 +16,6 @@ SELECT (SELECT s.setting FROM pg_catalog.pg_settings s WHERE s.name = 'data_dire
                                                 FROM pg_catalog.pg_config() c WHERE c.name = ''CONFIGURE''') t)
        END AS built_with,
        (SELECT sum(pg_catalog.pg_database_size(d.oid))::bigint FROM pg_catalog.pg_database d
-         WHERE has_database_privilege(d.oid, 'CONNECT')) AS byte_count
+         WHERE has_database_privilege(d.oid, 'CONNECT')) AS byte_count,
+       pg_catalog.pg_database_size(current_database()) AS database_bytes
   FROM pg_catalog.pg_roles r WHERE r.rolname = current_user;

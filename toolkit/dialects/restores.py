@@ -156,6 +156,12 @@ def records(kept: Kept, key: str) -> list[list[str]]:
     return [row or [""] for row in csv.reader(str(row["line"] or "") for row in rows)]
 
 
+def cell(kept: Kept, key: str, column: int) -> str | None:
+    """Return a column of the first row, counted from 0; None where it is empty or missing."""
+    rows = records(kept, key)
+    return rows[0][column] or None if rows and len(rows[0]) > column else None
+
+
 def refuted(work: Work, kept: Kept, point: datetime | None, now: datetime | None) -> str | None:
     """Say which check the restored data did not pass; None where all did."""
     wrong = [*_differing(work, kept), *_false(work, kept), *_too_old(work, point, now)]
@@ -244,6 +250,11 @@ def times(kept: Kept, phases: Mapping[str, int]) -> dict[str, float]:
     return found
 
 
+def recovery_seconds(took: Mapping[str, float]) -> float:
+    """Return the recovery time: that of copy and start, without what only the try needs."""
+    return took.get("copy", 0.0) + took.get("start", 0.0)
+
+
 def findings(
     kept: Kept, took: Mapping[str, float], by: str, point: datetime | None, now: datetime | None, proof: str
 ) -> TrialFindings:
@@ -257,8 +268,7 @@ def findings(
         now: when that was asked.
         proof: what compared the content of the files with their checksums; empty where nothing did.
     """
-    recovery = took.get("copy", 0.0) + took.get("start", 0.0)
-    metrics = [Metric("recovery_seconds", recovery, "seconds", by)]
+    metrics = [Metric("recovery_seconds", recovery_seconds(took), "seconds", by)]
     metrics += [Metric(f"{name}_seconds", value, "seconds", by) for name, value in took.items()]
     metrics.append(Metric("proved", 1.0 if proof else 0.0, "yes/no", proof or by))
     sentences: list[str] = []

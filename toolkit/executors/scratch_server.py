@@ -2,8 +2,9 @@
 
 `configure DATA` reads the configuration from its standard input: it is the only one that counts, for what the
 backup brought (settings that archive, replicate or load libraries, a standby's signal) is taken away, but for how
-the archived log is read. `start` waits until the server is open, and tells the cause if it does not open. `stop`
-ends every process that works in the folder, whoever started it, and needs no file of the server's for it.
+the archived log is read. With `--new` the cluster is no backup's, but was just made. `start` waits until the
+server is open, and tells the cause if it does not open. `stop` ends every process that works in the folder,
+whoever started it, and needs no file of the server's for it.
 """
 
 from __future__ import annotations
@@ -45,10 +46,12 @@ def main(arguments: list[str]) -> int:
             one.add_argument("--pg-ctl", required=True)
             one.add_argument("--log", type=Path, required=True)
             one.add_argument("--user")
+        if name == "configure":
+            one.add_argument("--new", action="store_true")
         one.add_argument("data", type=Path)
     given = reader.parse_args(arguments)
     acts: dict[str, Callable[[], str | None]] = {
-        "configure": lambda: configure(given.data, sys.stdin.read()),
+        "configure": lambda: configure(given.data, sys.stdin.read(), new=given.new),
         "start": lambda: start(given.data, given.pg_ctl, given.log, given.user),
         "stop": lambda: stop(given.data),
     }
@@ -61,9 +64,9 @@ def main(arguments: list[str]) -> int:
     return 0 if problem is None else 1
 
 
-def configure(data: Path, text: str) -> str | None:
+def configure(data: Path, text: str, *, new: bool) -> str | None:
     """Write the configuration; return what stands in the way."""
-    if not (data / "backup_label").is_file():
+    if not new and not (data / "backup_label").is_file():
         return "`backup_label` is missing: the server would begin at the wrong place of the log"
     owner, auto = data.stat(), data / "postgresql.auto.conf"
     kept = []

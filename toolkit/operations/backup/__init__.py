@@ -14,8 +14,8 @@ _OF_ALL = (
     ),
     Option("channels", OptionKind.DEGREE,
            "parallel channels: 4; to compare several: 1,2,4 (RMAN channels, process-max of pgBackRest, workers "
-           "that compress for pg_basebackup, threads of DuckDB)", factor=True, low=1, high=255,
-           unit="channels"),
+           "that compress for pg_basebackup, sessions of pg_dump, threads of DuckDB)", factor=True, low=1,
+           high=255, unit="channels"),
     Option("destination", OptionKind.PATHS,
            "folder for the backup, which gets its own subfolder (several on oracle)",
            topic=Topic.WHERE),
@@ -25,6 +25,13 @@ _OF_ALL = (
            "never the last one that was verified", engines=shared.NOT_ORACLE,
            elsewhere="RMAN keeps backups by its retention policy (CONFIGURE RETENTION POLICY); dbatk never runs "
            "DELETE OBSOLETE"),
+    Option("scope", OptionKind.CHOICE,
+           "what to back up (default database): RMAN has tablespace, pdb, datafile and archivelog, pg_dump has "
+           "schema and table", engines=shared.NOT_DUCKDB,
+           choices=("database", "tablespace", "pdb", "datafile", "archivelog", "schema", "table")),
+    Option("of", OptionKind.NAMES,
+           "names for --scope: tablespaces, PDBs, data file names or numbers, schemas, tables",
+           engines=shared.NOT_DUCKDB),
     Option("window", OptionKind.DURATION, "report whether the backup fits into this time",
            topic=Topic.MEASUREMENT),
 )  # fmt: skip
@@ -34,7 +41,7 @@ _OF_PROGRAMS = (
     Option("file_format", OptionKind.CHOICE, "pg_basebackup: plain or tar; duckdb: parquet or csv",
            engines=shared.NOT_ORACLE, factor=True, choices=("plain", "tar", "parquet", "csv")),
     Option("method", OptionKind.CHOICE, "backup program (default pg_basebackup)",
-           engines=shared.POSTGRESQL, factor=True, choices=("pg_basebackup", "pgbackrest")),
+           engines=shared.POSTGRESQL, factor=True, choices=("pg_basebackup", "pgbackrest", "pg_dump")),
     Option("compress_at", OptionKind.CHOICE, "where pg_basebackup compresses (default server)",
            engines=shared.POSTGRESQL, factor=True, choices=("server", "client")),
     Option("checkpoint", OptionKind.CHOICE,
@@ -52,10 +59,6 @@ _OF_PROGRAMS = (
 _OF_RMAN = (
     Option("action", OptionKind.CHOICE, "what RMAN does (default backup)", engines=shared.ORACLE,
            choices=("backup", "validate", "restore_validate")),
-    Option("scope", OptionKind.CHOICE, "what to back up (default database)", engines=shared.ORACLE,
-           choices=("database", "tablespace", "pdb", "datafile", "archivelog")),
-    Option("of", OptionKind.NAMES, "names for --scope: tablespaces, PDBs, data file names or numbers",
-           engines=shared.ORACLE),
     Option("incremental", OptionKind.INTEGER, "level of an incremental backup, for a job", engines=shared.ORACLE,
            low=0, high=1),
     Option("plus_archivelog", OptionKind.FLAG, "also back up the archived logs", engines=shared.ORACLE),

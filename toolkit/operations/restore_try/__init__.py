@@ -14,7 +14,7 @@ DECLARATION = OperationDeclaration(
                "folder of the backup; several are compared: /backup/plain,/backup/zstd", factor=True),
         Option("channels", OptionKind.DEGREE,
                "parallel channels: 4; to compare several: 1,2,4 (files copied at once, process-max of pgBackRest, "
-               "threads of DuckDB)", factor=True, low=1, high=255, unit="channels"),
+               "sessions of pg_restore, threads of DuckDB)", factor=True, low=1, high=255, unit="channels"),
         Option("destination", OptionKind.PATHS,
                "folder for the scratch copy, which gets its own subfolder and is removed at the end",
                topic=Topic.WHERE),
@@ -30,7 +30,7 @@ DECLARATION = OperationDeclaration(
                "recovery time objective: fail if the restore takes longer than this (4h)",
                topic=Topic.MEASUREMENT),
         Option("method", OptionKind.CHOICE, "program that made the backup (default pg_basebackup)",
-               engines=shared.POSTGRESQL, choices=("pg_basebackup", "pgbackrest")),
+               engines=shared.POSTGRESQL, choices=("pg_basebackup", "pgbackrest", "pg_dump")),
         Option("backup_set", OptionKind.TEXT, "label of one of pgBackRest's backups (default: the newest)",
                engines=shared.POSTGRESQL, factor=True),
         Option("stanza", OptionKind.TEXT, "pgBackRest stanza", engines=shared.POSTGRESQL),

@@ -139,7 +139,14 @@ _WALLET_ONLY = (
 
 
 def _what(work: Work) -> tuple[BackupScope, tuple[str, ...]]:
-    what, names = _SCOPES[_text(work, "scope") or "database"], _texts(work, "of")
+    scope, names = _text(work, "scope") or "database", _texts(work, "of")
+    if scope not in _SCOPES:
+        raise ToolkitError(
+            f"RMAN backs up files, and has no `--scope {scope}`",
+            code="TK-0107",
+            hint=f"give one of {', '.join(_SCOPES)}; a schema or table is exported by Data Pump (expdp)",
+        )
+    what = _SCOPES[scope]
     if what in {BackupScope.DATABASE, BackupScope.ARCHIVELOG}:
         if names:
             raise ToolkitError(

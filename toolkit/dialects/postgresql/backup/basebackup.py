@@ -6,22 +6,26 @@ since 18).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from toolkit.dialects import backups
-from toolkit.dialects.answers import TrialFindings
-from toolkit.dialects.implementations import Options
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.implementations import Kept, Options
 from toolkit.dialects.postgresql.backup.programs import BASEBACKUP, VERIFY, path_to, release_of
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.records import Metric
-from toolkit.model.steps import content_of, path_of
-from toolkit.model.values import Row
-from toolkit.model.words import Effect, Mode, Role, StepKind
+from toolkit.model.steps import Takes, content_of, path_of
+from toolkit.model.values import Support
+from toolkit.model.words import Effect, Mode, Role, StepKind, SupportState
 
 ACCESS = ("PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGAPPNAME", "PGCONNECT_TIMEOUT", "PGSSLMODE")
 """Environment variables for libpq; the target may add more (certificates)."""
+PROGRAMS = (BASEBACKUP, VERIFY)
+SHRINKS_TO = 0.6
+"""Share of the data that a compressed backup takes at most, as a rule of thumb; less where data repeat."""
+_SERVER = "backup_server"
+_SENDERS = 2
+"""It takes two: one for the files, one for the WAL meanwhile."""
 _METHODS = {"gzip": (1, 9), "lz4": (1, 12), "zstd": (-7, 22)}
 _READ_BY_A_SHELL = frozenset('"$`\\')
 _WITH_METHODS = 15
@@ -73,7 +77,7 @@ def _of_method(work: Work, facts: Facts, method: str) -> str | None:
         return "the client compresses only tar files; omit --file-format, or compress at the server"
     if work.degree > 1 and method != "zstd":
         return f"{method} has no workers; several channels need zstd"
-    built = str(facts.value("backup_server", "built_with") or "")
+    built = str(facts.value(_SERVER, "built_with") or "")
     if built and not at_client and method != "gzip" and f"--with-{method}" not in built:
         return f"this server was built without {method}"
     return None
@@ -96,6 +100,39 @@ def _of_tablespaces(work: Work, facts: Facts) -> str | None:
 def at(options: Options) -> str:
     """Return where is compressed."""
     return str(options.get("compress_at") or "server")
+
+
+def of_server(work: Work, facts: Facts) -> Support:
+    """Say what the server lacks."""
+    del work
+    server = facts.first(_SERVER)
+    if server and server.get("may_replicate") != "yes":
+        return Support(
+            SupportState.NEEDS_PRIVILEGE,
+            "pg_basebackup needs the attribute REPLICATION; ask for: ALTER ROLE this user REPLICATION",
+        )
+    senders = server.get("wal_senders")
+    if isinstance(senders, int) and senders < _SENDERS:
+        return Support(
+            SupportState.UNSUPPORTED, f"max_wal_senders is {senders}, and pg_basebackup needs {_SENDERS}"
+        )
+    if server.get("wal_level") == "minimal":
+        return Support(SupportState.UNSUPPORTED, "wal_level is minimal: a running server cannot be backed up")
+    return Support(SupportState.SUPPORTED)
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Say how big it gets: plain files are as big as the server's, whatever compressed them on the way."""
+    size = facts.value(_SERVER, "byte_count")
+    plain = compression(work.options) is None or file_format(work.options) == "plain"
+    times = 1.0 if plain else SHRINKS_TO
+    return backups.takes_of_folder(float(size) * times if isinstance(size, int | float) else None, work)
+
+
+def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Make the place of the backup."""
+    del facts
+    return (backups.make(work.object, str(work.mark)),)
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -148,10 +185,11 @@ def _escaped(path: str) -> str:
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Verify what was written, measure it, and let the backup of a job go where it stays."""
+    size = Call("backup_size", file=True, keep_as="read")
     by = VERIFY if verified(work, facts) else None
     verify = () if by is None else (_program(by, _verify_argv(work, facts), work, (), "verified"),)
     moved = (backups.publish(work, verified_by=by),) if work.mode is Mode.JOB else ()
-    return (*verify, backups.measure(work.object), *moved)
+    return (size, *verify, backups.measure(work.object), *moved)
 
 
 def verified(work: Work, facts: Facts) -> bool:
@@ -186,10 +224,18 @@ def _program(name: str, argv: list[str], work: Work, access: tuple[str, ...], ke
     )
 
 
-def tell(work: Work, facts_size: object, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
-    """Tell bytes in and out, CPU of the client, and whether the backup was verified."""
-    written = kept.get("bytes", ({},))[0].get("byte_count")
-    metrics = list(backups.volume(facts_size, written, seconds, BASEBACKUP))
+def granted(work: Work, kept: Kept) -> Granted:
+    """Tell how many processes copied; the number of compressing workers is unknown."""
+    del kept
+    if work.degree > 1:
+        return Granted(None, BASEBACKUP, "the number of compressing workers is unknown")
+    return Granted(1, BASEBACKUP)
+
+
+def tell(work: Work, kept: Kept, seconds: float) -> TrialFindings:
+    """Tell bytes in and out, and whether the backup was verified."""
+    read, written = (kept.get(key, ({},))[0].get("byte_count") for key in ("read", "bytes"))
+    metrics = list(backups.volume(read, written, seconds, BASEBACKUP))
     metrics.append(Metric("verified", 1.0 if "verified" in kept else 0.0, "yes/no", VERIFY))
     sentences = () if "verified" in kept else (_not_verified(work),)
     return TrialFindings(tuple(metrics), sentences)

@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Granted, TrialFindings
-from toolkit.dialects.implementations import Options
-from toolkit.dialects.postgresql.backup.basebackup import ACCESS
+from toolkit.dialects.implementations import Kept, Options
+from toolkit.dialects.postgresql.backup.basebackup import ACCESS, SHRINKS_TO
 from toolkit.dialects.postgresql.backup.programs import PGBACKREST, path_to
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.records import ItemRecord
-from toolkit.model.steps import content_of, path_of
-from toolkit.model.values import Row
-from toolkit.model.words import Effect, Mode, Outcome, Role, StepKind
+from toolkit.model.steps import ObjectRef, Place, PlaceKind, Takes, content_of, path_of
+from toolkit.model.values import QualifiedName, Row, Support
+from toolkit.model.words import Effect, Mode, ObjectKind, Outcome, Role, StepKind, SupportState
 
+PROGRAMS = (PGBACKREST,)
 STANZA_OF_TRIALS = "dbatk"
 _TYPES = {"none": "none", "gzip": "gz", "lz4": "lz4", "zstd": "zst", "bzip2": "bz2"}
 _LEVELS = {"gzip": (0, 9), "lz4": (-5, 12), "zstd": (-7, 22), "bzip2": (1, 9)}
@@ -42,14 +43,17 @@ _MOST_ITEMS = 300
 _OWN_ENVIRONMENT = ("PGBACKREST_",)
 
 
-def refusal(work: Work) -> str | None:
+def object_of(options: Options) -> ObjectRef:
+    """Name the backup of a job: it is in the user's repository."""
+    return ObjectRef(ObjectKind.BACKUP, QualifiedName(f"stanza {options.get('stanza')}"))
+
+
+def refusal(work: Work, facts: Facts) -> str | None:
     """Say why this cannot be had; None when it can."""
+    del facts
     compression = str(work.option("compression") or "none")
     if compression not in _TYPES:
         return f"pgBackRest compresses with {', '.join(_TYPES)}, not `{compression}`"
-    for name in ("file_format", "compress_at", "manifest_checksums"):
-        if work.option(name) is not None:
-            return f"--{name.replace('_', '-')} is for pg_basebackup; pgBackRest uses its own repository"
     level = work.option("compression_level")
     if level is None:
         return None
@@ -83,8 +87,9 @@ def refuse(work: Work, facts: Facts) -> None:
     """Refuse a stanza that cannot be one, and what a job or a trial does not take.
 
     Raises:
-        ToolkitError: TK-0104, TK-0107 or TK-0204.
+        ToolkitError: TK-0104, TK-0107, TK-0204, TK-0304 or TK-0305.
     """
+    _refuse_retention(work)
     stanza = work.option("stanza")
     if work.mode is Mode.MEASUREMENT:
         if stanza is not None or work.option("backup_config") is not None:
@@ -111,6 +116,50 @@ def refuse(work: Work, facts: Facts) -> None:
     if facts.value("backup_config", "is_there") == "no":
         path = facts.value("backup_config", "path")
         raise ToolkitError(f"file `{path}` does not exist", code="TK-0204", hint="check `--backup-config`")
+
+
+def _refuse_retention(work: Work) -> None:
+    """Leave the repository to pgBackRest.
+
+    Raises:
+        ToolkitError: TK-0304.
+    """
+    if work.option("keep_for") is not None:
+        raise ToolkitError(
+            "pgBackRest removes backups by its own retention, so `--keep-for` is not available for it",
+            code="TK-0304",
+            hint="set repo1-retention-full in its configuration, and run `pgbackrest expire`",
+        )
+
+
+def of_server(work: Work, facts: Facts) -> Support:
+    """Say what keeps it from reading the server's files; the configuration of a job tells where they are."""
+    server = facts.first("backup_server")
+    if not server or work.mode is Mode.JOB:
+        return Support(SupportState.SUPPORTED)
+    place = server.get("data_directory")
+    if place is None:
+        return Support(
+            SupportState.NEEDS_PRIVILEGE,
+            "no privilege to read the location of the data files; ask for: GRANT pg_read_all_settings TO this "
+            "user",
+        )
+    if facts.value("data_directory", "is_folder") == "no":
+        return Support(
+            SupportState.UNSUPPORTED,
+            f"`{place}` is not on this host, or not accessible to this user; pgBackRest reads the files directly",
+        )
+    return Support(SupportState.SUPPORTED)
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Say how big it gets; of the user's repositories only pgBackRest knows."""
+    if not work.object.scratch:
+        why = "pgBackRest alone knows its repositories"
+        return (Takes(None, Place(PlaceKind.FOLDER, "", str(work.object.name)), unknown=why),)
+    size = facts.value("backup_server", "byte_count")
+    times = 1.0 if work.option("compression") in (None, "none") else SHRINKS_TO
+    return backups.takes_of_folder(float(size) * times if isinstance(size, int | float) else None, work)
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -207,7 +256,7 @@ def _call(
 
 
 # -- what it wrote ------------------------------------------------------------------------------------------------
-def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
+def granted(work: Work, kept: Kept) -> Granted:
     """Count the processes that copied files, each of which names itself in the log."""
     busy = {item.worker for item in _items(kept.get("log", ()))}
     if not busy:
@@ -217,7 +266,7 @@ def granted(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Granted:
     return Granted(len(busy), "pgBackRest's log", f"{len(busy)} of {work.degree} processes copied files")
 
 
-def tell(work: Work, kept: Mapping[str, tuple[Row, ...]], seconds: float) -> TrialFindings:
+def tell(work: Work, kept: Kept, seconds: float) -> TrialFindings:
     """Tell bytes in and out, and the largest files, each with its process and time."""
     read, label, written = _info(kept.get("info", ()))
     measured = kept.get("bytes", ({},))[0].get("byte_count")

@@ -12,6 +12,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import ProbeKind
 
 BASEBACKUP, VERIFY, PGBACKREST = "pg_basebackup", "pg_verifybackup", "pgbackrest"
+DUMP, RESTORE = "pg_dump", "pg_restore"
 _USUAL = ("/usr/lib/postgresql/{major}/bin", "/usr/pgsql-{major}/bin")
 """Where Debian's and the PostgreSQL project's packages put the programs of a release; PATH may have another's."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")

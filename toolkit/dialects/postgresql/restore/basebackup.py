@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 
 from toolkit import resources
 from toolkit.dialects import restores
@@ -17,7 +18,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import content_of
 from toolkit.model.words import Effect, Role, StepKind
 
-PHASES = {"copy": 1, "verify": 1}
+PROGRAMS = (VERIFY,)
 PROGRAM = "unpack"
 SIGNS = ("PG_VERSION", "base.tar")
 _GROWS_TO = 4.0
@@ -37,11 +38,6 @@ def refuse(work: Work, facts: Facts) -> None:
     Raises:
         ToolkitError: TK-0107 or TK-0204, and as `refuse_folders`.
     """
-    for name in ("backup_set", "stanza", "backup_config"):
-        if work.option(name) is not None:
-            raise ToolkitError(
-                f"`--{name.replace('_', '-')}` is for pgBackRest", code="TK-0107", hint="add `--method pgbackrest`"
-            )
     restores.refuse_folders(work, facts)
     names = restores.names_in(work, facts)
     if not restores.content(work, facts):
@@ -84,7 +80,7 @@ def size(work: Work, facts: Facts) -> float | None:
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Unpack, and verify what was unpacked: files, checksums, and the log that the backup needs."""
+    """Unpack, verify what was unpacked (files, checksums, and the log that the backup needs), and recover."""
     who = server.user(work, facts)
     owner = () if who is None else ("--owner", who)
     argv = (sys.executable, "-I", "-S", resources.program("executors", "unpack"), "--channels", str(work.degree),
@@ -93,7 +89,18 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         "unpack", kind=StepKind.COMMAND, session=Role.WORKER, effect=Effect.CHANGES, object=work.object, argv=argv
     )
     verify = (path_to(VERIFY, facts), "--exit-on-error", content_of(work.object))
-    return (copy, server.command("verify", verify, work, facts, Effect.READS))
+    return (
+        copy,
+        server.command("verify", verify, work, facts, Effect.READS),
+        server.configure(work, facts),
+        server.start(work, facts),
+    )
+
+
+def phases(kept: Kept) -> Mapping[str, int]:
+    """Count the steps of each phase."""
+    del kept
+    return {"copy": 1, "verify": 1, "start": server.STEPS}
 
 
 def granted(work: Work, kept: Kept) -> Granted:

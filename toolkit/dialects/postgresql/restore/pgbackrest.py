@@ -6,6 +6,7 @@ Sources: pgBackRest command and configuration reference, `restore`; its `--archi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from toolkit.dialects import restores
 from toolkit.dialects.answers import Granted
@@ -19,7 +20,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import content_of, path_of
 from toolkit.model.words import Effect
 
-PHASES = {"copy": 2}
+PROGRAMS = (PGBACKREST,)
 PROGRAM = PGBACKREST
 _LABEL = re.compile(r"\d{8}-\d{6}F(?:_\d{8}-\d{6}[DI])?", re.ASCII)
 _FILE = re.compile(r" P(\d+) .*: restore file ")
@@ -68,7 +69,7 @@ def size(work: Work, facts: Facts) -> float | None:
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Restore into the folder, with every tablespace below it."""
+    """Restore into the folder, with every tablespace below it, and recover."""
     folder, data = path_of(work.object), content_of(work.object)
     backup, config = work.option("backup_set"), work.option("backup_config")
     argv = (
@@ -89,7 +90,15 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (
         server.command("folders", folders, work, facts, Effect.CHANGES),
         server.command(PGBACKREST, argv, work, facts, Effect.CHANGES),
+        server.configure(work, facts),
+        server.start(work, facts),
     )
+
+
+def phases(kept: Kept) -> Mapping[str, int]:
+    """Count the steps of each phase."""
+    del kept
+    return {"copy": 2, "start": server.STEPS}
 
 
 def granted(work: Work, kept: Kept) -> Granted:

@@ -20,7 +20,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import content_of, path_of
 from toolkit.model.words import Effect, Role, StepKind
 
-PG_CTL, PSQL, SOURCE = "pg_ctl", "psql", "restore_source"
+PG_CTL, PSQL, SOURCE, STATE = "pg_ctl", "psql", "restore_source", "restored_state"
 STEPS = 2
 """Steps on the clock: the configuration, and the start with the recovery."""
 UNSAFE = frozenset("'\"$`\\\n\r")
@@ -126,8 +126,8 @@ def helper(act: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-I", resources.program("executors", "scratch_server"), act, *arguments)
 
 
-def configure(work: Work, facts: Facts) -> Call:
-    """Write the configuration that cuts the server off."""
+def configure(work: Work, facts: Facts, *, new: bool = False) -> Call:
+    """Write the configuration that cuts the server off; `new` where the cluster is not from a backup."""
     values: dict[str, ContextValue] = {
         "port": port(facts),
         "sockets": socket_folder(work),
@@ -136,7 +136,7 @@ def configure(work: Work, facts: Facts) -> Call:
     }
     return Call(
         "restore_server.conf", values, kind=StepKind.SCRIPT, session=Role.WORKER, effect=Effect.CHANGES,
-        object=work.object, argv=helper("configure", content_of(work.object)),
+        object=work.object, argv=helper("configure", *(("--new",) if new else ()), content_of(work.object)),
     )  # fmt: skip
 
 
@@ -168,10 +168,14 @@ def command(
 
 def ask_copy(template: str, values: dict[str, ContextValue], work: Work, facts: Facts, keep_as: str) -> Call:
     """Ask the scratch server."""
-    where = (f"--host={socket_folder(work)}", f"--port={port(facts)}",
-             f"--username={facts.value(SOURCE, 'superuser') or 'postgres'}",
+    where = (f"--host={socket_folder(work)}", f"--port={port(facts)}", f"--username={superuser(facts)}",
              f"--dbname={facts.value('server', 'database_name') or 'postgres'}")  # fmt: skip
     return _ask(template, values, (*_psql(facts), *where), work, keep_as, user(work, facts), ())
+
+
+def superuser(facts: Facts) -> str:
+    """Return the user as whom the copy is asked."""
+    return str(facts.value(SOURCE, "superuser") or "postgres")
 
 
 def ask_target(

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementations, Kept
-from toolkit.dialects.postgresql import backup, support
+from toolkit.dialects.postgresql import support
+from toolkit.dialects.postgresql.backup import PostgresqlBackups
 from toolkit.dialects.postgresql.restore import PostgresqlRestores
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.files import CopyFiles
@@ -79,28 +79,6 @@ class _StatsGather(InSession):
         return f"no statistics were gathered{warned}" if not asked and skipped else None
 
 
-class _Backup(backup.PostgresqlBackups):
-    """pg_basebackup or pgBackRest."""
-
-    def support(self, work: Work, facts: Facts) -> Support:
-        return backup.support(work, facts)
-
-    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.prepare(work, facts)
-
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.timed(work, facts)
-
-    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return backup.evidence(work, facts)
-
-    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
-        return backup.granted(work, kept)
-
-    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        return backup.tell(work, kept, seconds)
-
-
 WORK = Implementations(
     "postgresql",
     {
@@ -113,7 +91,7 @@ WORK = Implementations(
         "vacuum": Vacuum(),
         "table-move": Rewrite(),
         "purge": ChangeInChunks(),
-        "backup": _Backup(),
+        "backup": PostgresqlBackups(),
         "restore-try": PostgresqlRestores(),
         "command": RunPrograms(),
         "workload": PostgresqlWorkloads(),

@@ -1,0 +1,97 @@
+"""Dumps of pg_dump, made and restored by the command line: compared, corrupted, killed, and nothing left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.restoring.conftest import Place, metrics, reason, trial
+from toolkit.model.steps import SUMS
+
+pytestmark = pytest.mark.postgresql
+
+TABLE = "restoring.orders"
+
+
+@pytest.fixture
+def made(postgresql: Place) -> Path:
+    """A dump of the schema, as a job of dbatk leaves it."""
+    status, document = postgresql.run(
+        "backup", "run", "--method", "pg_dump", "--scope", "schema", "--of", "restoring", "--compression", "gzip",
+        "--destination", str(postgresql.folder), "--tag", "dump",
+    )  # fmt: skip
+    assert status == 0, reason(document)
+    return postgresql.folder / "dump"
+
+
+def test_a_dump_is_restored_compared_and_removed(postgresql: Place, made: Path) -> None:
+    status, document = postgresql.restore(made, "--method", "pg_dump", "--tables", TABLE, "--rpo", "1h")
+    assert status == 0, reason(document)
+    found, told = trial(document), metrics(document)
+    assert f"table {TABLE}: the same as on the target" in {item["label"] for item in found["items"]}  # type: ignore[attr-defined]
+    assert told["proved"] == 1
+    assert told["recovery_seconds"] == told["copy_seconds"]
+    assert told["make_seconds"] > 0
+    assert 0 <= told["recovery_point_age_seconds"] < 3600
+    assert postgresql.left() == []
+
+
+def test_sessions_are_swept_and_those_without_a_table_are_not_granted(postgresql: Place, made: Path) -> None:
+    """One table has rows: two sessions never work at once."""
+    status, document = postgresql.restore(
+        made, "--method", "pg_dump", "--channels", "1,2", "--repeat", "1", "--warmup", "0"
+    )
+    assert status == 3, reason(document)
+    trials = document["trials"]
+    assert isinstance(trials, list)
+    assert {(each["requested_degree"], each["granted_degree"], each["outcome"]) for each in trials} == {
+        (1, 1, "ok"), (2, 1, "downgraded"),
+    }  # fmt: skip
+    assert postgresql.left() == []
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "lost", "toc", "unsealed cut"])
+def test_a_broken_dump_is_caught(postgresql: Place, made: Path, harm: str) -> None:
+    data = max((each for each in made.iterdir() if each.name not in ("toc.dat", SUMS)), key=os.path.getsize)
+    if harm == "flip":
+        flip(data)
+    elif harm == "toc":
+        flip(made / "toc.dat")
+    elif harm == "lost":
+        data.unlink()
+    else:
+        os.truncate(data, data.stat().st_size // 2)
+    if harm == "unsealed cut":
+        (made / SUMS).unlink()
+    status, document = postgresql.restore(made, "--method", "pg_dump", "--tables", TABLE)
+    assert (status, trial(document)["outcome"]) == (3, "failed"), document
+    assert postgresql.left() == []
+
+
+def test_a_table_that_was_written_since_is_named(postgresql: Place, made: Path, loaded: object) -> None:
+    from tests.servers.postgresql import Server
+
+    assert isinstance(loaded, Server)
+    with loaded.connect() as session:
+        session.execute(f"UPDATE {TABLE} SET name = 'other' WHERE id = 7")
+    status, document = postgresql.restore(made, "--method", "pg_dump", "--tables", TABLE)
+    assert status == 3
+    assert f"table `{TABLE}` has other values on the copy than on the target" in reason(document)
+    assert postgresql.left() == []
+
+
+def test_what_is_no_dump_is_refused(postgresql: Place, made: Path) -> None:
+    shutil.copytree(made, postgresql.folder / "no-toc", ignore=shutil.ignore_patterns("toc.dat"))
+    for folder, more in ((postgresql.folder / "no-toc", ()), (made, ("--stanza", "x"))):
+        status, document = postgresql.restore(folder, "--method", "pg_dump", *more)
+        assert status == 2, document
+    assert postgresql.left() == []
