@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
+import psycopg
 import pytest
 
 from tests.restoring.conftest import Place, metrics, reason, trial
+from tests.servers.postgresql import Server
 from toolkit.model.steps import SUMS
 
 pytestmark = pytest.mark.postgresql
@@ -53,6 +57,26 @@ def test_sessions_are_swept_and_those_without_a_table_are_not_granted(postgresql
     assert postgresql.left() == []
 
 
+def test_a_database_whose_name_reads_like_settings(place_of: Callable[..., Place], loaded: Server) -> None:
+    name = "a='b c"
+    with loaded.connect() as session:
+        session.execute(f'CREATE DATABASE "{name}"')
+    try:
+        with psycopg.connect(host=loaded.host, port=loaded.port, user=loaded.user, dbname=name) as session:
+            session.execute("CREATE TABLE t AS SELECT generate_series(1, 100) AS i")
+        url = f"{loaded.url.rpartition('/')[0]}/{quote(name, safe='')}"
+        place = place_of("-t", url, "--not-production", "--bin-dir", str(loaded.bin_dir))
+        where = ("--destination", str(place.folder), "--tag", "odd")
+        status, document = place.run("backup", "run", "--method", "pg_dump", *where)
+        assert status == 0, reason(document)
+        status, document = place.restore(place.folder / "odd", "--method", "pg_dump", "--tables", "t")
+        assert status == 0, reason(document)
+        assert place.left() == []
+    finally:
+        with loaded.connect() as session:
+            session.execute(f'DROP DATABASE "{name}"')
+
+
 def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -77,10 +101,7 @@ def test_a_broken_dump_is_caught(postgresql: Place, made: Path, harm: str) -> No
     assert postgresql.left() == []
 
 
-def test_a_table_that_was_written_since_is_named(postgresql: Place, made: Path, loaded: object) -> None:
-    from tests.servers.postgresql import Server
-
-    assert isinstance(loaded, Server)
+def test_a_table_that_was_written_since_is_named(postgresql: Place, made: Path, loaded: Server) -> None:
     with loaded.connect() as session:
         session.execute(f"UPDATE {TABLE} SET name = 'other' WHERE id = 7")
     status, document = postgresql.restore(made, "--method", "pg_dump", "--tables", TABLE)

@@ -168,9 +168,8 @@ def command(
 
 def ask_copy(template: str, values: dict[str, ContextValue], work: Work, facts: Facts, keep_as: str) -> Call:
     """Ask the scratch server."""
-    where = (f"--host={socket_folder(work)}", f"--port={port(facts)}", f"--username={superuser(facts)}",
-             f"--dbname={facts.value('server', 'database_name') or 'postgres'}")  # fmt: skip
-    return _ask(template, values, (*_psql(facts), *where), work, keep_as, user(work, facts), ())
+    where = (f"--host={socket_folder(work)}", f"--port={port(facts)}", f"--username={superuser(facts)}")
+    return _ask(template, values, (*_psql(facts), *where), work, facts, keep_as, user(work, facts), ())
 
 
 def superuser(facts: Facts) -> str:
@@ -182,9 +181,7 @@ def ask_target(
     template: str, values: dict[str, ContextValue], work: Work, facts: Facts, keep_as: str, access: tuple[str, ...]
 ) -> Call:
     """Ask the target by the same program, with the same settings."""
-    name = facts.value("server", "database_name")
-    where = () if name is None else (f"--dbname={name}",)
-    return _ask(template, values, (*_psql(facts), *where), work, keep_as, None, access)
+    return _ask(template, values, _psql(facts), work, facts, keep_as, None, access)
 
 
 def _psql(facts: Facts) -> tuple[str, ...]:
@@ -195,11 +192,13 @@ def _psql(facts: Facts) -> tuple[str, ...]:
 
 
 def _ask(
-    template: str, values: dict[str, ContextValue], argv: tuple[str, ...], work: Work, keep_as: str,
+    template: str, values: dict[str, ContextValue], argv: tuple[str, ...], work: Work, facts: Facts, keep_as: str,
     who: str | None, access: tuple[str, ...],
 ) -> Call:  # fmt: skip
+    """Ask by psql; the database is named in the environment, for as an argument it may read like settings."""
+    name = {"PGDATABASE": str(facts.value("server", "database_name") or "postgres")}
     return Call(
         template, values, kind=StepKind.SCRIPT, session=Role.WORKER, effect=Effect.READS, object=work.object,
-        argv=argv, environment={"PGOPTIONS": _OPTIONS, "PGCLIENTENCODING": "UTF8"}, as_user=who,
+        argv=argv, environment={"PGOPTIONS": _OPTIONS, "PGCLIENTENCODING": "UTF8", **name}, as_user=who,
         without=("PG",), access=access, keep_as=keep_as,
     )  # fmt: skip
