@@ -20,7 +20,8 @@ from toolkit.model.engines import engines
 from toolkit.model.words import Mode
 from toolkit.store import open_store
 
-EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+EXAMPLES = sorted(set((ROOT / "examples").glob("*.toml")) - set((ROOT / "examples").glob("nightly-*")))
+"""Experiments; the plans have tests of their own."""
 ENGINES = {
     "five-builds": ("host", "6.1"),
     "gtest-ctas": ("duckdb", "2.0"),

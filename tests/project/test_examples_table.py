@@ -51,4 +51,5 @@ def test_each_row_says_what_is_there_and_what_is_not(rows: list[list[str]]) -> N
 def test_each_file_of_the_folder_is_in_the_table(rows: list[list[str]]) -> None:
     linked = {link for row in rows for cell in row for link in re.findall(r"\]\(([^)]+)\)", cell)}
     files = {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file()}
-    assert linked == {name for name in files if name.endswith((".toml", ".csv"))}
+    studied = {name for name in files if name.endswith((".toml", ".csv")) and not name.startswith("nightly-")}
+    assert linked == studied

@@ -315,6 +315,12 @@ def ended_well(run: RunRecord) -> bool:
     return bool(summaries) and all(summary.n > 0 for summary in summaries)
 
 
+def job_done(run: RunRecord) -> bool:
+    """Whether all work of a job was done, if perhaps with less parallelism than was asked for."""
+    latest = run.latest_trials
+    return run.head.state is RunState.DONE and bool(latest) and all(trial.done for trial in latest)
+
+
 def failures(run: RunRecord) -> Iterable[str]:
     """Name what did not end ok, each outcome and reason once, with the cells and the number of their trials.
 

@@ -114,6 +114,12 @@ class TrialRecord:
         return self.repeat == 0
 
     @property
+    def done(self) -> bool:
+        """Whether its work was done, if perhaps with less parallelism than was asked for."""
+        ran = self.outcome is Outcome.DOWNGRADED and self.elapsed_seconds is not None
+        return ran or self.outcome is Outcome.OK
+
+    @property
     def counts(self) -> bool:
         """Whether it enters the numbers: ok, not a warm-up, not disturbed, and with something measured.
 

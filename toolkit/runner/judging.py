@@ -21,6 +21,7 @@ from toolkit.operations.base import Piece
 from toolkit.runner.clock import TimedResult
 from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.stop import Stop
+from toolkit.units import counted
 
 END_UNKNOWN = "TK-0209"
 
@@ -131,8 +132,8 @@ def _sessions_at_once(timed: TimedResult, pieces: Sequence[Piece]) -> Granted:
     asked = min(_int(pieces[0].work.option("degree")) or 1, _at_most(pieces))
     if most >= concurrency * asked:
         return Granted(asked, "concurrent sessions")
-    what = "objects" if len(timed.items) < concurrency * asked else "sessions"
-    sentence = f"{most} {what} were processed at once, {concurrency * asked} were requested"
+    what = "object" if len(timed.items) < concurrency * asked else "session"
+    sentence = f"{counted(most, what)} at work at once, {concurrency * asked} requested"
     return Granted(max(1, most // concurrency), "concurrent sessions", sentence)
 
 

@@ -71,6 +71,15 @@ def test_statistics_are_gathered_when_they_are_stale_and_not_again(server: Serve
     assert states(again) == {"stats": "skipped"} and "0 tables have stale statistics" in str(again.steps[0].reason)
 
 
+def test_work_that_was_done_with_fewer_sessions_is_done_and_not_put_back(server: Server, store: Store) -> None:
+    """One index for four sessions: what was built is what was asked for, and the night is no failure."""
+    step = REBUILD_TABLE + 'degree = 4\non_failure = "undo"\n'
+    record = run(server, store, step, STATS + 'needs = ["rebuild"]\n')
+    assert states(record) == {"rebuild": "done", "stats": "done"}
+    assert str(record.steps[0].reason).startswith("less parallelism than was asked for: ")
+    assert "valid" in str(record.steps[0].verified)
+
+
 def test_indexes_are_rebuilt_when_they_are_large_enough(server: Server, store: Store) -> None:
     assert states(run(server, store, REBUILD + 'only_if = {index_bytes = "1GiB"}\n')) == {"rebuild": "skipped"}
     done = run(server, store, REBUILD + 'only_if = {index_bytes = "100KiB"}\n')

@@ -20,7 +20,6 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import ExpectedRows, RowCount, StepRecord
 from toolkit.model.records import Metric
-from toolkit.model.words import Outcome
 from toolkit.store import Store
 
 COPY = '[[step]]\noperation = "ctas"\nsource = "g"\ntable = "g2"\n'
@@ -217,7 +216,7 @@ def test_a_backup_is_whole_as_far_as_its_own_evidence_tells(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     told = tuple(Metric(name, value, "", "V$RMAN_STATUS") for name, value in metrics.items())
-    trial = SimpleNamespace(outcome=Outcome.OK, metrics=told, trial=1)
+    trial = SimpleNamespace(done=True, metrics=told, trial=1)
     kept = SimpleNamespace(load_run=lambda *_, **__: SimpleNamespace(trials=[trial]), items_of=lambda *_: [])
     looked = verify._of_backup("r", kept)  # type: ignore[arg-type]
     assert looked.fault == fault

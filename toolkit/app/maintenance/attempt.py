@@ -13,7 +13,7 @@ from toolkit.app.maintenance.closing import child_of, retrying
 from toolkit.app.maintenance.loaded import Reader, Verification, as_before
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
-from toolkit.app.results import ended_well, find_run
+from toolkit.app.results import ended_well, find_run, job_done
 from toolkit.app.runs.doubt import THERE, load_in_doubt, loaded_in_part, taken_as_done
 from toolkit.app.runs.execute import Guarding, resume, start
 from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
@@ -238,7 +238,10 @@ class StepAttempt:
         if stop.held_back:
             return AttemptResult(StepState.STOPPED, run, _held_back(stop))
         reason = "; ".join(_reasons(record)) or f"the run ended {record.head.state}"
-        return AttemptResult(StepState.FAILED, run, reason, self._may_pass(record))
+        state = StepState.DONE if job_done(record) else StepState.FAILED
+        if state is StepState.DONE:
+            reason = f"less parallelism than was asked for: {reason}"
+        return AttemptResult(state, run, reason, self._may_pass(record))
 
     def _guarding(self, job: TargetStep) -> Guarding:
         @contextmanager

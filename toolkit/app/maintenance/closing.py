@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from toolkit.app.dead_plan_runs import KILLED
-from toolkit.app.results import ended_well, find_run
+from toolkit.app.results import find_run, job_done
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import StepRecord, StepState
-from toolkit.model.words import RunState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 _NOT_VERIFIED = "its process died after the work ended, before the check"
@@ -107,7 +106,7 @@ def _well_ended(store: Store, run: str | None) -> datetime | None:
         record = find_run(store, run)
     except ToolkitError:
         return None
-    done = record.head.state is RunState.DONE and ended_well(record) and not taken_as_done(run, store)
+    done = job_done(record) and not taken_as_done(run, store)
     return record.head.ended_at if done else None
 
 

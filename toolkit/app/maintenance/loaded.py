@@ -23,7 +23,7 @@ from toolkit.model.facts import facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.plan import RowCount
 from toolkit.model.protocols import Connection, DatabaseError
-from toolkit.model.words import Outcome, Role
+from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, Stop
 from toolkit.store import Store
@@ -162,7 +162,7 @@ class LoadedRows:
 
 def _told(store: Store, run: str) -> LoadedRows:
     """Return the rows that the engine reported for the load, or that were counted right after it."""
-    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.done]
     if not good:
         return LoadedRows()
     heard = [item.rows for item in good[-1].items if item.rows is not None]

@@ -10,7 +10,6 @@ from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.errors import UNREACHED, ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.operations import VerifiedBy, declaration
-from toolkit.model.words import Outcome
 from toolkit.runner import Stop
 from toolkit.runner.leftovers import HAD_VERIFIED
 from toolkit.store import Store
@@ -119,7 +118,7 @@ def _gathers_all(job: TargetStep) -> bool:
 
 def _of_rest(run: str, store: Store) -> Verification:
     """Tell by the run's own counts; rows that came meanwhile are no fault of the step."""
-    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.done]
     metrics = {metric.name: metric.value for metric in good[-1].metrics} if good else {}
     if "rows_left" not in metrics:
         return Verification(unverified=("the rows to which its condition applies were not counted afterwards",))
@@ -131,7 +130,7 @@ def _of_rest(run: str, store: Store) -> Verification:
 
 def _of_backup(run: str, store: Store) -> Verification:
     """Tell by the run's own evidence: its program's log, a program that reads the backup, the database's views."""
-    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.done]
     metrics = {metric.name: metric for metric in good[-1].metrics} if good else {}
     corrupt, whole = metrics.get("corrupt_files"), metrics.get("verified")
     if corrupt is not None and corrupt.value:
@@ -150,7 +149,7 @@ def _of_backup(run: str, store: Store) -> Verification:
 
 def _of_sizes(run: str, store: Store) -> Verification:
     """Tell by the figures that the run read before and right after its work."""
-    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.done]
     found = {metric.name: metric.value for metric in good[-1].metrics} if good else {}
     if unusable := found.get("unusable_parts_after"):
         return Verification(f"{number(unusable)} index(es) or parts of them are unusable afterwards")
@@ -164,7 +163,7 @@ def _of_sizes(run: str, store: Store) -> Verification:
 
 def _of_restore(run: str, store: Store) -> Verification:
     """Tell by the run's own evidence: what verified the files, and which checks the restored data passed."""
-    good = [trial for trial in store.load_run(run, samples=False).trials if trial.outcome is Outcome.OK]
+    good = [trial for trial in store.load_run(run, samples=False).trials if trial.done]
     if not good:
         return Verification("no restore ended well")
     metrics = {metric.name: metric for metric in good[-1].metrics}

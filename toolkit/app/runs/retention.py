@@ -24,7 +24,7 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import JournalEntry, RunHead, run_key
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName
-from toolkit.model.words import Effect, Mode, ObjectKind, Outcome
+from toolkit.model.words import Effect, Mode, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner import RunContext
 from toolkit.runner.leftovers import HAD_VERIFIED
@@ -141,7 +141,7 @@ def _made(
         record = store.load_run(entry.run, samples=False)
         if (record.head.engine, record.head.target_name) != (dialect.engine, database):
             continue
-        good = [each for each in record.trials if each.trial == entry.trial and each.outcome is Outcome.OK]
+        good = [each for each in record.trials if each.trial == entry.trial and each.done]
         if not good:
             continue
         told = {metric.name: metric.value for metric in good[-1].metrics}.get(_VERIFIED)
