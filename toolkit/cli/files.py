@@ -76,8 +76,8 @@ def _demo(arguments: Arguments) -> int:
         document = {"runs": list(result.run_ids), "report": str(result.report), "store": str(result.store)}
         out_json(document)
     else:
-        out(result.text)
         out("\n".join(result.answers))
+        out(f"\n{result.text}")
         # as it was typed: `make demo` runs it from a folder that is on nobody's PATH
         program = sys.argv[0] if sys.argv[0].endswith("/dbatk") and Path(sys.argv[0]).is_file() else "dbatk"
         say(f"\nreport written to {result.report}")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from toolkit.errors import ToolkitError
 
-_PARALLEL = "--degree --channels --concurrency"
+_PARALLEL = "--degree --channels --concurrency --users"
 _ADDRESS = "give the address with `-t`: `oracle://user@host:1521/service`, `postgresql://user@host/db`"
 _CONSENT = "nothing is waved through: say `--not-production`, or `--allow-production NAME` for a target that is"
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
@@ -30,14 +30,21 @@ HABITS: dict[str, str] = {
     "--threads": _PARALLEL,  # pgloader, DuckDB
     "--workers": _PARALLEL,
     "--dop": _PARALLEL,
-    "--jobs": "--concurrency --channels --degree",  # pg_dump, reindexdb, vacuumdb, pgbench
-    "-j": "--concurrency --channels --degree",
+    "--jobs": "--concurrency --channels --degree --users",  # pg_dump, pg_restore, reindexdb, vacuumdb, pgbench
+    "-j": "--concurrency --channels --degree --users",
+    "-P": "--degree",  # vacuumdb
     "--process-max": "--channels",  # pgBackRest
     "--degree": "--channels",
     "--channels": "--degree",
-    "--clients": "--concurrency",  # pgbench
-    "-c": "--concurrency",
-    "--sessions": "--concurrency",
+    "--clients": "--users --concurrency",  # pgbench
+    "-c": "--users --concurrency",
+    "--client": "--users --concurrency",
+    "--sessions": "--users --concurrency --degree",
+    "-b": "--builtin",
+    "-R": "--rate",
+    "--events": "`--measure-for` says how long users work, not how many transactions",  # sysbench
+    "--report-interval": "`dbatk report RUN --out page.html` draws the throughput of each second",
+    "--table-size": "--scale",
     "--runs": "--repeat",  # hyperfine
     "-r": "--repeat",
     "--repeats": "--repeat",
@@ -45,16 +52,22 @@ HABITS: dict[str, str] = {
     "-n": "--repeat --limit",
     "--min-runs": "--repeat",
     "-w": "--warmup",
-    "-T": "--time-limit",  # pgbench
+    "-T": "--measure-for --time-limit",  # pgbench
     "--colour": "--color",
     "--no-color": "`--color never` turns colour off",  # git
-    "--time": "--time-limit",
+    "--time": "--measure-for --time-limit",  # pgbench, sysbench
+    "--duration": "--measure-for --time-limit",
     "--timeout": "--time-limit",
     "--schemas": "--schema",  # expdp
     "--owner": "--schema",
     "--ownname": "--schema",  # DBMS_STATS
     "--tabname": "--table",
     "--tables": "--table",
+    "-F": "--freeze",  # vacuumdb
+    "-z": "--analyze",
+    "-Z": "--analyze --compression",  # vacuumdb; pg_basebackup
+    "--all": "--schema",
+    "-a": "--schema",
     "--indname": "--index",
     "--tbs": "--tablespace",
     "--estimate": "--estimate-percent",
@@ -63,10 +76,19 @@ HABITS: dict[str, str] = {
     "--maxpiecesize": "--max-piece-size",
     "--maxsetsize": "--max-piece-size",
     "--directory": "--destination --out",  # expdp, pg_dump
+    "--dumpfile": "--backup --destination",  # expdp, impdp
+    "--control": "SQL*Loader's control files are not read: name the data files and `--columns`",  # sqlldr
+    "--badfile": "--rejects",
+    "--errors": "--max-rejects",
+    "--rows": "--commit-every",
+    "--skip": "`--header yes` leaves the first line of each file out",
+    "--csv": "files are CSV unless they are parquet: `--delimiter`, `--quote`, `--null` say how they are written",
+    "--limit": "--chunk",  # pt-archiver
+    "--txn-size": "--chunk",
+    "--batch-size": "--chunk --commit-every",
     "--pgdata": "--destination",  # pg_basebackup
     "-D": "--destination",
     "--compress": "--compression",  # pg_basebackup, pg_dump
-    "-Z": "--compression",
     "--compress-type": "--compression",
     "--output": "--out",
     "-o": "--out",
@@ -87,7 +109,7 @@ HABITS: dict[str, str] = {
     "--verbose": "--debug",
     "-v": "--debug",
     "--silent": "--quiet",
-    "-s": "--quiet",
+    "-s": "--scale --quiet",  # pgbench; curl
     "--export-json": "--json",  # hyperfine
     "--database": "--target",
     "--url": "--target",
@@ -149,10 +171,15 @@ def renamed(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], li
 
 
 _SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
+_COPY = re.compile(r"\s*\\?copy\s", re.IGNORECASE)
 
 
 def explained(
-    error: ToolkitError, query: str | None, source: str | None, target: str | None = None
+    error: ToolkitError,
+    query: str | None,
+    source: str | None,
+    target: str | None = None,
+    files: Sequence[str] = (),
 ) -> ToolkitError:
     """Return an error with a better hint where what was given for an option belongs to another one.
 
@@ -161,9 +188,17 @@ def explained(
         query: what was given as the file of a query.
         source: what was given as the name of a table.
         target: what was given as the database.
+        files: what was given as files to load.
     """
     no_such_table = error.code in ("TK-0104", "TK-0204")
-    if query is not None and error.code == "TK-0106" and _SELECT.match(query):
+    if any(map(_COPY.match, files)):
+        hint = "name the file alone: `dbatk load orders.csv --table orders` reads it and sends it, as \\copy does"
+    elif files and error.code == "TK-0204":
+        hint = (
+            "a table is loaded that exists: create it first, or check schema and name; on DuckDB "
+            "`dbatk ctas --query FILE` makes one from `SELECT * FROM 'rows.csv'`"
+        )
+    elif query is not None and error.code == "TK-0106" and _SELECT.match(query):
         hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"
     elif source is not None and no_such_table and _SELECT.match(source):
         hint = "`--source` takes a table: save the SELECT to a file and name that with `--query`"

@@ -137,7 +137,11 @@ def _check_script_options(arguments: Arguments) -> None:
                 f"`--{name}` is only valid with `--dry-run`", code="TK-0107", hint=f"add `--dry-run`{saving}"
             )
     if arguments.flag("full") and not arguments.flag("dry_run"):
-        raise ToolkitError("`--full` is only valid with `--dry-run`", code="TK-0107", hint="add `--dry-run`")
+        raise ToolkitError(
+            "`--full` is only valid with `--dry-run`",
+            code="TK-0107",
+            hint="add `--dry-run` (VACUUM FULL is `dbatk table move`)",
+        )
     if "assume" in arguments and "facts" in arguments:
         raise ToolkitError(
             "`--assume` and `--facts` are mutually exclusive", code="TK-0107", hint="use only one of them"

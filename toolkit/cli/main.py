@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -293,6 +294,8 @@ def _usage_error(caught: BaseException) -> ToolkitError:
     path = getattr(context, "command_path", "dbatk")
     hint = f"see `{path} --help`"
     word = getattr(caught, "option_name", None)
+    if word and any("PROGRAM" in str(getattr(one, "metavar", "")) for one in _parameters(context)):
+        hint = f"a program and its arguments follow `--`: `{path} -- PROGRAM ...`; {hint}"
     if word and type(caught).__name__ == "NoSuchOption":
         from toolkit.cli.habits import suggestion
 
@@ -309,6 +312,8 @@ def _usage_error(caught: BaseException) -> ToolkitError:
                 f"there is no command `{word}`", code="TK-0101", hint=f"use {_REPLACED[f'{path} {word}']}"
             )
         return _unknown(f"there is no command `{word}`", word, _commands(context), hint)
+    if extra := _NAMED.findall(message):
+        hint = f"options begin with two dashes: `--{extra[0]} ...`; {hint}"
     sentence = message.strip().rstrip(".").replace("'", "`")
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
 
@@ -320,9 +325,21 @@ def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> Toolk
     return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{near}`? {hint}" if near else hint)
 
 
+_NAMED = re.compile(r"[( ]([a-z_]+)=", re.IGNORECASE)
+"""A parameter as expdp and sqlldr take it."""
+
+
+def _parameters(context: object) -> list[object]:
+    return list(getattr(getattr(context, "command", None), "params", []))
+
+
 def _flags(context: object) -> list[str]:
-    parameters = getattr(getattr(context, "command", None), "params", [])
-    return [flag for parameter in parameters for flag in getattr(parameter, "opts", []) if flag.startswith("--")]
+    return [
+        flag
+        for parameter in _parameters(context)
+        for flag in getattr(parameter, "opts", [])
+        if flag.startswith("--")
+    ]
 
 
 def _commands(context: object) -> list[str]:

@@ -156,8 +156,8 @@ def _body(operation: OperationName) -> Body:
         except ToolkitError as error:
             from toolkit.cli.habits import explained
 
-            given = (arguments.text(name) for name in ("query", "source", "target"))
-            raise explained(error, *given) from error
+            query, source, target = (arguments.text(name) for name in ("query", "source", "target"))
+            raise explained(error, query, source, target, arguments.texts("files")) from error
 
     return body
 

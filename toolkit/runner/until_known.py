@@ -58,5 +58,6 @@ def _has_time_for(context: RunContext, sweep: Sequence[PlannedTrial], progress: 
     takes = progress.expect(each.cell for each in sweep)
     if budget is None or takes is None or progress.spent + takes <= budget:
         return True
-    context.warn(f"the budget of {seconds(budget)} has no room for another sweep")
+    # no warning: the run says why it ended with what it knows
+    context.events.emit(Event("sweep-ended", f"the budget of {seconds(budget)} has no room for another sweep"))
     return False

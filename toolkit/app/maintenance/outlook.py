@@ -106,7 +106,9 @@ def full_outlook(
     )
     hints = tuple(f"{name} would be refused: {error.hint}" for name, error in refused.items())
     rows = tuple(
-        replace(row, verdict=f"no: {refused[row.target].sentence}") if row.target in refused else row
+        replace(row, verdict=f"no: {refused[row.target].sentence}; {refused[row.target].hint}")
+        if row.target in refused
+        else row
         for row in outlook.rows
     )
     return replace(outlook, rows=rows, sentences=outlook.sentences + hints + sentences), guard_rows(targets)
