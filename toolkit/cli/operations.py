@@ -120,6 +120,8 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
         return option(one.name, _help(one, needed), one.flag, kind=bool, topic=topic, engines=one.engines)
     if one.kind is OptionKind.ARGUMENTS:
         return argument(one.name, _help(one, None), kind=list[str], metavar="PROGRAM [ARGUMENT]...")
+    if one.kind is OptionKind.JOBS:
+        return argument(one.name, _help(one, None), metavar="FILE")
     if one.kind is OptionKind.FILES:
         return argument(one.name, _help(one, None), kind=list[str], metavar="FILE...")
     if one.kind in _SEVERAL:
@@ -213,12 +215,12 @@ def _value(one: Option, text: str) -> OptionValue:
         from toolkit.cli.launch import read_text
 
         return parse_value(one, read_text(text.removeprefix("@")))
-    if one.kind is OptionKind.TRANSACTIONS:
+    if one.kind in (OptionKind.TRANSACTIONS, OptionKind.JOBS):
         from pathlib import Path
 
-        from toolkit.design.transactions import read_transactions
+        from toolkit.design.head import read_whole_file
 
-        return read_transactions(Path(text))
+        return read_whole_file(one, Path(text))
     value = parse_value(one, text)
     if one.kind is OptionKind.PATH:
         return _full(str(value))

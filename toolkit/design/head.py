@@ -101,7 +101,7 @@ class HeadReader:
             self._put(every_option()["query"], self._query_text(value))
         else:
             option = self._option(key, [*self.known, *_GENERAL, "operation", "query_file"])
-            self._put(option, self._transactions(value) if option.kind is OptionKind.TRANSACTIONS else value)
+            self._put(option, self._whole_file(option, value))
 
     def _put(self, option: Option, value: object) -> None:
         if option.key not in self.known:
@@ -121,17 +121,28 @@ class HeadReader:
         takes = f"`{self.operation}` does not accept `{key}`" if key in every_option() else f"unknown key `{key}`"
         raise ToolkitError(takes, code="TK-0101", hint=did_you_mean(key, known))
 
-    def _transactions(self, value: object) -> object:
-        """Return the text of transactions: what is one line is the path of their file."""
+    def _whole_file(self, option: Option, value: object) -> object:
+        """Return the text of transactions or jobs, where what is one line is the path of their file."""
+        if option.kind not in (OptionKind.TRANSACTIONS, OptionKind.JOBS):
+            return value
         if not isinstance(value, str) or "\n" in value.strip():
             return value
-        from toolkit.design.transactions import read_transactions
-
-        return read_transactions(self.folder / value)
+        return read_whole_file(option, self.folder / value)
 
     def _query_text(self, value: object) -> str:
         path = self.folder / read_text("query_file", value)
         return read_utf8(path)
+
+
+def read_whole_file(option: Option, path: Path) -> str:
+    """Return the text of the transactions or jobs that a file holds; raises as their readers do."""
+    if option.kind is OptionKind.JOBS:
+        from toolkit.design.mix import read_mix
+
+        return read_mix(path)
+    from toolkit.design.transactions import read_transactions
+
+    return read_transactions(path)
 
 
 class ErrorLocation:

@@ -386,7 +386,7 @@ _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.NAME: _name,
     OptionKind.NAMES: _names,
     OptionKind.PATHS: _paths,
-    OptionKind.TEXT: _text,
+    **dict.fromkeys((OptionKind.TEXT, OptionKind.DURATION, OptionKind.JOBS), _text),
     OptionKind.PATH: _path,
     OptionKind.FILES: lambda option, value: tuple(
         os.path.abspath(_path(option, one))  # noqa: PTH100 (`..` is no link's here)
@@ -396,5 +396,4 @@ _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.COMMANDS: _commands,
     OptionKind.TEXTS: _several,
     OptionKind.ASSIGNMENTS: lambda option, value: tuple(map(check_assignment, _several(option, value))),
-    OptionKind.DURATION: _text,
 }

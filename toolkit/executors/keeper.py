@@ -162,6 +162,7 @@ class _Used:
 class _Keeper:
     def __init__(self, link: socket.socket, *, all_of_it: bool) -> None:
         self._link, self._all = link, all_of_it
+        self._cpus = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
         self._woken, writer = os.pipe()
         os.set_blocking(writer, False)
         os.set_blocking(self._woken, False)
@@ -179,8 +180,10 @@ class _Keeper:
                 send(self._link, self._run(order, descriptors[0]))
 
     def _run(self, order: dict[str, object], output: int) -> dict[str, object]:
-        used = _Used()
+        used, cpus = _Used(), order.get("cpus")
         try:
+            if self._cpus and isinstance(cpus, list):
+                os.sched_setaffinity(0, cpus or self._cpus)  # which what it begins inherits
             begun, pid = _spawn(order, output)
         except OSError as error:
             return {"error": (error.strerror or type(error).__name__).lower(), "file": error.filename}

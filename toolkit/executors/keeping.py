@@ -153,9 +153,10 @@ class KeptPrograms:
         variables = self._variables if program.ends_all else {}
         environment = {**inherited, **variables, **secrets, **dict(program.environment)}
         order: dict[str, object] = {
-            "argv": list(step.argv), "path": _path(step, program, environment), "environment": environment,
+            "argv": _argv(step, program), "path": _path(step, program, environment), "environment": environment,
             "cwd": os.path.abspath(program.cwd or "."),  # noqa: PTH100 (links are followed by the system)
             "stdin": os.path.abspath(program.stdin) if program.stdin else "",  # noqa: PTH100
+            "cpus": list(program.cpus),
         }  # fmt: skip
         return self._answer(step, program, order, secrets)
 
@@ -289,8 +290,14 @@ def _scrub(text: str, secrets: dict[str, str]) -> str:
     return text
 
 
+def _argv(step: Step, program: Program) -> list[str]:
+    return [sys.executable, "-m", "toolkit", *step.argv[1:]] if program.own else list(step.argv)
+
+
 def _path(step: Step, program: Program, environment: dict[str, str]) -> str:
     """Find a program as a shell would: by its path, from its own folder, or in the folders of PATH."""
+    if program.own:
+        return sys.executable
     name = step.argv[0]
     if os.sep in name:
         return os.path.abspath(os.path.join(program.cwd, name))  # noqa: PTH100, PTH118

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolkit.model.engines import engine as declared
-from toolkit.model.steps import AWAITED, Stages, Step
+from toolkit.model.steps import AWAITED, Stages, Step, TimedItem
 from toolkit.model.words import ON_HOST, READS_TEXT, EngineName, Role, StepKind
 
 
@@ -160,10 +160,19 @@ def _timed(stages: Stages, number: int, workers: int, engine: EngineName, *, ful
     share = stages.timed.shares()[number]
     shown = [item for place, item in enumerate(share) if full or not place or not item.alike]
     for item in shown:
+        lines += _when(item)
         for step in item.steps:
             lines += _statement(step, engine)
     left = len(share) - len(shown)
     return [*lines, f"-- and {left} more as the last, each with {share[-1].alike}"] if left else lines
+
+
+def _when(item: TimedItem) -> Iterator[str]:
+    """Say when an item is begun that is not begun at once."""
+    if item.due_seconds:
+        yield f"-- begins {item.due_seconds:.3f} s after the start"
+    if item.needs:
+        yield _comment(f"begins when these have ended: {', '.join(item.needs)}")
 
 
 def _stage(title: str, steps: Sequence[Step], engine: EngineName) -> list[str]:

@@ -248,7 +248,8 @@ def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
 
 
 def _inherited(step: Step) -> dict[str, str]:
-    unwanted = (_OWN, *step.without)
+    own = step.program is not None and step.program.own
+    unwanted = step.without if own else (_OWN, *step.without)
     return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
 
 

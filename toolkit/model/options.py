@@ -29,6 +29,8 @@ class OptionKind(StrEnum):
     DURATION = "duration"
     TRANSACTIONS = "transactions"
     """Transactions of users: on the command line and in files the path of a TOML file, kept as its whole text."""
+    JOBS = "jobs"
+    """Jobs of a mix: the path of a TOML file, kept as its whole text; on the command line without a flag."""
     PATHS = "paths"
     PATH = "path"
     """A file or folder of this host."""

@@ -5,6 +5,7 @@ Instants are timezone-aware UTC, times are seconds, sizes bytes. Raw values only
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,6 +15,10 @@ from toolkit.model.ceilings import Ceiling
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Cell, Scalar
 from toolkit.model.words import EngineName, EntryState, Mode, Outcome, RunState
+
+RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b", re.ASCII)
+PROGRAMS = "programs.json"
+"""The artifact that has what each of several programs of a trial used."""
 
 
 def new_run_id(now: datetime, random: Random) -> str:

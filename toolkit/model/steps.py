@@ -132,6 +132,8 @@ class Program:
         allowed: exit statuses that are no failure.
         refused: patterns of lines of its output that are a failure.
         ends_all: whether whatever it leaves running is ended, and its failure.
+        own: whether it is `dbatk` itself: this one, with the same store and profiles.
+        cpus: the numbers of the CPUs that it and its children run on; empty for all.
     """
 
     cwd: str = ""
@@ -141,6 +143,8 @@ class Program:
     allowed: tuple[int, ...] = (0,)
     refused: tuple[str, ...] = ()
     ends_all: bool = False
+    own: bool = False
+    cpus: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +261,8 @@ class TimedItem:
 
     `weight` orders the queue, biggest first (bytes or rows of the object). Items of one `apart` (a table, say) are
     never worked on at once. `takes` is the space that the work takes. `alike` says in what the item differs from
-    the others, where that is all.
+    the others, where that is all. It is begun `due_seconds` after the clock began at the earliest, and when the
+    items whose labels are in `needs` have ended well.
     """
 
     label: str
@@ -266,6 +271,8 @@ class TimedItem:
     apart: str | None = None
     takes: tuple[Takes, ...] = ()
     alike: str = ""
+    due_seconds: float = 0.0
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +363,8 @@ def moved_by(step: Step) -> ObjectRef | None:
 def spell_program(argv: Sequence[str], program: Program) -> str:
     """Spell a program of the user's so that a shell would run it alike; variables with secrets are inherited."""
     spelled = shlex.join(argv)
+    if program.cpus:
+        spelled = f"taskset -c {','.join(map(str, program.cpus))} {spelled}"
     if program.environment:
         pairs = (f"{name}={value}" for name, value in program.environment)
         spelled = f"env {shlex.join(pairs)} {spelled}"

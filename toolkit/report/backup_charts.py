@@ -38,11 +38,13 @@ _LEFT, _RIGHT, _TOP, _WIDTH = 112.0, 588.0, 10.0, 600.0
 _UNDER = 48.0
 
 
-def lanes_chart(found: Lanes, title: str, *, key: str = "lanes", lane_word: str = "channel") -> Chart | None:
-    """Return the picture of lanes; None when there is nothing to see."""
+def lanes_chart(
+    found: Lanes, title: str, *, key: str = "lanes", lane_word: str = "channel", most: int = _MOST_LANES
+) -> Chart | None:
+    """Return the picture of lanes, at most so many; None when there is nothing to see."""
     if not found.bars or found.span_seconds <= 0:
         return None
-    lanes = found.lanes[:_MOST_LANES]
+    lanes = found.lanes[:most]
     bottom = _TOP + _ROW * len(lanes)
     unit = time_unit((found.span_seconds,))
     x = linear(0.0, found.span_seconds * unit.per_second, _LEFT, _RIGHT)
@@ -60,7 +62,7 @@ def lanes_chart(found: Lanes, title: str, *, key: str = "lanes", lane_word: str 
         y=Scale(0.0, 1.0, bottom, _TOP, ticks),
         spans=spans,
         frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
-        notes=_notes(found, len(shown)),
+        notes=_notes(found, len(shown), most),
         table=lanes_table(found, lane_word),
     )
 
@@ -110,12 +112,12 @@ def _lanes_described(found: Lanes, lane_word: str) -> str:
     return f"{pieces} on {lanes} in {seconds(found.span_seconds)}{ends}."
 
 
-def _notes(found: Lanes, shown: int) -> tuple[str, ...]:
+def _notes(found: Lanes, shown: int, most: int) -> tuple[str, ...]:
     notes = []
     if not found.exact:
         notes.append("some pieces have no time of day: each lane's work is drawn end to end")
-    if len(found.lanes) > _MOST_LANES:
-        notes.append(f"the chart shows {_MOST_LANES} of {len(found.lanes):,} lanes; the table has all of them")
+    if len(found.lanes) > most:
+        notes.append(f"the chart shows {most} of {len(found.lanes):,} lanes; the table has all of them")
     if shown < len(found.bars):
         notes.append(f"the chart shows {shown:,} of {len(found.bars):,} pieces")
     return tuple(notes)

@@ -21,7 +21,7 @@ from toolkit.units import MISSING, count, percent, quantity, ratio, seconds
 _MOST_CELLS_ABREAST = 5
 _MATTERS = re.compile(
     r"(?:^|[_ ])(?:cpu|iowait|disk|wal|redo|temp|reads?|writes?|written|waits?|waiting|spills?|before|after|"
-    r"skew|extents|latency|errors|retries|transactions|plan:)"
+    r"skew|extents|jobs?|chain|cores|storage|latency|errors|retries|transactions|plan:)"
     r"(?:[_ ]|$)",
     re.IGNORECASE,
 )

@@ -202,6 +202,7 @@ def _run(view: RunView) -> Iterator[str]:
     if view.costs.rows:
         yield from _headed("Cost of each configuration, medians", markdown_table(view.costs))
     yield from _headed("All trials in run order", markdown_table(view.trials))
+    yield from _headed("Jobs", _bullets(view.jobs))
     if view.objects.rows:
         yield from _headed(view.objects.caption, markdown_table(view.objects))
     if view.metrics:
@@ -270,6 +271,7 @@ def _run_text(view: RunView) -> list[str]:
         *_headed_text("Configurations", text_table(view.short_cells) if view.short_cells.rows else []),
         *_headed_text("Cost of each configuration, medians", text_table(view.costs) if view.costs.rows else []),
         *_headed_text("All trials in run order", text_table(view.short_trials)),
+        *_headed_text("Jobs", bullets(view.jobs)),
         *_headed_text(
             view.short_objects.caption, text_table(view.short_objects) if view.short_objects.rows else []
         ),

@@ -14,6 +14,7 @@ from toolkit.analysis.cells import RunAnalysis
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.laws import FittedLaw
+from toolkit.analysis.mixes import mix_trial
 from toolkit.analysis.recommendation import recommend, rows_below_headline
 from toolkit.analysis.sequential import how_it_ended
 from toolkit.model.bill import bill_among
@@ -28,6 +29,7 @@ from toolkit.report.cell_charts import heat_chart, phase_chart
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
+from toolkit.report.mix_charts import mix_charts, mix_sentences, mix_table
 from toolkit.report.recommendation import recommendation_rows
 from toolkit.report.safe import clean, clean_lines
 from toolkit.report.tables import (
@@ -74,6 +76,8 @@ class RunView:
     warnings: tuple[str, ...]
     trials: Table
     short_trials: Table
+    jobs: tuple[str, ...]
+    """How the jobs of a mix fitted together."""
     objects: Table
     short_objects: Table
     costs: Table
@@ -87,7 +91,7 @@ class RunView:
 def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
     """Prepare a run for reading."""
     recommended = recommend(run, worth_pct)
-    found, advice = recommended.found, recommended.advice
+    found, advice, mix = recommended.found, recommended.advice, mix_trial(run)
     return RunView(
         run=clean(run.head.run),
         title=_title(run),
@@ -97,15 +101,16 @@ def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
         setting=recommendation_rows(rows_below_headline(recommended)) if run.head.mode is Mode.MEASUREMENT else (),
         cells=cells_table(found, advice.best, advice.recommended),
         short_cells=short_cells_table(found, advice.best, advice.recommended),
-        charts=_charts(found, advice, recommended.law),
+        charts=(*_charts(found, advice, recommended.law), *mix_charts(mix)),
         resources=_during(found),
         environment=environment_table(run),
         short_environment=short_environment(run),
         warnings=tuple(clean(warning) for warning in run.warnings),
         trials=trials_table(run),
         short_trials=trials_table(run, narrow=True),
-        objects=object_table(run),
-        short_objects=object_table(run, 20),
+        jobs=mix_sentences(mix),
+        objects=object_table(run) if mix is None else mix_table(mix),
+        short_objects=object_table(run, 20) if mix is None else mix_table(mix),
         costs=cost_table(run, [summary.cell for summary in found.cells]),
         metrics=run_metrics(run, [summary.cell for summary in found.cells], advice.best),
         scripts=tuple(_scripts(run)),

@@ -186,7 +186,7 @@ class _Clock:
         self._waiting = ItemQueue(timed.ordered(), stop, before_item)
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
         self._origin: list[float] = []
-        self._barrier = threading.Barrier(timed.workers, action=lambda: self._origin.append(time.perf_counter()))
+        self._barrier = threading.Barrier(timed.workers, action=self._begin)
         self._released = threading.Event()
         self._faults: list[Exception] = []
         self._timed_out = False
@@ -207,6 +207,10 @@ class _Clock:
         first = min((each.begin_seconds if each.closely else 0.0 for each in results), default=0.0)
         elapsed = max((each.begin_seconds + each.elapsed_seconds for each in results), default=first) - first
         return TimedResult(elapsed, tuple(results), self._waiting.left(), self._timed_out)
+
+    def _begin(self) -> None:
+        self._origin.append(time.perf_counter())
+        self._waiting.begin()
 
     def _begun(self) -> list[threading.Thread]:
         """Begin the workers; where the host starts no more threads, those that began do nothing, for all work."""
@@ -312,7 +316,7 @@ class _Clock:
                     continue
                 if result.error is not None and self._ends_with_error:
                     self._waiting.close()
-                self._waiting.done(item)
+                self._waiting.done(item, well=result.error is None)
                 self._ended.put(result)
                 if result.error is not None and result.error.lost:
                     break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.records import Artifact, ItemRecord, Metric
+from toolkit.model.records import PROGRAMS, RUN_ID, Artifact, ItemRecord, Metric
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, Outcome, StepKind
@@ -40,7 +41,10 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
         rows |= rows_of_rman(log)
     if moved := tuple(row for item in timed.items for row in item.moved):
         rows["moved"] = moved
-    programs = tuple(row for item in timed.items for row in item.programs)
+    programs = tuple(
+        {"label": each.item.label, "begin_seconds": each.begin_seconds, **row}
+        for each in timed.items for row in each.programs
+    )  # fmt: skip
     return {**rows, "program": programs} if programs else rows
 
 
@@ -132,6 +136,24 @@ def rows_of(step: Step, answer: Answer) -> tuple[Row, ...]:
     if step.kind is StepKind.FOLDER or step.kind not in ON_HOST:
         return answer.rows
     return tuple({"at_seconds": line.at_seconds, "line": line.text} for line in answer.lines)
+
+
+def keep_programs(context: RunContext, trial: int, timed: TimedResult) -> None:
+    """Keep what each of several programs used, with the run of each that was dbatk itself."""
+    rows = [
+        {"label": each.item.label, "begin_seconds": each.begin_seconds, **row, **_own_run(each)}
+        for each in timed.items for row in each.programs
+    ]  # fmt: skip
+    if len(rows) > 1:
+        text = json.dumps({"programs": rows}, indent=1)
+        context.store.keep_artifact(context.run, Artifact(PROGRAMS, "application/json", text.encode(), trial))
+
+
+def _own_run(result: ItemResult) -> Row:
+    """Return the run that an item says it did, where it is dbatk itself."""
+    if not any(step.program is not None and step.program.own for step in result.item.steps):
+        return {}
+    return {"run": next((found[0] for line in result.lines if (found := RUN_ID.search(line.text))), None)}
 
 
 def keep_log(context: RunContext, trial: int, name: str, lines: Iterable[OutputLine]) -> None:

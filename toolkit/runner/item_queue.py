@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from toolkit.model.steps import TimedItem
 from toolkit.runner.stop import Stop
@@ -13,16 +14,24 @@ _TICK_SECONDS = 0.2
 
 
 class ItemQueue:
-    """Items not yet begun; a worker takes the biggest one left whose `apart` nobody works on.
+    """Items not yet begun; a worker takes the biggest one left that is due and whose `apart` nobody works on.
 
-    `wait` returns when another item may be begun, or none is any more.
+    An item waits until those that it needs have ended well; what an earlier attempt did is no longer among the
+    items and is not waited for. `wait` returns when another item may be begun, or none is any more.
     """
 
     def __init__(self, items: Sequence[TimedItem], stop: Stop, wait: Callable[[], None] = lambda: None) -> None:
         self._items = deque(items)
         self._busy: set[str] = set()
+        self._open = {item.label for item in items}
+        self._failed: set[str] = set()
+        self._origin = time.perf_counter()
         self._changed = threading.Condition()
         self._stop, self._wait, self._closed = stop, wait, False
+
+    def begin(self) -> None:
+        """Say that the clock begins: from now on items become due."""
+        self._origin = time.perf_counter()
 
     def take(self) -> TimedItem | None:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
@@ -30,16 +39,30 @@ class ItemQueue:
             self._wait()
         with self._changed:
             while self._items and not (self._closed or self._stop.requested):
-                free = (each for each in self._items if each.apart not in self._busy)
-                item = next((each for each in free if self._stop.fits(each.label)), None)
-                if item is None and not any(self._stop.fits(each.label) for each in self._items):
+                possible = [each for each in self._possible() if self._stop.fits(each.label)]
+                if not possible:
                     break
+                passed = time.perf_counter() - self._origin
+                item = next(
+                    (each for each in possible if self._is_free(each) and each.due_seconds <= passed), None
+                )
                 if item is not None:
                     self._items.remove(item)
                     self._busy |= {item.apart} if item.apart is not None else set()
                     return item
-                self._changed.wait(_TICK_SECONDS)
+                due = min(each.due_seconds - passed for each in possible)
+                self._changed.wait(min(_TICK_SECONDS, due) if due > 0 else _TICK_SECONDS)
         return None
+
+    def _is_free(self, item: TimedItem) -> bool:
+        return item.apart not in self._busy and self._open.isdisjoint(item.needs)
+
+    def _possible(self) -> Iterable[TimedItem]:
+        """Yield the items of which nothing that they need, directly or through others, has failed."""
+        lost = set(self._failed)
+        while more := {each.label for each in self._items if not lost.isdisjoint(each.needs)} - lost:
+            lost |= more
+        return (each for each in self._items if each.label not in lost)
 
     def put_back(self, item: TimedItem) -> bool:
         """Let an item come back after all others; False when nothing more is begun."""
@@ -51,10 +74,12 @@ class ItemQueue:
             self._changed.notify_all()
         return True
 
-    def done(self, item: TimedItem) -> None:
-        """Say that an item ended, so that another of its `apart` may be begun."""
+    def done(self, item: TimedItem, *, well: bool = True) -> None:
+        """Say that an item ended, so that another of its `apart`, and those that needed it, may be begun."""
         with self._changed:
             self._busy.discard(item.apart or "")
+            self._open.discard(item.label)
+            self._failed |= set() if well else {item.label}
             self._changed.notify_all()
 
     def close(self) -> None:

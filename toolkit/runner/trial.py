@@ -178,6 +178,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
         state.kept.update(evidence.kept_of(state.timed))
         log, operation = evidence.log_of(state.timed), context.experiment.operation
         evidence.keep_log(context, state.planned.number, operation, log)
+        evidence.keep_programs(context, state.planned.number, state.timed)
         if (went_wrong := state.timed.error or evidence.not_whole(state.kept)) is not None:
             state.failed(went_wrong)
         # At once: what is recorded late may be another's by then. Only a backup is not where it stays yet.

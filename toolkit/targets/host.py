@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -63,6 +64,7 @@ class HostConnection:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         self._connection.create_function("host_name", 0, platform.node)
         self._connection.create_function("host_release", 0, lambda: f"{platform.system()} {platform.release()}")
+        self._connection.create_function("host_cpus", 0, _cpus)
 
     def execute(self, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         if self._target.observer is not None:
@@ -82,6 +84,13 @@ class HostConnection:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _cpus() -> str | None:
+    """Return the numbers of the CPUs that programs begun here may run on; None where the system binds none."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
 
 
 def open_target(access: Access) -> HostTarget:

@@ -18,6 +18,7 @@ from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.keeping import keep_best
+from toolkit.app.runs.mixes import holding_targets, mix_above
 from toolkit.app.runs.planning import check_plan, check_within, head_of, judging_anew, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
@@ -56,7 +57,6 @@ from toolkit.runner import (
     Stop,
     Sweep,
     end_orphaned_sessions,
-    holding_lease,
     missing,
     worth_repeating,
 )
@@ -101,6 +101,7 @@ def start(
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
     """
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    under = under or mix_above(store, target)
     launch = _launch(run, target, store, approvals, events, policy, stop, under)
     launch.check_experiment(experiment)
     with launch.session():
@@ -115,7 +116,7 @@ def start(
         store.create_run(head)
         with (
             ended_in_any_case(store, run, launch.stop),
-            launch.lease(),
+            launch.lease(experiment),
             guarding(run, experiment, launch.stop) as gates,
         ):
             launch.claim()
@@ -184,11 +185,11 @@ class _Launch:
         names = self.policy.names | ({name} if name else set())
         check_production(self.target.engine, self.policy, self.approvals, names)
 
-    def lease(self) -> AbstractContextManager[None]:
-        """Hold the target; a plan that this run is part of holds it already."""
+    def lease(self, experiment: Experiment) -> AbstractContextManager[None]:
+        """Hold the target; a plan or mix that this run is part of holds it already."""
         if self.under is not None:
             return nullcontext()
-        return holding_lease(self.store, self.target.lease_key, self.run, self.stop)
+        return holding_targets(self.store, experiment, self.target, self.run, self.stop)
 
     def claim(self) -> None:
         """Hold the database itself against runs of other stores, but not against those of the same plan."""
@@ -348,7 +349,7 @@ def resume(
         store.refuse_live_run(run)
     doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
-    with launch.session(), launch.lease(), ExitStack() as noted:
+    with launch.session(), launch.lease(head.experiment), ExitStack() as noted:
         bring_server_back(target, policy, store, run, launch.events)
         server = read_server(target, launch.dialect, launch.stop.timeouts)
         refuse_other_database(head, target, database_of(server, target))

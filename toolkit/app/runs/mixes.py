@@ -1,0 +1,47 @@
+"""Runs that are jobs of a mix: the mix holds the leases of all their targets, and they work under it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import psutil
+
+from toolkit.app.targets import find_target
+from toolkit.design.mix import parse_mix
+from toolkit.executors.programs import RUN_VARIABLE
+from toolkit.model.experiment import Experiment
+from toolkit.model.operations import options_of
+from toolkit.model.options import OptionKind
+from toolkit.runner import Stop, holding_lease
+from toolkit.store import Store
+from toolkit.store.leases import this_host
+from toolkit.targets.base import Target
+
+
+def mix_above(store: Store, target: Target) -> str | None:
+    """Return the mix that this process is a job of, if it holds the lease of a target; None for everybody else."""
+    run = os.environ.get(RUN_VARIABLE)
+    lease = store.lease_of(target.lease_key) if run else None
+    if lease is None or lease.run != run or lease.host != this_host():
+        return None
+    above = (process.pid for process in psutil.Process().parents())
+    return run if lease.pid in above else None
+
+
+@contextmanager
+def holding_targets(store: Store, experiment: Experiment, target: Target, run: str, stop: Stop) -> Iterator[None]:
+    """Hold the lease of the target of a run, and those of the targets of its jobs.
+
+    Raises:
+        ToolkitError: TK-0302 when a live run holds one; TK-0111 for a target that is not known.
+    """
+    named = [str(experiment.options[one.name]) for one in options_of(experiment.operation)
+             if one.kind is OptionKind.JOBS]  # fmt: skip
+    targets = {job.target for text in named for job in parse_mix(text).jobs if job.target}
+    keys = {target.lease_key, *(find_target(text).target.lease_key for text in sorted(targets))}
+    with ExitStack() as held:
+        for key in sorted(keys):
+            held.enter_context(holding_lease(store, key, run, stop))
+        yield
