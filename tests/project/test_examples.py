@@ -29,6 +29,8 @@ ENGINES = {
     "users-80-100-120": ("postgresql", "17"),
     "pg-index": ("postgresql", "17"),
     "oracle-ctas-degree-compression": ("oracle", "19-ee"),
+    "mix-20-test": ("host", "6.1"),
+    "mix-30-test": ("host", "6.1"),
     "oracle-stats": ("oracle", "19-ee"),
     "pg-eight-files": ("postgresql", "17"),
 }

@@ -14,7 +14,7 @@ degree = [1, 2, 4]
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -25,10 +25,13 @@ from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import declaration, options_of
+from toolkit.model.options import OptionKind
 from toolkit.model.values import CommandFactor, Factor, Level
 from toolkit.model.words import Keep, Mode
 
 _TABLES = ("experiment", "factors", "factor")
+_OF_JOBS = ("mix", "job")
+"""Tables of an operation that takes jobs."""
 _BEGIN = "start with `[experiment]`, or with `[plan]` for a maintenance plan"
 _KEYS = ("name", "levels", "unit", "read", "apply", "undo", "read_sql", "apply_sql", "undo_sql")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
@@ -58,16 +61,20 @@ def parse_experiment(text: str, *, name: str = "experiment.toml", target: str | 
 
 def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Experiment:
     check_no_secret(document)
-    for name in document.data:
-        if name not in _TABLES:
-            raise document.error(f"unknown table `{name}`", table=name, key=None, hint=did_you_mean(name, _TABLES))
     head = _table(document, "experiment")
     if head is None:
+        _refuse_others(document, _TABLES)
         raise document.error("the table `[experiment]` is missing", table="", hint=_BEGIN)
     operation = read_operation(document, head)
     declared = declaration(operation)
+    jobs = next((one for one in declared.options if one.kind is OptionKind.JOBS), None)
+    _refuse_others(document, _TABLES if jobs is None else (*_TABLES, *_OF_JOBS))
     reader = HeadReader(document, operation, folder)
     reader.read_head(head)
+    if jobs is not None and jobs.name not in reader.options:
+        from toolkit.design.mix import mix_in  # which reads experiments itself
+
+        reader.options[jobs.name] = mix_in(document, folder)
     reader.read_factors(_table(document, "factors") or {})
     general = replace(reader.general, target=target or reader.general.target or declared.default_target)
     if not general.target:
@@ -79,6 +86,12 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
         return build_experiment(operation, reader.options, reader.levels, general, extra)
     except ToolkitError as error:
         raise document.error(error.message, table="experiment", code=error.code, hint=error.hint) from None
+
+
+def _refuse_others(document: TomlDocument, known: Sequence[str]) -> None:
+    for name in document.data:
+        if name not in known:
+            raise document.error(f"unknown table `{name}`", table=name, key=None, hint=did_you_mean(name, known))
 
 
 def _table(document: TomlDocument, name: str) -> Mapping[str, object] | None:

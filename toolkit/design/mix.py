@@ -20,7 +20,8 @@ table = "orders"
 after = ["sort"]                                  # begins when these have ended well
 ```
 
-What is kept of an experiment is the whole text.
+The same tables stand in the file of an experiment whose `operation` is `mix`. What is kept of an experiment is the
+whole text.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from toolkit.model.values import Level, spell_level
 from toolkit.model.words import OperationName
 
 _TABLE, _HEAD = "job", "mix"
+_OF_EXPERIMENTS = ("experiment", "factors", "factor")
 _AROUND = ("setup", "prepare", "conclude", "cleanup")
 _HEAD_KEYS = (*_AROUND, "cwd", "env", "seed")
 _WHAT = ("command", "operation", "file")
@@ -74,16 +76,28 @@ def read_mix(path: Path) -> str:
     Raises:
         ToolkitError: TK-0101, TK-0102, TK-0106 or TK-0107 with file and line; TK-0108 for a secret.
     """
+    document = parse_document(read_utf8(path), str(path))
+    if "experiment" in document.data:
+        raise document.error(
+            "this is the file of an experiment",
+            table="experiment",
+            code="TK-0107",
+            hint=f"`dbatk run {path}` runs it",
+        )
+    return mix_in(document, path.parent)
+
+
+def mix_in(document: TomlDocument, folder: Path) -> str:
+    """Return `[mix]` and the `[[job]]` of a document as the text that is kept; see `read_mix`."""
     import tomli_w
 
-    document = parse_document(read_utf8(path), str(path))
-    _mix(document, path.parent)
-    data = dict(document.data)
-    data[_TABLE] = [
-        {**each, "file": str((path.parent / str(each["file"])).absolute())} if "file" in each else each
+    _mix(document, folder)
+    jobs = [
+        {**each, "file": str((folder / str(each["file"])).absolute())} if "file" in each else each
         for each in _tables(document)
     ]
-    return tomli_w.dumps(data, multiline_strings=True)
+    head = {_HEAD: document.data[_HEAD]} if _HEAD in document.data else {}
+    return tomli_w.dumps({**head, _TABLE: jobs}, multiline_strings=True)
 
 
 def parse_mix(text: str) -> Mix:
@@ -94,7 +108,7 @@ def parse_mix(text: str) -> Mix:
 def _mix(document: TomlDocument, folder: Path) -> Mix:
     check_no_secret(document)
     for name in document.data:
-        if name not in (_HEAD, _TABLE):
+        if name not in (_HEAD, _TABLE, *_OF_EXPERIMENTS):
             raise document.error(
                 f"unknown table `{name}` in a mix", table=name, hint="write `[mix]` and `[[job]]`"
             )

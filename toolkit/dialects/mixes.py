@@ -39,7 +39,8 @@ class RunJobs(RunPrograms):
         assert call.program is not None
         cpus = work.options.get("cpus", ())
         bound = tuple(int(cpu) for cpu in cpus) if isinstance(cpus, tuple) else ()
-        return (replace(call, program=replace(call.program, own=bool(work.option("own")), cpus=bound)),)
+        how = replace(call.program, own=bool(work.option("own")), cpus=bound, cwd=str(work.option("folder") or ""))
+        return (replace(call, program=how),)
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
         found = super().tell(work, kept, deltas, seconds)

@@ -14,7 +14,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.records import PROGRAMS, RUN_ID, Artifact, ItemRecord, Metric
-from toolkit.model.steps import Stages, Step
+from toolkit.model.steps import Stages, Step, TimedItem
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, Outcome, StepKind
 from toolkit.rendering import step_of
@@ -67,6 +67,12 @@ def item_record(result: ItemResult) -> ItemRecord:
         reason=None if error is None else error.sentence,
         error_code=None if error is None else error.code,
     )
+
+
+def skipped_record(item: TimedItem) -> ItemRecord:
+    """Return an item that nobody began as the store keeps it."""
+    needed = f": it begins after `{', '.join(item.needs)}`" if item.needs else ""
+    return ItemRecord(item.label, Outcome.SKIPPED, reason=f"not started{needed}")
 
 
 def look_at_items(

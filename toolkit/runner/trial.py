@@ -360,9 +360,7 @@ def _items(state: TrialState) -> tuple[ItemRecord, ...]:
     if state.timed is None:
         return ()
     begun = sorted(state.timed.items, key=lambda result: result.begin_seconds)
-    skipped = tuple(
-        ItemRecord(item.label, Outcome.SKIPPED, reason="not started") for item in state.timed.not_begun
-    )
+    skipped = tuple(map(evidence.skipped_record, state.timed.not_begun))
     left_out = tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in state.left_out)
     parts = (*state.items, *gathering.objects(state.kept))
     return (*(item_record(result) for result in begun), *skipped, *left_out, *parts)

@@ -294,7 +294,10 @@ def _newest(connection: Connection, ref: str) -> str | None:
 def _of_name(name: str, limit: int) -> Select[tuple[str]]:
     table = schema.run
     if name == _LAST:
-        return newest_first(select(table.c.run), table, limit)
+        # a job of a mix ends before the mix does, and is not what was asked for
+        known = select(table.c.run).alias("known")
+        above = table.c.parent_run.is_(None) | table.c.parent_run.not_in(select(known.c.run))
+        return newest_first(select(table.c.run), table, limit, above)
     own = table.c.label == name
     if name.startswith(_LAST_OF):
         own = or_(own, table.c.operation == name.removeprefix(_LAST_OF))

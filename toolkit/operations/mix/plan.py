@@ -75,6 +75,9 @@ def _jobs(planner: Planner, cell: Cell) -> tuple[StartedJob, ...]:
 
 
 def _cpus(planner: Planner) -> tuple[str, ...]:
+    """Return the numbers of the CPUs that jobs can be bound to; of an assumed host one for each node."""
+    if planner.facts.assumed:
+        return tuple(map(str, range(_most_nodes(planner))))
     found = str(planner.facts.value("server", "cpu_list", "") or "")
     return tuple(found.split(",")) if found else ()
 
@@ -88,6 +91,8 @@ def _most_nodes(planner: Planner) -> int:
 def _piece(planner: Planner, cell: Cell, mix: Mix, each: StartedJob) -> Piece:
     """Return a job with its options; a node has as many CPUs whatever their number, so that they compare."""
     options: dict[str, OptionValue] = {**mix.options, **each.job.options, **cell, "command": each.job.argv}
+    # what is run around the jobs may make the folder in which they begin
+    options["folder"] = str(options.pop("cwd", ""))
     if each.job.own:
         # a measurement leaves nothing, and so does each of its jobs
         once = ("--repeat", "1", "--warmup", "0") if planner.measuring and each.job.operation else ()
