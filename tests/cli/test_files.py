@@ -51,6 +51,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("ctas", "where"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--where", "@PIPE", "--dry-run"),
     ("ctas", "facts"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--dry-run", "--facts", "PIPE"),
     ("ctas", "save_as"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--save-as", "PIPE"),
+    ("mix", "jobs"): ("mix", "PIPE", "--dry-run"),
     ("load", "files"): ("load", "-t", "URL", "PIPE", "--table", "small", "--dry-run"),
     ("restore try", "check"): ("restore", "try", "-t", "URL", "--backup", "/b", "--check", "PIPE", "--dry-run"),
     ("run", "log_file"): ("run", "plan.toml", "--log-file", "PIPE"),

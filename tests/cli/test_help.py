@@ -80,7 +80,7 @@ def test_help_shows_every_option_with_a_sentence(path: tuple[str, ...], command:
 
 
 def _shown_as(option: Option) -> str:
-    words = {OptionKind.ARGUMENTS: "PROGRAM [ARGUMENT]...", OptionKind.FILES: "FILE..."}
+    words = {OptionKind.ARGUMENTS: "PROGRAM [ARGUMENT]...", OptionKind.FILES: "FILE...", OptionKind.JOBS: "FILE"}
     return words.get(option.kind, f"{option.flag} ")
 
 

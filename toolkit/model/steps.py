@@ -1,8 +1,7 @@
 """Steps and stages: what an operation plans and an executor runs.
 
-An operation returns steps, an executor runs or prints them; nothing both builds and executes SQL.
-A trial walks through prepare, timed, evidence and conclude; setup and cleanup surround the whole run.
-Only `timed` is on the clock.
+An operation returns steps, an executor runs or prints them; nothing both builds and executes SQL. A trial walks
+through prepare, timed, evidence and conclude; setup and cleanup surround the run. Only `timed` is on the clock.
 """
 
 from __future__ import annotations
@@ -125,15 +124,13 @@ class Program:
     """How a program of the user's is run, beside its arguments.
 
     Attributes:
-        cwd: the folder in which it begins; empty for the one of dbatk.
-        stdin: the file that it reads; empty for nothing to read.
+        cwd, stdin: the folder in which it begins, empty for that of dbatk; the file that it reads, empty for none.
         environment: variables that it gets, which may be shown.
         secret: names of variables of dbatk's own environment that it gets, whose values are shown nowhere.
         allowed: exit statuses that are no failure.
         refused: patterns of lines of its output that are a failure.
         ends_all: whether whatever it leaves running is ended, and its failure.
-        own: whether it is `dbatk` itself: this one, with the same store and profiles.
-        cpus: the numbers of the CPUs that it and its children run on; empty for all.
+        own: whether it is this `dbatk`, with the same store and profiles.
     """
 
     cwd: str = ""
@@ -144,7 +141,7 @@ class Program:
     refused: tuple[str, ...] = ()
     ends_all: bool = False
     own: bool = False
-    cpus: tuple[int, ...] = ()
+    cpus: tuple[int, ...] = ()  # empty for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,10 +256,10 @@ def together(parts: Iterable[Step]) -> Step:
 class TimedItem:
     """Steps that one worker runs in a row on the clock: one object of a trial.
 
-    `weight` orders the queue, biggest first (bytes or rows of the object). Items of one `apart` (a table, say) are
-    never worked on at once. `takes` is the space that the work takes. `alike` says in what the item differs from
-    the others, where that is all. It is begun `due_seconds` after the clock began at the earliest, and when the
-    items whose labels are in `needs` have ended well.
+    `weight` orders the queue, biggest first (bytes or rows of the object). Items of one `apart` (a table, say)
+    are never worked on at once. `takes` is the space that the work takes. `alike` says in what the item differs
+    from the others, where that is all. It is begun `due_seconds` after the clock at the earliest, and after the
+    items with the labels `needs` have ended well.
     """
 
     label: str
@@ -362,9 +359,8 @@ def moved_by(step: Step) -> ObjectRef | None:
 
 def spell_program(argv: Sequence[str], program: Program) -> str:
     """Spell a program of the user's so that a shell would run it alike; variables with secrets are inherited."""
-    spelled = shlex.join(argv)
-    if program.cpus:
-        spelled = f"taskset -c {','.join(map(str, program.cpus))} {spelled}"
+    bound = f"taskset -c {','.join(map(str, program.cpus))} " if program.cpus else ""
+    spelled = bound + shlex.join(argv)
     if program.environment:
         pairs = (f"{name}={value}" for name, value in program.environment)
         spelled = f"env {shlex.join(pairs)} {spelled}"
