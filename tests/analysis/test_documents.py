@@ -16,7 +16,7 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
     assert list(document) == [
         *("format", "run", "label", "mode", "state", "target", "engine", "operation", "began_at", "ended_at"),
         *("seed", "environment", "warnings", "licences", "trials", "judged_by", "cells", "advice"),
-        *("detect_pct", "ended_because", "given_up"),
+        *("detect_pct", "ended_because", "not_run", "given_up"),
     ]
     assert document["format"] == 1
     assert list(document["trials"][0]) == [  # type: ignore[index,call-overload,arg-type]

@@ -377,8 +377,31 @@ def test_a_run_ends_after_the_sweep_that_settles_it_and_leaves_out_what_was_give
     context = rig.context()
     context.stopping = stopping
     state, _ = rig.run(sweeps(6, ONE, TWO, FOUR), context=context)
-    assert (state, asked) == (RunState.DONE, [1, 2, 3, 4])
+    assert (state, asked) == (RunState.DONE, [-1, 0, 1, 2, 3, 4])
     assert [number for number, _, _ in rig.ran] == [*range(1, 10), 10, 12, 13, 15]
+
+
+def test_each_sweep_runs_only_what_it_is_told_to(rig: Rig) -> None:
+    told = {-1: {TWO}, 0: {ONE, FOUR}, 1: {FOUR, TWO}}
+
+    def stopping(sweep: int, load: Callable[[], object]) -> AfterSweep:
+        return AfterSweep(cells=frozenset(told[sweep])) if sweep in told else AfterSweep("it is found")
+
+    context = rig.context()
+    context.stopping = stopping
+    state, _ = rig.run(sweeps(6, ONE, TWO, FOUR), context=context)
+    assert (state, [number for number, _, _ in rig.ran]) == (RunState.DONE, [2, 4, 6, 8, 9])
+
+
+def test_a_configuration_that_was_not_seen_is_taken_to_last_as_long_as_the_longest(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SweepProgress, "spent", property(lambda self: 10.0 * self.ended))
+    rig.ends = lambda of: EndedTrial(record(of, ended_at=BEGAN + timedelta(seconds=10)))
+    context = rig.context(budget_seconds=35.0)
+    context.stopping = lambda sweep, load: AfterSweep(cells=frozenset({ONE} if sweep < 1 else {TWO, FOUR}))
+    state, _ = rig.run(sweeps(6, ONE, TWO, FOUR), context=context)
+    assert (state, len(rig.ran)) == (RunState.DONE, 2)
 
 
 def test_a_sweep_that_the_budget_does_not_hold_ends_a_run_that_looks_as_done(

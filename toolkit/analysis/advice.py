@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 
 from toolkit.analysis.backups import backup_sentences
 from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
-from toolkit.analysis.choice import WORTH_PCT, GoodEnough, choose, granted_cells, shown_worse, spelled_choice
+from toolkit.analysis.choice import (
+    WORTH_PCT,
+    GoodEnough,
+    best_of,
+    choose,
+    granted_cells,
+    shown_worse,
+    spelled_choice,
+)
 from toolkit.analysis.confounded import confounded
 from toolkit.analysis.doubts import (
     beyond,
@@ -91,7 +99,7 @@ def _advise(found: RunAnalysis, worth_pct: float) -> Advice:
     if len(measured) == 1:
         return Advice(_alone(found, measured[0]), doubts=doubts, best=measured[0])
     granted = granted_cells(found)
-    best = min(granted or measured, key=found.rank)
+    best = best_of(found, granted or measured)
     if found.fit.value_interval(best) is None:
         return _too_few(found, best, doubts)
     if len(granted) < 2:
@@ -184,7 +192,8 @@ def _headline(found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, w
         return f"{use}, {better}{_at_what_cost(found, chosen, base)}"
     if base == chosen or not choice.differs:
         return f"{use}; {_none_better(found, granted, chosen, worth_pct)}"
-    smallest = f"the smallest {found.scale} that is not measurably {judged.bad} than {named(choice.best)}"
+    run = " was run and" if found.run.head.experiment.search else ""
+    smallest = f"the smallest {found.scale} that{run} is not measurably {judged.bad} than {named(choice.best)}"
     return f"{use}; {smallest} by more than {worth_pct:g} %"
 
 
@@ -210,8 +219,9 @@ def _none_better(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, wort
     judged, higher = found.judged, _higher(found, granted, chosen)
     measured = [summary.cell for summary in found.cells if summary.n]
     that = " that was granted" if len(_higher(found, measured, chosen)) > len(higher) else ""
+    that = that or (" that was run" if found.run.head.experiment.search else "")
     others = higher or [cell for cell in granted if cell != chosen]
-    kind = f"higher {found.scale}{that}" if higher else "other configuration"
+    kind = f"higher {found.scale}{that}" if higher else f"other configuration{that}"
     intervals = [interval for cell in others if (interval := found.ratio(cell, chosen)[1]) is not None]
     if higher and all(map(shown_worse, intervals)):
         return f"every {kind} is {judged.bad}"

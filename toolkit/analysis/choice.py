@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from toolkit.analysis.cells import RunAnalysis, scale_level
 from toolkit.analysis.fit import ConfidenceInterval
+from toolkit.analysis.surface import best_predicted
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Outcome
@@ -51,14 +52,14 @@ def choose(found: RunAnalysis, granted: Sequence[Cell], worth_pct: float = WORTH
         granted: the configurations that may be chosen.
         worth_pct: by how much a larger level must be better to be worth it.
     """
-    best = min(granted, key=found.rank)
+    best = best_of(found, granted)
     worth = 1 + worth_pct / 100
     against_best = {cell: found.ratio(cell, best)[1] for cell in granted}
     enough = [cell for cell in granted if not shown_worse(against_best[cell], worth)]
     smallest = min(
         (level for cell in enough if (level := scale_level(cell, found.scale)) is not None), default=None
     )
-    first = min((cell for cell in enough if scale_level(cell, found.scale) == smallest), key=found.rank)
+    first = best_of(found, [cell for cell in enough if scale_level(cell, found.scale) == smallest])
     alike = [
         cell
         for cell in granted
@@ -71,6 +72,13 @@ def choose(found: RunAnalysis, granted: Sequence[Cell], worth_pct: float = WORTH
     if not differs and not _none_matters(found, granted, chosen, worth):
         chosen = ()
     return GoodEnough(best, chosen, differs)
+
+
+def best_of(found: RunAnalysis, among: Sequence[Cell]) -> Cell:
+    """Return the best of measured configurations; a search runs some so seldom that their median may be luck."""
+    if found.run.head.experiment.search:
+        return best_predicted(found, among)
+    return min(among, key=found.rank)
 
 
 def granted_cells(found: RunAnalysis) -> list[Cell]:

@@ -19,6 +19,7 @@ from toolkit.analysis.holding import VerifiedGain
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import BetweenRuns, pct_of
 from toolkit.analysis.recommendation import Gain, Recommendation
+from toolkit.analysis.search import Expected, NotRun, not_run
 from toolkit.analysis.sequential import ended_because, given_up
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
@@ -47,6 +48,7 @@ def run_document(run: RunRecord, worth_pct: float = WORTH_PCT) -> JsonObject:
         "advice": _advice(advise(found, worth_pct), worth_pct),
         "detect_pct": run.head.experiment.detect_pct,
         "ended_because": ended_because(run),
+        "not_run": [_not_run(group) for group in not_run(run)] if run.head.experiment.search else None,
         "given_up": [
             {"factors": _levels(cell), "after_repeats": repeats} for cell, repeats in given_up(run).items()
         ],
@@ -248,6 +250,15 @@ def _advice(advice: Advice, worth_pct: float) -> JsonObject:
         "worth_pct": worth_pct,
         "sentences": list(advice.sentences),
         "doubts": list(advice.doubts),
+    }
+
+
+def _not_run(group: NotRun) -> JsonObject:
+    """Spell configurations that a search left out, and what is predicted of them; nobody measured it."""
+    return {
+        "factors": [_levels(cell) for cell in group.cells],
+        "expected": group.expected.value,
+        "worse_pct": group.worse_pct if group.expected is Expected.WORSE else None,
     }
 
 

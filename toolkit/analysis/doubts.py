@@ -200,6 +200,8 @@ def beyond_cpus(found: RunAnalysis, *, known: Collection[float] = ()) -> tuple[s
 
 def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
     """Say how small a difference shows, and how many repeats would show one of 5 %."""
+    if found.run.head.experiment.search:
+        return ()  # it has run each as often as it needed to
     noise = found.fit.noise
     measured = [summary for summary in found.cells if summary.n]
     repeats = min(summary.n for summary in measured)

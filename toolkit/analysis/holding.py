@@ -86,6 +86,7 @@ def verification_experiment(found: Recommendation, repeat: int | None = None) ->
         former,
         factors=factors,
         mode=Mode.MEASUREMENT,
+        search=False,
         keep=Keep.NONE,
         label=None,
         warmup=max(1, former.warmup),

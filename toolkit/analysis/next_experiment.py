@@ -61,12 +61,25 @@ def _measured(found: RunAnalysis, factors: tuple[Factor, ...] | None = None) -> 
     former = found.run.head.experiment
     return replace(
         former,
-        factors=former.factors if factors is None else factors,
+        factors=_that_were_run(found) if factors is None else factors,
+        search=False,
         mode=Mode.MEASUREMENT,
         keep=Keep.NONE,
         label=None,
         warmup=max(1, former.warmup),
         repeat=max(_REPEATS, former.repeat),
+    )
+
+
+def _that_were_run(found: RunAnalysis) -> tuple[Factor, ...]:
+    """Return the factors at the levels that were run, which of a search are a few."""
+    former = found.run.head.experiment
+    if not former.search:
+        return former.factors
+    run = {(name, level) for cell in found.by_cell for name, level in cell.levels}
+    return tuple(
+        replace(factor, levels=tuple(level for level in factor.levels if (factor.name, level) in run))
+        for factor in former.factors
     )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from toolkit.analysis import search
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE, ConfidenceInterval, Noise
@@ -24,7 +25,7 @@ from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import components_of
 from toolkit.design.judging import chosen
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.protocols import AfterSweep
+from toolkit.model.protocols import AfterSweep, Stopping
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome, RunState
@@ -32,6 +33,13 @@ from toolkit.units import counted, seconds
 
 LOOKS = (3, 4, 5, 6, 8, 10, 12, 14, 17, 20)
 """Numbers of repeats after which a run is looked at; the last one is the most that is measured."""
+
+
+def rule_of(experiment: Experiment) -> Stopping | None:
+    """Return who decides between the sweeps of an experiment; None where all that is planned is run."""
+    if experiment.detect_pct is None:
+        return None
+    return search.after_sweep if experiment.search else after_sweep
 
 
 def after_sweep(sweep: int, load: Callable[[], RunRecord]) -> AfterSweep:
@@ -83,7 +91,7 @@ def _reason(best: Cell, against: Mapping[Cell, ConfidenceInterval | None], asked
 # -- afterwards -------------------------------------------------------------------------------------------------
 def given_up(run: RunRecord) -> dict[Cell, int]:
     """Return the configurations that were given up, and after how many repeats."""
-    if run.head.experiment.detect_pct is None:
+    if run.head.experiment.detect_pct is None or run.head.experiment.search:
         return {}
     last: dict[Cell, int] = {}
     for trial in run.trials:
@@ -99,6 +107,8 @@ def ended_because(run: RunRecord) -> str | None:
     experiment = run.head.experiment
     if experiment.detect_pct is None or run.head.state is not RunState.DONE:
         return None
+    if experiment.search:
+        return search.ended_because(run)
     repeats = counted(max((trial.repeat for trial in run.trials), default=0), "repeat")
     reason = decide(run).reason
     if reason:
@@ -126,6 +136,7 @@ def how_it_ended(run: RunRecord) -> tuple[str, ...]:
     worse = f"shown to be worse by more than {run.head.experiment.detect_pct or 0:g} %"
     return (
         *((why,) if why else ()),
+        *search.what_was_not_run(run),
         *(
             f"given up after {counted(repeats, 'repeat')}, {worse}: {_named(cells)}"
             for repeats, cells in sorted(up.items())
@@ -146,6 +157,8 @@ def left_to_do(planned: Sequence[PlannedTrial], run: RunRecord) -> tuple[Planned
     """Leave out, of a run that goes on, what was decided: all further sweeps, or those of some configurations."""
     if run.head.experiment.detect_pct is None:
         return tuple(planned)
+    if run.head.experiment.search:
+        return search.left_to_do(planned, run)
     begun = max((trial.repeat for trial in run.trials), default=0)
     if begun in LOOKS and _whole(planned, run, begun) and decide(run).reason:
         return tuple(each for each in planned if each.repeat <= begun and each.cell not in given_up(run))
@@ -163,6 +176,8 @@ def sure_to_run(experiment: Experiment, planned: Sequence[PlannedTrial]) -> tupl
     """Return the trials up to the first look: later ones are watched for room one by one."""
     if experiment.detect_pct is None:
         return tuple(planned)
+    if experiment.search:
+        return search.first_to_run(experiment, planned)
     return tuple(each for each in planned if each.repeat <= LOOKS[0])
 
 
@@ -188,7 +203,7 @@ class Expected:
 
 
 def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Expected:
-    """Predict what a run needs from earlier runs of the same options on its database.
+    """Predict what a run that is no search needs, from earlier runs of the same options on its database.
 
     Args:
         experiment: what is about to run.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from toolkit.analysis.judged import judged_of
 from toolkit.analysis.noise import LOAD
+from toolkit.analysis.search import what_a_search_needs
 from toolkit.analysis.sequential import expected
 from toolkit.design.judging import chosen
 from toolkit.errors import ToolkitError
@@ -29,6 +30,9 @@ def what_it_needs(
     """Say how many repeats a measurement is expected to need, by earlier runs; nothing where that is fixed."""
     if experiment.detect_pct is None:
         return ()
+    if experiment.search:
+        history = store.earlier_runs(engine, target_name, experiment.operation, ())
+        return (what_a_search_needs(experiment, history),)
     metrics = {chosen(experiment).metric}
     history = store.earlier_runs(engine, target_name, experiment.operation, metrics)
     return (expected(experiment, cells, history).sentence(experiment.detect_pct),)

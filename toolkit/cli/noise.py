@@ -48,6 +48,7 @@ def _measure(arguments: Arguments, store: Store) -> int:
     from toolkit.app.results import ended_well, find_run
     from toolkit.cli.launch import reach, run_on
     from toolkit.design.file import load_experiment
+    from toolkit.design.ordering import refuse_search
     from toolkit.model.words import Mode
 
     runs = FEWEST_RUN_DEGREES + 1 if runs is None else runs
@@ -61,6 +62,7 @@ def _measure(arguments: Arguments, store: Store) -> int:
             code="TK-0107",
             hint="add `repeat = 3` to it",
         )
+    refuse_search(experiment, "a run of identical work")
     resolved = reach(experiment.target)
     try:
         for number in range(1, runs + 1):

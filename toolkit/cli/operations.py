@@ -242,6 +242,7 @@ def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
         label=arguments.text("label"),
         repeat=arguments.number("repeat"),
         detect_pct=_detect(arguments),
+        search=arguments.flag("search"),
         warmup=arguments.number("warmup"),
         seed=arguments.number("seed"),
         snapshot=arguments.text("snapshot") or "auto",

@@ -256,6 +256,11 @@ DESIGN = about(
         "several configurations: repeat until such a difference is detected or excluded (default 10%)",
         metavar="10%",
     ),
+    option(
+        "search",
+        "run only what a search over the levels of one or two factors needs, not all (--degree 1..32 --search)",
+        kind=bool,
+    ),
     option("measure", "measure also a single configuration (3 repeats)", kind=bool),
     option(
         "judge",

@@ -132,7 +132,8 @@ def _row(head: RunHead, ended: str) -> dict[str, str]:
         "operation": head.experiment.operation,
         "target": _short_target(head.experiment.target),
         "state": ended,
-        "trials": f"{head.trials_ended}/{head.trials_planned}",
+        # of what a search may run it runs a little
+        "trials": f"{head.trials_ended}{'' if head.experiment.search else f'/{head.trials_planned}'}",
     }
 
 
@@ -204,7 +205,8 @@ def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
         key = (trial.trial, trial.attempt)
         if key not in seen:
             seen.add(key)
-            place = f"[{trial.trial}/{record.head.trials_planned}]"
+            planned = "" if record.head.experiment.search else f"/{record.head.trials_planned}"
+            place = f"[{trial.trial}{planned}]"
             reason = f" ({trial.reason})" if trial.reason else ""
             say(f"{place} {trial.cell}: {trial.outcome}{reason} {seconds(trial.elapsed_seconds)}")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.judging import read_judge, read_volume
 from toolkit.design.order import MOST_TRIALS
+from toolkit.design.ordering import check_searchable
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -57,6 +58,7 @@ class General:
     mode: Mode | None = None
     repeat: int | None = None
     detect_pct: float | None = None
+    search: bool = False
     warmup: int | None = None
     seed: int | None = None
     snapshot: str = "auto"
@@ -94,6 +96,7 @@ def build_experiment(
     _check_general(general)
     factors = _factors(operation, levels, extra)
     _check_detect(general, math.prod(len(factor.levels) for factor in factors))
+    _check_search(general, factors)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
     _check_mode(operation, {**options, **levels}, general, mode)
     if mode is Mode.JOB:
@@ -109,6 +112,7 @@ def build_experiment(
         mode=mode,
         repeat=repeat,
         detect_pct=detect_pct,
+        search=general.search,
         warmup=(WARMUP if general.warmup is None else general.warmup) if measured else 0,
         name=general.name,
         label=general.label,
@@ -211,6 +215,18 @@ def _check_detect(general: General, cells: int) -> None:
             code="TK-0107",
             hint="sweep a factor, such as `--degree 1,2,4`, or give `--repeat`",
         )
+
+
+def _check_search(general: General, factors: Sequence[Factor]) -> None:
+    if not general.search:
+        return
+    if general.repeat is not None:
+        raise ToolkitError(
+            "`--search` and `--repeat` are mutually exclusive: a search repeats what it needs to",
+            code="TK-0107",
+            hint="use only one of them; `--detect` says which difference matters",
+        )
+    check_searchable(factors)
 
 
 def parse_detect(text: str) -> float:

@@ -256,6 +256,7 @@ def _general_items(experiment: Experiment) -> list[tuple[str, OptionValue]]:
         ("mode", experiment.mode.value),
         ("repeat", experiment.repeat if measured and experiment.detect_pct is None else None),
         ("detect", None if experiment.detect_pct is None else f"{experiment.detect_pct:g}%"),
+        ("search", experiment.search or None),
         ("warmup", experiment.warmup if measured else None),
         ("seed", experiment.seed),
         ("snapshot", experiment.snapshot),

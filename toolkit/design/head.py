@@ -259,6 +259,7 @@ _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "mode": lambda general, value: replace(general, mode=read_word(Mode, "mode", value)),
     "repeat": lambda general, value: replace(general, repeat=read_whole("repeat", value)),
     "detect": lambda general, value: replace(general, detect_pct=parse_detect(read_text("detect", value))),
+    "search": lambda general, value: replace(general, search=read_flag("search", value)),
     "warmup": lambda general, value: replace(general, warmup=read_whole("warmup", value)),
     "seed": lambda general, value: replace(general, seed=read_whole("seed", value)),
     "snapshot": lambda general, value: replace(general, snapshot=read_text("snapshot", value)),

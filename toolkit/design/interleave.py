@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from toolkit.design.build import DETECT_PCT, LARGEST_SEED, MOST_SWEEPS, WARMUP
 from toolkit.design.order import cells_of
+from toolkit.design.ordering import refuse_search
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Cell, Factor
@@ -75,6 +76,8 @@ def _both(one: Factor, other: Factor) -> Factor:
 
 
 def _check(a: Experiment, b: Experiment, names: tuple[str, str]) -> None:
+    for each in (a, b):
+        refuse_search(each, "an interleaved run")
     first, second = _fixed(a), _fixed(b)
     unlike = [key for key in {**first, **second} if first.get(key) != second.get(key)]
     if unlike:

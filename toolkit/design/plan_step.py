@@ -44,7 +44,18 @@ _STEP_KEYS = (
     "expect_rows",
     "count_rows",
 )
-_OF_MEASUREMENTS = ("repeat", "detect", "warmup", "keep", "budget", "quiet_wait", "mode", "seed", "label")
+_OF_MEASUREMENTS = (
+    "repeat",
+    "detect",
+    "search",
+    "warmup",
+    "keep",
+    "budget",
+    "quiet_wait",
+    "mode",
+    "seed",
+    "label",
+)
 _MOST_RETRIES = 20
 _ANY_LEVEL = 1
 """Stands in for a level that only the store knows, while the step is checked."""

@@ -39,6 +39,8 @@ class Experiment:
     """Limits that are watched meanwhile, as typed: `max_lag=30s` (see `toolkit.design.guards`)."""
     detect_pct: float | None = None
     """Go on until a difference of so many per cent is detected or excluded; `repeat` is then the most."""
+    search: bool = False
+    """Run only the configurations that a search asks for, sweep by sweep, instead of all."""
     only: tuple[Cell, ...] = ()
     """The configurations that are run, where those are not all combinations of levels."""
     judge: str = ""

@@ -182,14 +182,21 @@ class Journal(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AfterSweep:
-    """What follows from the sweeps so far: with a reason the run ends; some configurations may be given up."""
+    """What follows from the sweeps so far: with a reason the run ends; some configurations may be given up.
+
+    Where `cells` are given, the next sweep runs those and no others.
+    """
 
     reason: str = ""
     given_up: frozenset[Cell] = frozenset()
+    cells: frozenset[Cell] | None = None
 
 
 class Stopping(Protocol):
-    """Decides after each whole sweep whether a run goes on; `load` gives the run as it is stored."""
+    """Decides after each whole sweep how a run goes on; `load` gives the run as it is stored.
+
+    Sweep 0 is that of warm-ups; it is asked before the first sweep, too.
+    """
 
     def __call__(self, sweep: int, load: Callable[[], RunRecord]) -> AfterSweep: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -249,6 +250,9 @@ def _mode(run: RunRecord) -> str:
     repeats = f"{counted(experiment.repeat, 'repeat')} of each configuration"
     if experiment.detect_pct is not None:
         repeats = f"repeats until a difference of {experiment.detect_pct:g} % is detected or excluded"
+    if experiment.search:
+        among = math.prod(len(factor.levels) for factor in experiment.factors)
+        repeats = f"a search among {counted(among, 'configuration')}"
     return f"measurement: {repeats}{warmed}"
 
 

@@ -47,6 +47,12 @@ class SweepProgress:
             total += sorted(seen)[len(seen) // 2]
         return total
 
+    def expect_like(self, cells: Iterable[Cell]) -> float:
+        """Return the seconds these trials will take; one of a cell that was not seen counts as the longest."""
+        known = [self.expect([cell]) for cell in cells]
+        longest = max((self.expect([cell]) or 0.0 for cell in self.seconds), default=0.0)
+        return sum(longest if seconds is None else seconds for seconds in known)
+
 
 def failed_in_vain(dialect: Dialect, record: TrialRecord) -> bool:
     """Tell whether a trial failed for a cause outside of what was tried: it says nothing of its configuration."""

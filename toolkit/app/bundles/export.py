@@ -26,6 +26,7 @@ from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
 from toolkit.design.build import of_fixed_repeats
 from toolkit.design.order import cells_of_experiment
+from toolkit.design.ordering import refuse_search
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -97,6 +98,7 @@ def export_bundle(
             may be production, TK-0105 for a text that SQL*Plus would not take, TK-0406 when the folder is not
             empty, TK-0405 when it cannot be written.
     """
+    refuse_search(experiment, "a script")
     experiment = of_fixed_repeats(experiment)
     _refuse_unscripted(experiment, known.facts)
     dialect = dialect_of(known.facts.engine)

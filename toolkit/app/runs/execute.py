@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from toolkit.analysis.sequential import after_sweep, left_to_do, sure_to_run
+from toolkit.analysis.sequential import left_to_do, rule_of, sure_to_run
 from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
 from toolkit.app.auditing import run_noted
 from toolkit.app.history import what_it_needs
@@ -239,7 +239,7 @@ class _Launch:
             barred=lambda trial: room(trial) or anew(trial),
         )
         context.when_done = partial(remove_old, context)
-        context.stopping = None if planning.experiment.detect_pct is None else after_sweep
+        context.stopping = rule_of(planning.experiment)
         return context
 
 

@@ -290,6 +290,9 @@ def _head(planning: PlanningContext, scripts: Sequence[Script]) -> list[str]:
             if asked is None
             else f"repeats until a difference of {asked:g} % is detected or excluded, {experiment.repeat} at most,"
         )
+        if experiment.search:
+            among = counted(len(scripts), "configuration")
+            repeats = f"a search among {among}, of which few are run, in {experiment.repeat} sweeps at most,"
         sweeps = f"{repeats} and {counted(experiment.warmup, 'warm-up sweep')}"
         lines.append(f"{sweeps}, interleaved; shown once per configuration")
         if any(_makes_objects(one) for one in scripts):

@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 from toolkit.app.environments import environment_of_run
 from toolkit.app.runs.execute import Guarding
+from toolkit.design.ordering import refuse_search
 from toolkit.errors import ToolkitError
 from toolkit.model.environment import EnvironmentValue, differences
 from toolkit.model.experiment import Experiment
@@ -64,6 +65,7 @@ def check_several(experiment: Experiment, names: Sequence[str], targets: Sequenc
         raise ToolkitError(
             "several targets are compared by a measurement", code="TK-0107", hint=f"add `--repeat {REPEAT}`"
         )
+    refuse_search(experiment, "a run on several targets")
     engines = sorted({target.engine for target in targets})
     if len(engines) > 1:
         raise ToolkitError(
