@@ -24,7 +24,7 @@ from toolkit.analysis.advice import advice
 from toolkit.analysis.recommendation import recommend
 from toolkit.analysis.search import (
     MATTERS_PCT,
-    Expected,
+    Prospect,
     after_sweep,
     decide,
     ended_because,
@@ -111,7 +111,7 @@ def test_where_levels_fail_their_neighbours_are_not_tried_one_by_one() -> None:
     run = search_run(of_levels({1: 10.0, 6: 3.0, 32: None}))
     after = decide(run)
     assert levels(after.cells)[-1] <= 20 and 6 in levels(after.cells)
-    upper = [group for group in not_run(run) if group.expected is Expected.NO_RESULT]
+    upper = [group for group in not_run(run) if group.expected is Prospect.NO_RESULT]
     assert [levels(frozenset(group.cells))[-1] for group in upper] == [31]
     assert "had no result or were downgraded" in what_was_not_run(run)[0]
 
@@ -126,7 +126,7 @@ def test_what_is_downgraded_is_neither_the_best_nor_run_again() -> None:
 def test_it_ends_where_nothing_has_a_result() -> None:
     failed = search_run(of_levels({1: None, 6: None, 32: None}))
     assert "no configuration that was tried has a result" in decide(failed).reason
-    assert [group.expected for group in not_run(failed)] == [Expected.OPEN]
+    assert [group.expected for group in not_run(failed)] == [Prospect.OPEN]
     assert "no trial succeeded" in advice(failed).headline
 
 
@@ -185,7 +185,7 @@ def test_what_is_predicted_to_be_worse_is_worse_and_nothing_better_is_left_out(s
     for group in not_run(found.run):
         least = min(curve.seconds[each] for each in group.cells)
         assert least >= best / (1 + MATTERS_PCT / 100)
-        assert group.expected is not Expected.WORSE or least >= best * (1 + group.worse_pct / 200)
+        assert group.expected is not Prospect.WORSE or least >= best * (1 + group.worse_pct / 200)
 
 
 def test_why_it_has_no_more_trials_is_said_for_a_budget_and_for_the_most_sweeps() -> None:

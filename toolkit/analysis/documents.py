@@ -19,7 +19,7 @@ from toolkit.analysis.holding import VerifiedGain
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import BetweenRuns, pct_of
 from toolkit.analysis.recommendation import Gain, Recommendation
-from toolkit.analysis.search import Expected, NotRun, not_run
+from toolkit.analysis.search import NotRun, Prospect, not_run
 from toolkit.analysis.sequential import ended_because, given_up
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
@@ -258,7 +258,7 @@ def _not_run(group: NotRun) -> JsonObject:
     return {
         "factors": [_levels(cell) for cell in group.cells],
         "expected": group.expected.value,
-        "worse_pct": group.worse_pct if group.expected is Expected.WORSE else None,
+        "worse_pct": group.worse_pct if group.expected is Prospect.WORSE else None,
     }
 
 

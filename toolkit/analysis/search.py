@@ -199,7 +199,7 @@ def _wide(experiment: Experiment) -> tuple[Cell, ...]:
 
 
 # -- afterwards -------------------------------------------------------------------------------------------------
-class Expected(StrEnum):
+class Prospect(StrEnum):
     """What is predicted of configurations that were never run."""
 
     WORSE = "worse"
@@ -214,17 +214,17 @@ class NotRun:
     """Configurations that a search left out, and what is predicted of them; `worse_pct` of the best of them."""
 
     cells: tuple[Cell, ...]
-    expected: Expected
+    expected: Prospect
     worse_pct: float
 
     @property
     def sentence(self) -> str:
         """Say what is predicted."""
-        if self.expected is Expected.WORSE:
+        if self.expected is Prospect.WORSE:
             return f"{_named(self.cells)}: predicted to be worse by {percent(self.worse_pct)} or more"
-        if self.expected is Expected.NO_BETTER:
+        if self.expected is Prospect.NO_BETTER:
             return f"{_named(self.cells)}: not predicted to be better by more than {MATTERS_PCT:g} %"
-        if self.expected is Expected.NO_RESULT:
+        if self.expected is Prospect.NO_RESULT:
             return f"{_named(self.cells)}: not tried, since their neighbours had no result or were downgraded"
         return f"{_named(self.cells)}: may be better by more than {MATTERS_PCT:g} %"
 
@@ -237,7 +237,7 @@ def not_run(run: RunRecord) -> tuple[NotRun, ...]:
     if not granted_cells(found):
         begun = {trial.cell for trial in run.trials}
         left = tuple(cell for cell in cells_of(run.head.experiment.factors) if cell not in begun)
-        return (NotRun(left, Expected.OPEN, 0.0),) if left else ()
+        return (NotRun(left, Prospect.OPEN, 0.0),) if left else ()
     state = _State(found, predictions(found), _at(run.head.experiment))
     never = set(state.never_run)
     ordered = sorted(state.at, key=lambda cell: state.at[cell])
@@ -249,12 +249,12 @@ def not_run(run: RunRecord) -> tuple[NotRun, ...]:
     )
 
 
-def _expected(state: _State, cell: Cell) -> Expected:
+def _expected(state: _State, cell: Cell) -> Prospect:
     if state.nearest(cell) not in state.measured:
-        return Expected.NO_RESULT
+        return Prospect.NO_RESULT
     if state.surely_worse_pct(cell) > MATTERS_PCT:
-        return Expected.WORSE
-    return Expected.NO_BETTER if state.chance_better(cell) < _CHANCE else Expected.OPEN
+        return Prospect.WORSE
+    return Prospect.NO_BETTER if state.chance_better(cell) < _CHANCE else Prospect.OPEN
 
 
 def ended_because(run: RunRecord) -> str:
@@ -280,7 +280,7 @@ def what_was_not_run(run: RunRecord) -> tuple[str, ...]:
     if not left:
         return ()
     many = sum(len(group.cells) for group in left)
-    most_telling = sorted(left, key=lambda group: group.expected is not Expected.OPEN)
+    most_telling = sorted(left, key=lambda group: group.expected is not Prospect.OPEN)
     more = len(left) - _MOST_SHOWN
     shown = "; ".join(group.sentence for group in most_telling[: _MOST_SHOWN if more > 1 else None])
     return (
