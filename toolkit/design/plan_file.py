@@ -49,7 +49,7 @@ _T = TypeVar("_T")
 _TABLES = ("plan", "step")
 _PLAN_KEYS = (
     "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
-    "approved_only", "scheduler_windows", "wait_for_target",
+    "approved_only", "scheduler_windows", "wait_for_target", "proved_within",
 )  # fmt: skip
 _MOST_STEPS = 1000
 _MOST_AT_ONCE = 256
@@ -108,6 +108,7 @@ def read_plan(document: TomlDocument, folder: Path, *, target: str | None = None
         at_deadline=plan.read("at_deadline", lambda key, value: read_word(AtDeadline, key, value))
         or AtDeadline.STOP,
         wait_for_target_seconds=plan.read("wait_for_target", _read_wait),
+        proved_within_seconds=plan.read("proved_within", read_duration),
         scheduler_windows=plan.read(
             "scheduler_windows", lambda key, value: read_word(SchedulerWindows, key, value)
         )

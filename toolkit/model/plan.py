@@ -238,6 +238,8 @@ class MaintenancePlan:
     wait_for_target_seconds: float | None = None
     """How long a target is waited for that somebody else is at work on; None: while a step still fits into the
     window."""
+    proved_within_seconds: float | None = None
+    """How long ago a restore may last have proved a backup of each target before the run report warns."""
     scheduler_windows: SchedulerWindows = SchedulerWindows.WARN
     guards: Guards = field(default_factory=Guards)
     approved_only: bool = False

@@ -19,6 +19,7 @@ from toolkit.app.maintenance.beginning import Now, PlanRun, outside_its_window, 
 from toolkit.app.maintenance.closing import close_open, retrying
 from toolkit.app.maintenance.outlook import remarks
 from toolkit.app.maintenance.plan_targets import PlanTarget
+from toolkit.app.maintenance.proved import overdue
 from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.audit import AuditEvent, AuditKind
@@ -156,6 +157,7 @@ def run_plan(
         try:
             with plan_run.stop.listening(), _noted(plan_run):
                 _all_targets(plan_run, targets, dispatcher or Threads())
+            _note_unproved(plan_run)
             state = _state_of(plan_run)
         finally:
             stopped = "; ".join(dict.fromkeys(plan_run.stopped_by)) or None
@@ -163,6 +165,16 @@ def run_plan(
     if plan_run.refused and len(plan_run.refused) == len(targets):
         raise plan_run.refused[0]
     return store.load_plan_run(run_id)
+
+
+def _note_unproved(plan_run: PlanRun) -> None:
+    """Warn of targets whose backups no restore has proved for longer than the plan allows."""
+    limit = plan_run.plan.proved_within_seconds
+    if limit is None:
+        return
+    for note in overdue(plan_run.store, plan_run.store.load_plan_run(plan_run.id), limit, plan_run.now()):
+        plan_run.store.note_plan_run(plan_run.id, note)
+        plan_run.events.emit(Event("warning", f"{note.target}: {note.text}"))
 
 
 def _end(plan_run: PlanRun, state: RunState, stopped: str | None) -> None:
