@@ -21,7 +21,7 @@ from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
 from toolkit.report.interval.trend import trend_page, trend_sheet, trend_text
-from toolkit.report.interval.view import diff_page, diff_text, interval_view
+from toolkit.report.interval.view import diff_page, diff_text, interval_view, shares_note
 from toolkit.terminal import use_width, usual_width
 
 if TYPE_CHECKING:
@@ -205,6 +205,13 @@ def test_two_of_one_name_at_one_time_are_told_apart_in_the_title(differ: dict[st
     first = interval(who=origin("a", container="PDB1"))
     other = interval(who=origin("b", **{"container": "PDB1", **differ}))
     assert diff_text(compare_intervals(first, other, force=True)).startswith(f"{title}\n")
+
+
+def test_shares_that_come_to_more_than_all_are_explained_where_they_stand() -> None:
+    assert shares_note([2.0, 1.5, -0.5], 2.3).startswith("Together more than 100 %")
+    assert shares_note([-2.0, -1.5], -2.3) != ""
+    assert shares_note([1.0, 0.5, -0.5], 2.0) == ""
+    assert shares_note([1.0], 0.0) == shares_note([1.0], None) == shares_note([], 2.0) == ""
 
 
 def test_without_db_time_the_page_names_no_cause_and_takes_no_side() -> None:

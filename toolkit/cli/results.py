@@ -140,6 +140,8 @@ def _row(head: RunHead, ended: str) -> dict[str, str]:
 def _short_target(text: str) -> str:
     """Shorten a URL to engine and database, so that no column breaks it: `runs show` has it whole."""
     scheme, sign, rest = text.partition("?")[0].partition("://")
+    if sign and not rest:
+        return "this host"
     return f"{scheme}:{rest.rpartition('/')[2] or rest}" if sign else text
 
 

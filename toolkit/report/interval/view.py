@@ -185,7 +185,8 @@ _IDENTITY = (
 
 
 def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
-    yield PageSection("causes", "Causes by DB time", (_cause_table(diff),))
+    note = shares_note([one.impact for one in diff.causes[:_CAUSES]], diff.whole)
+    yield PageSection("causes", "Causes by DB time", (_cause_table(diff),), note)
     if diff.instances:
         yield PageSection("instances", "By instance", (_instance_table(diff),))
     yield PageSection("load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at double.")
@@ -218,6 +219,16 @@ def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
         yield PageSection(key, title, tables, appendix=True)
     for section, title, found in detail_tables(diff):
         yield PageSection(section, title, (found,), appendix=True)
+
+
+def shares_note(impacts: Sequence[float], whole: float | None) -> str:
+    """Say of shares that come to more than the whole why they do."""
+    if not whole or sum(impact / whole for impact in impacts if impact / whole > 0) <= 1.005:
+        return ""
+    return (
+        "Together more than 100 %: causes overlap where a report does not separate them, and others work in the "
+        "opposite direction."
+    )
 
 
 def _cause_table(diff: IntervalDiff) -> BarTable:
