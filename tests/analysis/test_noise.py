@@ -175,6 +175,19 @@ def _check_earlier_runs(store: Store) -> None:
     assert between_runs(a, scaled(2.0), found, judged_of(a)).noise.runs == 13
 
 
+def test_of_one_experiment_the_store_gives_no_more_runs_than_asked_for(tmp_path: Path) -> None:
+    a = loaded(sweep(TIMES, run="a"), 5)
+    fewer = {1: TIMES[1]}
+    with open_store(str(tmp_path / "store.sqlite")) as store:
+        for run in (a, sweep(fewer, run="fewer"), *calm(a, 6)):
+            put(store, run)
+        found = store.earlier_runs("duckdb", "demo", "ctas", of_each=3)
+        every = store.earlier_runs("duckdb", "demo", "ctas")
+    newest = [run.head.run for run in every if run.head.run != "fewer"][:3]
+    assert {run.head.run for run in found} == {*newest, "fewer"}
+    assert all(run in every for run in found)
+
+
 # -- how often it is wrong ----------------------------------------------------------------------------------------
 PAIRS = 1500
 

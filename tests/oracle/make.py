@@ -14,6 +14,7 @@ import pytest
 from tests.oracle.standin import Standin
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Call, Work
+from toolkit.model.address import Address
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
@@ -21,7 +22,7 @@ from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode, ObjectKind, OperationName, Role
 from toolkit.rendering import step_of
-from toolkit.targets.base import Access, Address, SessionTag
+from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.oracle import OracleConnection, OracleTarget
 
 RUN = "20261121-051342-ab3f"

@@ -27,13 +27,14 @@ from toolkit.app.runs.execute import start
 from toolkit.app.runs.repair import clean
 from toolkit.errors import ToolkitError
 from toolkit.executors import waiting
+from toolkit.model.address import Address
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, Outcome
 from toolkit.runner import Stop, leftovers, sweep
 from toolkit.store import open_store
 from toolkit.targets import oracle_driver
-from toolkit.targets.base import Access, Address
+from toolkit.targets.base import Access
 from toolkit.targets.oracle import OracleTarget
 
 # The driver leaves a socket that was reset to the garbage collector.

@@ -14,10 +14,11 @@ import pytest
 from tests.oracle.make import RUN, connect, target
 from tests.oracle.standin import Scenario, running_standin
 from toolkit.errors import ToolkitError
+from toolkit.model.address import Address
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets import oracle_driver as driver
-from toolkit.targets.base import Access, Address, SessionTag
+from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.base import plain as plain_value
 from toolkit.targets.oracle import OracleTarget
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import TYPE_CHECKING
 
 from toolkit.analysis.cells import confidence_of, in_order
 from toolkit.analysis.confounded import several_at_once
@@ -21,11 +22,13 @@ from toolkit.analysis.judged import Judged, judged_of
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.analysis.noise import LOAD_APART_PCT, BetweenRuns, between_runs, load_of
 from toolkit.errors import ToolkitError
-from toolkit.model.environment import Environment, EnvironmentValue, differences
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, Scalar, spell_level
 from toolkit.model.words import Verdict
 from toolkit.units import percent
+
+if TYPE_CHECKING:
+    from toolkit.model.environment import Environment, EnvironmentValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ _IN_ENVIRONMENTS = ("setting.", "host_")
 
 def with_environments(comparison: Comparison, before: Environment, after: Environment) -> Comparison:
     """Name all that differs between the environments kept with two runs; what somebody set comes first."""
+    from toolkit.model.environment import differences
+
     own = [one for one in comparison.differences if not one.name.startswith(_IN_ENVIRONMENTS)]
     found = [Difference(one.name, *map(_spelled_with_unit, one.sides)) for one in differences((before, after))]
     return replace(comparison, differences=(*own, *found))

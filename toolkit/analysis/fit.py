@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import mul
 from typing import TYPE_CHECKING
 
 from toolkit.analysis.quantiles import range_quantile, t_quantile
@@ -164,6 +165,24 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Contrasts:
+    """What differences of cells cost where sweeps are incomplete.
+
+    Attributes:
+        weights: how the observations of a cell are spread over the blocks.
+        inverse: a generalised inverse of the normal equations of the blocks, cells eliminated.
+    """
+
+    weights: Mapping[Cell, Matrix]
+    inverse: Matrix
+
+    def cost(self, cell: Cell, base: Cell) -> float:
+        """Return e' S^- e with e = N_i/n_i - N_j/n_j: the variance of a difference by the block side."""
+        gap = self.weights[cell] - self.weights[base]
+        return float(gap @ self.inverse @ gap)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fit:
     """The fitted model.
 
@@ -179,8 +198,7 @@ class Fit:
     noise: Noise
     components: Components
     _effects: Mapping[Cell, float]
-    _weights: Mapping[Cell, Matrix]
-    _spread: Matrix | None
+    _contrasts: _Contrasts | None
 
     def value_interval(self, cell: Cell) -> ConfidenceInterval | None:
         """Return the interval of a cell's own value, which is compared with nothing."""
@@ -191,75 +209,94 @@ class Fit:
         if cell == base:
             return 0.0, self.noise.times(0.0)
         factor = 1 / self.counts[cell] + 1 / self.counts[base]
-        if self._spread is not None:
-            # variance of a contrast by the block side: e' S^- e with e = N_i/n_i - N_j/n_j
-            gap = self._weights[cell] - self._weights[base]
-            factor += float(gap @ self._spread @ gap)
+        if self._contrasts is not None:
+            factor += self._contrasts.cost(cell, base)
         return self._effects[cell] - self._effects[base], self.noise.times(factor)
 
 
 def fit(observations: Sequence[Observation], confidence: float = CONFIDENCE) -> Fit:
     """Fit cell and block effects to the logarithms of positive values by least squares.
 
-    With one cell, or one block, or cells that share no block, there are no blocks to take out.
+    With one cell, or one block, or cells that share no block, there are no blocks to take out. Sweeps that are
+    complete have a closed form; only others need linear algebra, and load numpy.
 
     Args:
         observations: the values.
         confidence: of its intervals; `SEQUENTIAL_CONFIDENCE` for a run that went on until enough was known.
     """
-    import numpy as np
-
     cells = {cell: index for index, cell in enumerate(dict.fromkeys(seen.cell for seen in observations))}
     blocks = {block: index for index, block in enumerate(sorted({seen.block for seen in observations}))}
-    rows = np.array([cells[seen.cell] for seen in observations], dtype=np.intp)
-    columns = np.array([blocks[seen.block] for seen in observations], dtype=np.intp)
-    logs = np.log(np.array([seen.value for seen in observations], dtype=np.float64))
-    table = np.zeros((len(cells), len(blocks)))
-    np.add.at(table, (rows, columns), 1.0)
-    per_cell = table.sum(axis=1)
-    means = np.bincount(rows, logs, len(cells)) / per_cell if cells else np.zeros(0)
-    within = logs - means[rows] if cells else logs
-    sums = np.zeros(len(blocks))
-    np.add.at(sums, columns, within)
-    block_effects, spread = _blocks(table, sums)
-    weights = table / per_cell[:, None]
-    effects = means - weights @ block_effects
-    rest = logs - effects[rows] - block_effects[columns]
-    components = _components(table, float(within @ within), float(rest @ rest), spread is not None)
+    places = [(cells[seen.cell], blocks[seen.block]) for seen in observations]
+    logs = [math.log(seen.value) for seen in observations]
+    table = [[0] * len(blocks) for _ in cells]
+    totals = [0.0] * len(cells)
+    for (row, column), log in zip(places, logs, strict=True):
+        table[row][column] += 1
+        totals[row] += log
+    per_cell = [sum(row) for row in table]
+    means = [total / count for total, count in zip(totals, per_cell, strict=True)]
+    within = [log - means[row] for (row, _), log in zip(places, logs, strict=True)]
+    sums = [0.0] * len(blocks)
+    for (_, column), left in zip(places, within, strict=True):
+        sums[column] += left
+    blocked = _connected(table)
+    effects, of_blocks, contrasts = means, [0.0] * len(blocks), None
+    if blocked and len({count for row in table for count in row}) == 1:
+        # the block effects add up to 0, so those of the cells are their means, and contrasts lose nothing
+        of_blocks = [total / (len(cells) * table[0][0]) for total in sums]
+    elif blocked:
+        contrasts, of_blocks = _solved(cells, table, sums)
+        effects = [
+            mean - sum(map(mul, counts, of_blocks)) / sum(counts)
+            for mean, counts in zip(means, table, strict=True)
+        ]
+    rest = [log - effects[row] - of_blocks[column] for (row, column), log in zip(places, logs, strict=True)]
+    components = _components(table, per_cell, sum(map(mul, within, within)), sum(map(mul, rest, rest)), blocked)
     return Fit(
-        means={cell: float(means[index]) for cell, index in cells.items()},
-        counts={cell: int(per_cell[index]) for cell, index in cells.items()},
-        noise=replace(_residual(components, spread is not None, len(cells)), confidence=confidence),
+        means={cell: means[index] for cell, index in cells.items()},
+        counts={cell: per_cell[index] for cell, index in cells.items()},
+        noise=replace(_residual(components, blocked, len(cells)), confidence=confidence),
         components=components,
-        _effects={cell: float(effects[index]) for cell, index in cells.items()},
-        _weights={cell: weights[index] for cell, index in cells.items()},
-        _spread=spread,
+        _effects={cell: effects[index] for cell, index in cells.items()},
+        _contrasts=contrasts,
     )
 
 
-def _blocks(table: Matrix, sums: Matrix) -> tuple[Matrix, Matrix | None]:
-    """Return the block effects and the generalised inverse of their normal equations, cells eliminated."""
+def _connected(table: Sequence[Sequence[int]]) -> bool:
+    """Whether each two of several cells, in several blocks, are linked by blocks that cells share."""
+    if len(table) < 2 or len(table[0]) < 2:
+        return False
+    reached, left = set[int](), list(range(len(table)))
+    found = {column for column, count in enumerate(table[0]) if count}
+    while found - reached:
+        reached |= found
+        linked = [row for row in left if any(table[row][column] for column in found)]
+        left = [row for row in left if row not in set(linked)]
+        found = {column for row in linked for column, count in enumerate(table[row]) if count}
+    return not left
+
+
+def _solved(
+    cells: Mapping[Cell, int], table: Sequence[Sequence[int]], sums: Sequence[float]
+) -> tuple[_Contrasts, list[float]]:
+    """Solve the normal equations of the blocks, cells eliminated."""
     import numpy as np
 
-    cells, blocks = table.shape
-    if cells < 2 or blocks < 2:
-        return np.zeros(blocks), None
-    if (table == table[0, 0]).all():
-        # complete sweeps: the closed form, so that long runs stay cheap
-        inverse = (np.eye(blocks) - 1 / blocks) / (cells * table[0, 0])
-    else:
-        normal = np.diag(table.sum(axis=0)) - table.T @ (table / table.sum(axis=1)[:, None])
-        if np.linalg.matrix_rank(normal, hermitian=True) < blocks - 1:
-            return np.zeros(blocks), None
-        inverse = np.linalg.pinv(normal, hermitian=True)
-    return inverse @ sums, inverse
+    counts = np.array(table, dtype=np.float64)
+    weights = counts / counts.sum(axis=1)[:, None]
+    inverse = np.linalg.pinv(np.diag(counts.sum(axis=0)) - counts.T @ weights, hermitian=True)
+    by_cell = {cell: weights[index] for cell, index in cells.items()}
+    return _Contrasts(by_cell, inverse), [float(effect) for effect in inverse @ np.array(sums)]
 
 
-def _components(table: Matrix, within: float, rest: float, blocked: bool) -> Components:
-    total, cells, blocks = int(table.sum()), table.shape[0], table.shape[1]
+def _components(
+    table: Sequence[Sequence[int]], per_cell: Sequence[int], within: float, rest: float, blocked: bool
+) -> Components:
+    total, cells = sum(per_cell), len(table)
     if not blocked:
         return Components(within, total - cells, 0.0, 0, 1.0)
-    alone = float((table**2 / table.sum(axis=1)[:, None]).sum())
+    blocks = len(table[0])
+    alone = sum(sum(map(mul, row, row)) / count for row, count in zip(table, per_cell, strict=True))
     return Components(
         block_squares=max(within - rest, 0.0),
         block_degrees=blocks - 1,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import itemgetter, mul
 
 from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
 from toolkit.analysis.doubts import super_linear
@@ -22,12 +22,6 @@ from toolkit.analysis.metrics import costs_of
 from toolkit.analysis.quantiles import t_quantile
 from toolkit.model.values import Cell, spell_level
 from toolkit.units import number, percent
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
 
 FEWEST_LEVELS = 4
 """With three levels a law of three parameters goes through every point, whatever it is worth."""
@@ -86,41 +80,46 @@ def scaling_law(points: Sequence[MeasuredLevel], degrees: float) -> ScalingLaw |
     Returns:
         None where no law of this kind suits the points as well as their noise demands, at 95 %.
     """
-    import numpy as np
-
-    levels = np.array([point.level for point in points])
-    seconds = np.array([point.seconds for point in points])
-    weights = 1 / np.sqrt([max(point.variance, _LEAST_VARIANCE) for point in points]) / seconds
-    count = math.ceil(math.log(_WIDEST * float(levels.max())) / math.log(_STEP))
-    peaks = np.array([*(_STEP**at for at in range(count + 1)), math.inf])
-    # divided by the square of the peak, which leaves Amdahl's law where that is infinite
-    shape = 1 / levels + (levels - 1) / peaks[:, None] ** 2
-    serial, parallel, squares = _least_squares(weights, shape * weights, seconds * weights)
-    best = int(squares.argmin())
+    weights = [1 / math.sqrt(max(point.variance, _LEAST_VARIANCE)) / point.seconds for point in points]
+    constant, seen = weights, [weight * point.seconds for weight, point in zip(weights, points, strict=True)]
+    count = math.ceil(math.log(_WIDEST * max(point.level for point in points)) / math.log(_STEP))
+    fits = []
+    for peak in (*(_STEP**at for at in range(count + 1)), math.inf):
+        # divided by the square of the peak, which leaves Amdahl's law where that is infinite
+        shape = [
+            weight * (1 / point.level + (point.level - 1) / (peak * peak))
+            for weight, point in zip(weights, points, strict=True)
+        ]
+        fits.append((peak, *_least_squares(constant, shape, seen)))
+    peak, serial, parallel, least = min(fits, key=itemgetter(3))
     reach = t_quantile((1 + CONFIDENCE) / 2, degrees) ** 2
-    if squares[best] > reach * (len(points) - FEWEST_LEVELS + 2):
+    if least > reach * (len(points) - FEWEST_LEVELS + 2):
         return None
-    inside = peaks[squares <= squares[best] + reach]
-    whole, peak = serial[best] + parallel[best], float(peaks[best])
-    crosstalk = 0.0 if math.isinf(peak) else float(parallel[best] / whole / peak**2)
-    return ScalingLaw(
-        float(serial[best] / whole), crosstalk, peak, float(inside[0] / _STEP), float(inside[-1] * _STEP)
-    )
+    inside = [peak for peak, _, _, squares in fits if squares <= least + reach]
+    whole = serial + parallel
+    crosstalk = 0.0 if math.isinf(peak) else parallel / whole / (peak * peak)
+    return ScalingLaw(serial / whole, crosstalk, peak, inside[0] / _STEP, inside[-1] * _STEP)
 
 
-def _least_squares(constant: Vector, shape: Vector, seen: Vector) -> tuple[Vector, Vector, Vector]:
-    """Fit two terms to what was seen, neither below 0, by each row of shapes; return both and the squares left."""
-    import numpy as np
-
-    both, one = shape @ constant, float(constant @ constant)
-    other, seen_one, seen_other = (shape * shape).sum(axis=1), float(constant @ seen), shape @ seen
-    spread = np.maximum(one * other - both**2, 1e-12 * one * other)
+def _least_squares(
+    constant: Sequence[float], shape: Sequence[float], seen: Sequence[float]
+) -> tuple[float, float, float]:
+    """Fit two terms to what was seen, neither below 0; return both and the squares left."""
+    one, other, both = _product(constant, constant), _product(shape, shape), _product(shape, constant)
+    seen_one, seen_other = _product(constant, seen), _product(shape, seen)
+    spread = max(one * other - both**2, 1e-12 * one * other)
     first = (other * seen_one - both * seen_other) / spread
-    second = (one * seen_other - both * seen_one) / spread
-    second = np.where(first < 0, seen_other / other, np.maximum(second, 0))
-    first = np.where(first < 0, 0, np.where(second <= 0, seen_one / one, first))
-    left = seen - first[:, None] * constant - second[:, None] * shape
-    return first, second, (left**2).sum(axis=1)
+    second = max((one * seen_other - both * seen_one) / spread, 0.0)
+    if first < 0:
+        first, second = 0.0, seen_other / other
+    elif second <= 0:
+        first = seen_one / one
+    left = [value - first * a - second * b for value, a, b in zip(seen, constant, shape, strict=True)]
+    return first, second, _product(left, left)
+
+
+def _product(one: Sequence[float], other: Sequence[float]) -> float:
+    return float(sum(map(mul, one, other)))
 
 
 @dataclass(frozen=True, slots=True)

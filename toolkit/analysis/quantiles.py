@@ -2,25 +2,19 @@
 
 The distribution function of Student's t is the regularised incomplete beta function I_x(a, b) (NIST DLMF 8.17),
 evaluated by its continued fraction (DLMF 8.17.22) with Lentz's method; its quantile is found by bisection, which
-cannot diverge. That of the studentized range of k values with v degrees of freedom is the integral over s of
-f(s) R(q s), where s is the root of chi-square over v, f its density, and R(w), the distribution of the range of k
+cannot diverge. That of the studentized range of k values with v degrees of freedom is the integral over s of f(s)
+R(q s), where s is the root of chi-square over v, f its density, and R(w), the distribution of the range of k
 normal values, k times the integral over z of phi(z) (Phi(z) - Phi(z - w))^(k - 1) (Harter, *Annals of Mathematical
-Statistics* 31 (1960), 1122). Both integrands are smooth and vanish at their ends, where the trapezoidal rule
-converges faster than any power of its step. Its quantile is found by false position in the Illinois form, which
-keeps a bracket.
+Statistics* 31 (1960), 1122). Both integrands, the outer one over log s, are smooth and vanish at their ends, where
+the trapezoidal rule converges faster than any power of its step. Its quantile is found by false position in the
+Illinois form, which keeps a bracket.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
+from itertools import count, takewhile
 
 _TINY = 1e-300
 _PRECISION = 1e-15
@@ -99,10 +93,12 @@ def t_quantile(probability: float, degrees: float) -> float:
 
 
 # -- the studentized range --------------------------------------------------------------------------------------
-_REACH = 8.5
-"""Standard deviations beyond which the normal distribution has nothing to add."""
-_STEP, _PARTS = 0.2, 100
+_REACH, _STEP = 7.0, 0.35
+"""Standard deviations beyond which the normal distribution has nothing to add, and those between two nodes."""
+_STEP_OF_SPREAD = 0.4
+_NEGLIGIBLE = 1e-10
 _RANGE_PRECISION = 1e-7
+_ROOT = math.sqrt(0.5)
 
 
 def range_cdf(q: float, values: int, degrees: float) -> float:
@@ -111,35 +107,40 @@ def range_cdf(q: float, values: int, degrees: float) -> float:
     Args:
         q: not negative.
         values: how many, at least 2.
-        degrees: of freedom of the estimated standard deviation, at least 2; 1e-6 is exact there.
+        degrees: of freedom of the estimated standard deviation, at least 2; up to 30 values it is exact to 1e-6.
     """
-    import numpy as np
+    return min(1.0, values * sum(part * _range_density(q * s, values) for s, part in _spread_nodes(degrees)))
 
-    spread = 10 / math.sqrt(2 * degrees)
-    s = np.linspace(max(0.0, 1 - spread), 1 + spread + 10 / degrees, _PARTS)[1:]
-    logs = (degrees - 1) * np.log(s) - degrees * s * s / 2
-    log_scale = math.log(2) + degrees / 2 * math.log(degrees / 2) - math.lgamma(degrees / 2)
-    density = np.exp(log_scale + logs) * (s[1] - s[0])
-    z = np.arange(-_REACH, _REACH, _STEP)
-    phi = np.exp(-z * z / 2) * (_STEP / math.sqrt(2 * math.pi))
-    inside = _normal(z)[None, :] - _normal(z[None, :] - q * s[:, None])
-    ranges = values * (phi * inside ** (values - 1)).sum(axis=1)
-    return min(1.0, float(density @ ranges))
+
+def _range_density(width: float, values: int) -> float:
+    """Return the integral over z of phi(z) (Phi(z) - Phi(z - w))^(k - 1)."""
+    erfc, root, power = math.erfc, _ROOT, values - 1
+    return sum([phi * (below - 0.5 * erfc(root * (width - z))) ** power for z, phi, below in _normal_nodes()])
 
 
 @cache
-def _normal_table() -> tuple[Values, Values]:
-    import numpy as np
+def _normal_nodes() -> tuple[tuple[float, float, float], ...]:
+    """Return points z, their share of the normal distribution, and how much of it lies below them."""
+    share = _STEP / math.sqrt(2 * math.pi)
+    points = [-_REACH + _STEP * at for at in range(round(2 * _REACH / _STEP) + 1)]
+    return tuple((z, share * math.exp(-z * z / 2), 0.5 * math.erfc(-_ROOT * z)) for z in points)
 
-    at = np.arange(-_REACH, _REACH, 0.001)
-    return at, np.array([0.5 * math.erfc(-x / math.sqrt(2)) for x in at])
 
+@lru_cache(maxsize=64)
+def _spread_nodes(degrees: float) -> tuple[tuple[float, float], ...]:
+    """Return points s, and their share of the distribution of an estimated standard deviation.
 
-def _normal(x: Values) -> Values:
-    """Return the distribution function of the normal distribution, 1e-7 exact."""
-    import numpy as np
+    They are even in log s, whose density vanishes to both sides of its mode, which is s = 1.
+    """
+    step = _STEP_OF_SPREAD / math.sqrt(2 * degrees)
+    scale = math.log(2 * step) + degrees / 2 * math.log(degrees / 2) - math.lgamma(degrees / 2)
 
-    return np.interp(x, *_normal_table(), left=0.0, right=1.0)
+    def share(log: float) -> float:
+        return math.exp(scale + degrees * (log - math.exp(2 * log) / 2))
+
+    sides = (count(0.0, step), count(-step, -step))
+    logs = [log for side in sides for log in takewhile(lambda log: share(log) > _NEGLIGIBLE, side)]
+    return tuple((math.exp(log), share(log)) for log in logs)
 
 
 @lru_cache(maxsize=1024)

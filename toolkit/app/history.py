@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from toolkit.analysis.judged import judged_of
-from toolkit.analysis.noise import LOAD
-from toolkit.analysis.search import what_a_search_needs
-from toolkit.analysis.sequential import expected
+from toolkit.analysis.noise import LOAD, NEWEST_RUNS
 from toolkit.design.judging import chosen
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -18,10 +16,14 @@ from toolkit.store import Store
 
 
 def earlier_runs(store: Store, run: RunRecord, metrics: Collection[str] = ()) -> list[RunRecord]:
-    """Return earlier runs of the operation on the database of a run, which show how much such runs differ."""
+    """Return earlier runs of the operation on the database of a run, which show how much such runs differ.
+
+    They are those that count for two runs that are compared, and room for these two among them.
+    """
     head = run.head
     needed = {judged_of(run).by.metric, LOAD, *metrics}
-    return store.earlier_runs(head.engine, head.target_name, head.experiment.operation, needed)
+    most = NEWEST_RUNS + 2
+    return store.earlier_runs(head.engine, head.target_name, head.experiment.operation, needed, most)
 
 
 def what_it_needs(
@@ -31,8 +33,12 @@ def what_it_needs(
     if experiment.detect_pct is None:
         return ()
     if experiment.search:
+        from toolkit.analysis.search import what_a_search_needs
+
         history = store.earlier_runs(engine, target_name, experiment.operation, ())
         return (what_a_search_needs(experiment, history),)
+    from toolkit.analysis.sequential import expected
+
     metrics = {chosen(experiment).metric}
     history = store.earlier_runs(engine, target_name, experiment.operation, metrics)
     return (expected(experiment, cells, history).sentence(experiment.detect_pct),)

@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from toolkit.model.declarations import Declarations
 from toolkit.model.experiment import OptionValue
 from toolkit.model.options import Option
-from toolkit.model.plan import ConditionKind
 from toolkit.model.values import Level
 from toolkit.model.words import ObjectKind, OperationName
+
+if TYPE_CHECKING:
+    from toolkit.model.plan import ConditionKind
 
 Options = Mapping[str, OptionValue]
 Levels = Mapping[str, tuple[Level, ...]]

@@ -10,11 +10,14 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from toolkit.model.transfers import Transfer
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, ObjectKind, Role, StepKind
-from toolkit.model.workload import UsersStep
+
+if TYPE_CHECKING:
+    from toolkit.model.transfers import Transfer
+    from toolkit.model.workload import UsersStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +33,9 @@ class ObjectRef:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What a statement of an undo puts back, as the catalogue spells it: from what was set to what it was.
+    """What a statement of an undo puts back, as the catalogue spells it: from `ours`, which was set, to `back`.
 
-    Attributes:
-        name: `degree` or `logging`.
-        ours: what the change that is undone sets.
-        back: what it was, and is again afterwards.
-        part: the partition whose attribute it is; None for the object itself.
+    `name` is `degree` or `logging`; `part` is the partition whose attribute it is, None for the object itself.
     """
 
     name: str

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from toolkit.analysis.recommendation import Recommendation, rows_of
 from toolkit.report.layout import bullets, wrapped
 from toolkit.report.safe import clean
+
+if TYPE_CHECKING:
+    from toolkit.analysis.recommendation import Recommendation
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -24,6 +27,8 @@ def recommendation_lines(rows: Rows) -> list[str]:
 
 def recommendation_text(one: Recommendation) -> str:
     """Return the whole answer of `advise`."""
+    from toolkit.analysis.recommendation import rows_of
+
     advice = one.advice
     lines = [
         *wrapped(clean(advice.headline)),

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.compare import Comparison
-from toolkit.analysis.documents import JsonObject, comparison_document, reports_document, run_document
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Scalar
 from toolkit.report.comparison_view import ComparisonView, comparison_view
@@ -23,6 +23,9 @@ from toolkit.report.safe import csv_text, markdown
 from toolkit.report.tables import Table
 from toolkit.report.view import KeptScript, RunView, run_view
 from toolkit.terminal import width
+
+if TYPE_CHECKING:
+    from toolkit.analysis.documents import JsonObject
 
 
 class Format(StrEnum):
@@ -71,6 +74,8 @@ def render_comparison(comparison: Comparison, format: Format | str) -> str:
     both = [comparison.a] if comparison.a.head.run == comparison.b.head.run else [comparison.a, comparison.b]
     match Format(format):
         case Format.JSON:
+            from toolkit.analysis.documents import comparison_document
+
             return json_text(comparison_document(comparison))
         case Format.CSV:
             return render(both, Format.CSV)
@@ -84,6 +89,8 @@ def json_text(document: JsonObject) -> str:
 
 
 def _document(runs: Sequence[RunRecord], comparisons: Sequence[Comparison], worth_pct: float) -> JsonObject:
+    from toolkit.analysis.documents import reports_document, run_document
+
     if len(runs) == 1 and not comparisons:
         return run_document(runs[0], worth_pct)
     return reports_document(runs, comparisons, worth_pct)

@@ -9,15 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatch
 from statistics import median
+from typing import TYPE_CHECKING
 
-from toolkit.analysis.advice import Advice
-from toolkit.analysis.cells import RunAnalysis
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.fit import FEWEST_DEGREES
-from toolkit.analysis.laws import FittedLaw
 from toolkit.analysis.mixes import mix_trial
-from toolkit.analysis.recommendation import recommend, rows_below_headline
-from toolkit.analysis.sequential import how_it_ended
 from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import every_option
@@ -43,6 +39,11 @@ from toolkit.report.tables import (
 )
 from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.units import count, counted, number, seconds
+
+if TYPE_CHECKING:
+    from toolkit.analysis.advice import Advice
+    from toolkit.analysis.cells import RunAnalysis
+    from toolkit.analysis.laws import FittedLaw
 
 _SCRIPTS = ("script*.sql", "plan-*.txt")
 _LONGEST_WORK = 60
@@ -91,6 +92,8 @@ class RunView:
 
 def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
     """Prepare a run for reading."""
+    from toolkit.analysis.recommendation import recommend, rows_below_headline
+
     recommended = recommend(run, worth_pct)
     found, advice, mix = recommended.found, recommended.advice, mix_trial(run)
     return RunView(
@@ -231,6 +234,8 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
     planned = f"{count(head.trials_ended)} of {counted(head.trials_planned, 'trial')} ended"
     trials = planned if experiment.detect_pct is None else f"{counted(head.trials_ended, 'trial')} ended"
     yield "state", f"{status(head.state, well=run.all_ok)}, {trials}"
+    from toolkit.analysis.sequential import how_it_ended
+
     for sentence in how_it_ended(run):
         yield "repeats", sentence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -34,17 +34,37 @@ class History(StorePart):
         target_name: str,
         operation: OperationName | None = None,
         metrics: Collection[str] = (),
+        of_each: int | None = None,
     ) -> list[RunRecord]:
-        """Return the newest runs of a database, newest first: trials that ended ok and these metrics of them."""
+        """Return the newest runs of a database, newest first: trials that ended ok and these metrics of them.
+
+        Args:
+            engine: of the database.
+            target_name: the database, as it calls itself.
+            operation: what ran; without it any.
+            metrics: which ones.
+            of_each: how many runs of one experiment (options and factors) are wanted at most; without it all.
+        """
         run = schema.run.c
         where = [run.engine == engine, run.target_name == target_name]
         if operation is not None:
             where.append(run.operation == operation)
         with self._database.read() as connection:
             query = newest_first(heads(), schema.run, MOST_RUNS, *where)
-            found = list(_affordable(head_of(row) for row in connection.execute(query)))
+            every = [head_of(row) for row in connection.execute(query)]
+            found = list(_affordable(every if of_each is None else _newest_of_each(every, of_each)))
             trials = _trials(connection, [head.run for head in found], metrics)
         return [RunRecord(head, tuple(trials[head.run])) for head in found]
+
+
+def _newest_of_each(found: Iterable[RunHead], most: int) -> Iterable[RunHead]:
+    known = Counter[object]()
+    for head in found:
+        experiment = head.experiment
+        done = experiment.mode, tuple(sorted(experiment.options.items())), experiment.factors
+        known[done] += 1
+        if known[done] <= most:
+            yield head
 
 
 def _affordable(found: Iterable[RunHead]) -> Iterable[RunHead]:

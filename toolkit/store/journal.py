@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import Row, Select, func, select, update
 
 from toolkit.errors import ToolkitError
 from toolkit.model.records import JournalEntry
-from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.store import schema
 from toolkit.store.database import Database, StorePart
+
+if TYPE_CHECKING:
+    from toolkit.model.steps import ObjectRef, Step
 
 OPEN_STATES = (EntryState.INTENDED.value, EntryState.MADE.value)
 _BEFORE = {

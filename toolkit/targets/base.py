@@ -11,18 +11,19 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolkit.errors import ToolkitError
-from toolkit.model.address import Address
-from toolkit.model.protocols import Connection
-from toolkit.model.values import Row, Scalar
-from toolkit.model.words import EngineName, Role
-from toolkit.model.workload import Workload
+
+if TYPE_CHECKING:
+    from toolkit.model.address import Address
+    from toolkit.model.protocols import Connection
+    from toolkit.model.values import Row, Scalar
+    from toolkit.model.words import EngineName, Role
+    from toolkit.model.workload import Workload
 
 __all__ = [
     "Access",
-    "Address",
     "ProgramAccess",
     "SessionTag",
     "Target",

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolkit.dialects.oracle import errors
 from toolkit.errors import ToolkitError
+from toolkit.model.address import Address
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
-from toolkit.targets.base import Access, Address, Exposure, UnheardError
+from toolkit.targets.base import Access, Exposure, UnheardError
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from toolkit.errors import ToolkitError
-from toolkit.model.address import Address
-from toolkit.model.engines import engine
 from toolkit.targets.base import Access, Exposure, UnheardError
 
 if TYPE_CHECKING:
     import psycopg
+
+    from toolkit.model.address import Address
 
 _LOCAL = frozenset({"", "localhost", "127.0.0.1", "::1", "[::1]"})
 _GSS = "gss"
@@ -82,6 +82,8 @@ _MISSING = {
 
 def settings_of(access: Access) -> dict[str, str]:
     """Return what the URL says, and what the profile says of verifying the server, which counts more."""
+    from toolkit.model.engines import engine
+
     own = {name: value for name, value in access.options if name in engine(access.address.engine).verifying}
     return {**dict(access.address.parameters), **own}
 
