@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 
+from tests.analysis.curves import Machine, law, swept
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE
@@ -24,7 +26,7 @@ from toolkit.analysis.sequential import (
     left_to_do,
     sure_to_run,
 )
-from toolkit.design.order import plan_trials
+from toolkit.design.order import cells_of, plan_trials
 from toolkit.model.protocols import AfterSweep
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Factor
@@ -128,7 +130,8 @@ def test_what_it_will_need_is_predicted_from_earlier_runs_of_the_same_work() -> 
     cells = [cell(degree=1), cell(degree=2)]
     unknown = expected(run.head.experiment, cells, [])
     assert (unknown.runs, unknown.repeats) == (0, None) and "not known" in unknown.sentence(10)
-    earlier = [replace(run, head=replace(run.head, run=f"r{number}")) for number in range(3)]
+    asked = replace(run.head.experiment, detect_pct=20.0)
+    earlier = [replace(run, head=replace(run.head, run=f"r{number}", experiment=asked)) for number in range(3)]
     known = expected(run.head.experiment, cells, earlier)
     assert (known.runs, known.repeats) == (3, 5)
     assert known.seconds == pytest.approx((5 + 1) * (2.0 + 1.0), rel=0.02)
@@ -136,6 +139,32 @@ def test_what_it_will_need_is_predicted_from_earlier_runs_of_the_same_work() -> 
     loud = sweep_trials({cell(degree=1): [1.0, 9.0, 2.0, 7.0], cell(degree=2): [8.0, 1.0, 9.0, 1.0]})
     noisy = expected(run.head.experiment, cells, [run_of(loud, run="loud")])
     assert noisy.repeats is None and "inconclusive" in noisy.sentence(10)
+
+
+def test_runs_of_the_same_that_ended_say_how_many_repeats_and_how_long() -> None:
+    settled = until_known({1: level(2.0, 6), 2: level(1.0, 6, 3)})
+    earlier = [replace(settled, head=replace(settled.head, run=f"r{number}")) for number in range(3)]
+    cells = [cell(degree=1), cell(degree=2)]
+    known = expected(settled.head.experiment, cells, earlier)
+    assert (known.repeats, known.runs) == (6, 3)
+    assert known.seconds == pytest.approx(6 * (2.0 + 1.0), rel=0.02)
+    other = replace(settled.head.experiment, detect_pct=5.0)
+    assert expected(other, cells, earlier).repeats == 5
+
+
+@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.full)])
+def test_by_three_such_runs_the_time_is_right_within_a_quarter_nine_times_of_ten(count: int) -> None:
+    near = 0
+    for seed in range(count):
+        random = Random(seed)
+        factor = Factor("degree", random.choice(((1, 2), (1, 2, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16, 32))))
+        times = law(random.uniform(0, 0.3), 2 ** random.uniform(1, 5))
+        seconds = {each: 10 * times(int(each["degree"])) for each in cells_of([factor])}
+        one = Machine("given", (factor,), seconds, random.uniform(0.01, 0.06))
+        *earlier, last = (swept(one, 100 * seed + number) for number in range(4))
+        told = expected(last.run.head.experiment, list(seconds), [each.run for each in earlier]).seconds
+        near += told is not None and abs(told - last.spent) <= last.spent / 4
+    assert near >= 0.9 * count - 1
 
 
 # -- how often it is wrong ----------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from toolkit.analysis.noise import components_of
 from toolkit.design.judging import chosen
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import AfterSweep, Stopping
-from toolkit.model.records import RunRecord
+from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome, RunState
 from toolkit.units import counted, seconds
@@ -215,11 +215,31 @@ def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[Ru
     components = components_of(same, judged)
     if not components.rest_degrees or experiment.detect_pct is None:
         return Expected(None, None, 0)
+    ended = [run for run in same if _ended_alike(run, experiment, cells)]
+    if ended:
+        repeats = round(median(max(trial.repeat for trial in run.trials) for run in ended))
+        return Expected(repeats, median(sum(map(_seconds, run.trials)) for run in ended), len(ended))
     variance = components.rest_squares / components.rest_degrees
     noise = Noise(variance, components.rest_degrees, confidence=SEQUENTIAL_CONFIDENCE)
     needed = repeats_needed(noise, len(cells), experiment.detect_pct)
     repeats = next((look for look in LOOKS if needed is not None and look >= needed), None)
     return Expected(repeats, _time_of(experiment, cells, repeats, same), len(same))
+
+
+def _ended_alike(run: RunRecord, experiment: Experiment, cells: Sequence[Cell]) -> bool:
+    """Whether a run asked for the same of the same configurations, and ended for what it found."""
+    asked = run.head.experiment
+    return (
+        run.head.state is RunState.DONE
+        and not asked.search
+        and (asked.detect_pct, asked.warmup) == (experiment.detect_pct, experiment.warmup)
+        and {trial.cell for trial in run.trials} == set(cells)
+        and (bool(decide(run).reason) or max(trial.repeat for trial in run.trials) >= asked.repeat)
+    )
+
+
+def _seconds(trial: TrialRecord) -> float:
+    return (trial.ended_at - trial.began_at).total_seconds()
 
 
 def _time_of(
@@ -228,7 +248,7 @@ def _time_of(
     """Return the seconds that so many sweeps take; None where a configuration was not run before."""
     took: dict[Cell, list[float]] = {}
     for trial in (trial for run in runs for trial in run.trials):
-        took.setdefault(trial.cell, []).append((trial.ended_at - trial.began_at).total_seconds())
+        took.setdefault(trial.cell, []).append(_seconds(trial))
     if repeats is None or any(cell not in took for cell in cells):
         return None
     return (repeats + experiment.warmup) * sum(median(took[cell]) for cell in cells)

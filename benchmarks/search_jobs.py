@@ -1,0 +1,121 @@
+"""Search beside a whole sweep on real jobs of DuckDB and PostgreSQL: the time of both, and what they find.
+
+    PYTHONPATH=. python benchmarks/search_jobs.py [duckdb|postgresql ...] [--pairs N] [--seed N] [--budget 150]
+
+The job is a sort into a new table (CREATE TABLE AS SELECT ... ORDER BY) with 16 sizes of memory. Each pair is a
+sweep and a search, in turn first, which end after so many seconds at the latest. The best that the search found is
+held against the sweep. Exits 1 where a search took more than 25 % of the time of its sweep in the median, or more
+than one in twenty found what the sweep shows to be more than 3 % worse than its best. On a busy machine the budget
+ends the sweep before it is through, so that the share of its time means nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tempfile
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks.changing_load import Silent, database
+from toolkit.analysis.cells import analyse
+from toolkit.analysis.choice import best_of, granted_cells, shown_worse
+from toolkit.app.approvals import Approvals
+from toolkit.app.runs.execute import start
+from toolkit.design.build import DETECT_PCT, MOST_SWEEPS
+from toolkit.model.experiment import Experiment
+from toolkit.model.records import RunRecord
+from toolkit.model.values import Factor
+from toolkit.model.words import Mode
+from toolkit.store import Store, open_store
+from toolkit.targets.base import Target
+
+MEMORY = {
+    "duckdb": Factor("memory_limit", tuple(f"{round(24 * 1.35**n)}MB" for n in range(16)), setting=True),
+    "postgresql": Factor("work_mem", tuple(f"{round(128 * 1.6**n)}kB" for n in range(16)), setting=True),
+}
+QUERY = "SELECT a.*, b.amount AS other FROM gtest a JOIN gtest b ON a.id = b.id ORDER BY a.idname, b.idname"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What a sweep and a search of the same job took, and how the best of the search does in the sweep."""
+
+    share: float
+    worse: float
+    shown_worse: bool
+    ran: int
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("engines", nargs="*", choices=("duckdb", "postgresql"), default=("duckdb", "postgresql"))
+    parser.add_argument("--pairs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=19)
+    parser.add_argument("--budget", type=float, default=150.0)
+    given = parser.parse_args()
+    pairs = [pair for engine in given.engines for pair in pairs_of(engine, given.pairs, given.seed, given.budget)]
+    wrong = sum(pair.shown_worse for pair in pairs)
+    print(
+        f"all: {median(pair.share for pair in pairs):.0%} of the time; {wrong} of {len(pairs)} shown to be worse"
+    )
+    return 0 if median(pair.share for pair in pairs) <= 0.25 and wrong <= len(pairs) / 20 else 1
+
+
+def pairs_of(engine: str, count: int, seed: int, budget: float) -> list[Pair]:
+    """Measure pairs of a sweep and a search on one engine."""
+    found = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        database(engine) as target,
+        open_store(f"{folder}/s.db") as store,
+    ):
+        for number in range(count):
+            order = (False, True) if number % 2 else (True, False)
+            runs = {search: _run(engine, target, store, seed + number, budget, search=search) for search in order}
+            pair = _pair(swept=runs[False], searched=runs[True])
+            found.append(pair)
+            print(
+                f"{engine} {number + 1}: {pair.ran} of 16 run in {pair.share:.0%} of the time; "
+                f"its best is {pair.worse:+.1%} of the sweep's best by medians"
+                f"{', shown to be worse' if pair.shown_worse else ''}",
+                flush=True,
+            )
+    return found
+
+
+def _run(engine: str, target: Target, store: Store, seed: int, budget: float, *, search: bool) -> RunRecord:
+    experiment = Experiment(
+        "search",
+        "ctas",
+        {"query": QUERY, "table": "gtest_copy"},
+        (Factor("degree", (1,)), MEMORY[engine]),
+        Mode.MEASUREMENT,
+        repeat=MOST_SWEEPS,
+        detect_pct=DETECT_PCT,
+        search=search,
+        warmup=1,
+        seed=seed,
+        budget_seconds=budget,
+        snapshot="none",
+    )
+    approvals = Approvals(not_production=True)
+    return store.load_run(
+        start(experiment, target, store=store, approvals=approvals, events=Silent()), samples=False
+    )
+
+
+def _pair(*, swept: RunRecord, searched: RunRecord) -> Pair:
+    sweep, search = analyse(swept), analyse(searched)
+    best, found = best_of(sweep, granted_cells(sweep)), best_of(search, granted_cells(search))
+    ratio, interval = (1.0, None) if found == best else sweep.ratio(found, best)
+    spent = [
+        math.fsum((one.ended_at - one.began_at).total_seconds() for one in run.trials) for run in (searched, swept)
+    ]
+    ran = len({one.cell for one in searched.trials})
+    return Pair(spent[0] / spent[1], ratio - 1, shown_worse(interval, 1.03), ran)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
