@@ -217,8 +217,8 @@ def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[Ru
         return Expected(None, None, 0)
     ended = [run for run in same if _ended_alike(run, experiment, cells)]
     if ended:
-        repeats = round(median(max(trial.repeat for trial in run.trials) for run in ended))
-        return Expected(repeats, median(sum(map(_seconds, run.trials)) for run in ended), len(ended))
+        swept = round(median(max(trial.repeat for trial in run.trials) for run in ended))
+        return Expected(swept, median(sum(map(_seconds, run.trials)) for run in ended), len(ended))
     variance = components.rest_squares / components.rest_degrees
     noise = Noise(variance, components.rest_degrees, confidence=SEQUENTIAL_CONFIDENCE)
     needed = repeats_needed(noise, len(cells), experiment.detect_pct)
