@@ -12,7 +12,7 @@ SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2) --dist loadscope
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full test-both test-extra test-lowest lint format types contracts docs check chaos series bench mutate wheel pins clean
+.PHONY: help demo test test-full test-both test-extra test-lowest lint format types contracts docs check chaos series seeds bench mutate wheel pins clean
 
 help:
 	@echo 'make demo       a sweep on an embedded database, and its report in dbatk-demo/'
@@ -28,6 +28,7 @@ help:
 	@echo 'make series     operations on PostgreSQL under 250 faults, resumed and cleaned; SEED=7 ARGS="--cut 5"'
 	@echo 'make bench      the benchmarks'
 	@echo 'make mutate     AREA=statistics SAMPLE=200: changes that no test notices, see docs/mutations.md'
+	@echo 'make seeds      the published experiments, as far as this host runs them: within 15 minutes, one report in dbatk-seeds/'
 	@echo 'make wheel      wheel and sdist in dist/'
 	@echo 'make pins       resolve requirements/*.txt anew'
 	@echo 'make clean      remove .venv, caches and dist/'
@@ -89,6 +90,9 @@ chaos: .venv/.test
 series: .venv/.test
 	$(BIN)/python -m tests.series.play --seed $(or $(SEED),$(shell date +%s)) $(ARGS)
 
+seeds: .venv/.core
+	$(BIN)/python examples/seeds.py dbatk-seeds $(or $(SECONDS),780)
+
 bench: .venv/.test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
@@ -110,5 +114,5 @@ pins: .venv/.dev
 	$(PINS) --extra test --resolution lowest-direct -o requirements/lowest.txt
 
 clean:
-	rm -rf .venv .venv-lowest dist build dbatk-demo .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf .venv .venv-lowest dist build dbatk-demo dbatk-seeds .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find toolkit tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
