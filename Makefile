@@ -91,7 +91,7 @@ series: .venv/.test
 	$(BIN)/python -m tests.series.play --seed $(or $(SEED),$(shell date +%s)) $(ARGS)
 
 seeds: .venv/.core
-	$(BIN)/python examples/seeds.py dbatk-seeds $(or $(SECONDS),780)
+	$(BIN)/python examples/seeds.py dbatk-seeds $(or $(SECONDS),700)
 
 bench: .venv/.test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

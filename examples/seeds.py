@@ -1,6 +1,6 @@
 """Runs, at a small size, every published experiment that this host can run, and writes one report of all of them.
 
-python examples/seeds.py [FOLDER] [SECONDS]       FOLDER is dbatk-seeds, SECONDS 780; `make seeds` does it
+python examples/seeds.py [FOLDER] [SECONDS]       FOLDER is dbatk-seeds, SECONDS 700; `make seeds` does it
 
 Databases are DuckDB files of its own, programs those of this host. What a row would need besides stands in
 `examples/README.md`; the published numbers are imported, and are in the report beside what was measured here.
@@ -109,4 +109,4 @@ if __name__ == "__main__":
     place = Path(sys.argv[1] if len(sys.argv) > 1 else "dbatk-seeds").resolve()
     if place.exists():
         sys.exit(f"{place} is there already: remove it, or name another folder")
-    sys.exit(main(place, float(sys.argv[2]) if len(sys.argv) > 2 else 780.0))
+    sys.exit(main(place, float(sys.argv[2]) if len(sys.argv) > 2 else 700.0))
