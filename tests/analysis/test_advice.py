@@ -99,6 +99,13 @@ def test_degrees_beyond_the_cpus_are_named() -> None:
     assert not any("CPUs" in doubt for doubt in advice(sweep(times, environment={"cpu_count": "many"})).doubts)
 
 
+def test_cells_of_which_the_same_is_to_be_said_stand_in_one_sentence() -> None:
+    told = advice(sweep({1: [8.0, 8.1, 8.2], 2: [None] * 3, 4: [None] * 3}))
+    assert [one for one in told.doubts if "failed" in one] == [
+        "`degree=2`, `degree=4`: 3 failed each; they have no measured time: out of memory"
+    ]
+
+
 def test_failed_cells_are_named_with_their_reason() -> None:
     told = advice(sweep({1: [8.0, 8.1, 8.2], 2: [None, None, None]}))
     assert "`degree=2`: 3 failed; it has no measured time: out of memory" in told.doubts

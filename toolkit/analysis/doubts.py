@@ -36,8 +36,11 @@ def spelled_median(found: RunAnalysis, cell: Cell) -> str:
 
 
 def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
-    """Name the cells with trials that did not end ok, with the reason, and the disturbed ones."""
-    sentences = []
+    """Name the cells with trials that did not end ok, with the reason, and the disturbed ones.
+
+    Cells of which the same is to be said stand in one sentence.
+    """
+    alike: dict[tuple[str, bool, str], list[Cell]] = {}
     for summary in found.cells:
         parts = [
             f"{count(summary.outcomes[outcome])} {outcome.value}"
@@ -45,17 +48,26 @@ def outcomes_not_ok(found: RunAnalysis) -> tuple[str, ...]:
             if outcome in summary.outcomes
         ]
         if parts:
-            why = f": {summary.reasons[0]}" if summary.reasons else ""
-            gone = "" if summary.n else f"; it has no measured {found.judged.by.title}"
-            sentences.append(f"{named(summary.cell)}: {', '.join(parts)}{gone}{why}")
-    more = len(sentences) - _MOST_SENTENCES
-    if more > 0:
-        sentences = [*sentences[:_MOST_SENTENCES], f"{more} more configurations have trials that did not end ok"]
+            key = (", ".join(parts), not summary.n, summary.reasons[0] if summary.reasons else "")
+            alike.setdefault(key, []).append(summary.cell)
+    sentences = [_not_ok(cells, *key, found.judged.by.title) for key, cells in alike.items()]
+    more = sum(map(len, list(alike.values())[_MOST_SENTENCES:]))
+    if more:
+        trials = "configuration has" if more == 1 else "configurations have"
+        sentences = [*sentences[:_MOST_SENTENCES], f"{count(more)} more {trials} trials that did not end ok"]
     disturbed = sum(summary.disturbed for summary in found.cells)
     if disturbed:
         trials = "1 trial was" if disturbed == 1 else f"{count(disturbed)} trials were"
         sentences.append(f"{trials} disturbed by other load and not counted")
     return tuple(sentences)
+
+
+def _not_ok(cells: Sequence[Cell], outcomes: str, nothing: bool, reason: str, title: str) -> str:
+    names = ", ".join(map(named, cells[:_MOST_SENTENCES]))
+    more = f" and {count(len(cells) - _MOST_SENTENCES)} more" if len(cells) > _MOST_SENTENCES else ""
+    each, have = (" each", "they have") if len(cells) > 1 else ("", "it has")
+    gone = f"; {have} no measured {title}" if nothing else ""
+    return f"{names}{more}: {outcomes}{each}{gone}{f': {reason}' if reason else ''}"
 
 
 def granted_unknown(found: RunAnalysis) -> tuple[str, ...]:
