@@ -28,6 +28,7 @@ from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
 _PIECE = 2_000_000
 _TABLE_END = re.compile(r"</table\s*>", re.IGNORECASE)
 _BREAK = re.compile(r"<br\b[^>]*>", re.IGNORECASE)
+_BREAKS = ("<br", "<BR", "<Br", "<bR")
 _END = re.compile(r"end\s+of\s+report|</html\s*>", re.IGNORECASE)
 _WANTED = "title,h1,h2,h3,h4,h5,h6,p,caption,table,tr,tr>th,tr>td"
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
@@ -114,8 +115,10 @@ class _Reader:
             self.headings.add(reduce(words[:_LONGEST_HEADING]))
         else:
             words = squeezed(node.text(deep=False))
-            if not words and node.css_first("table") is None:
+            if not words:
                 words = squeezed(node.text())
+                if words and not words.startswith("Back to") and node.css_first("table") is not None:
+                    words = ""
         if not words or words.startswith("Back to"):
             return
         if tag == "caption":
@@ -145,7 +148,7 @@ def read_html(text: str) -> ReportDocument:
     """
     reader = _Reader()
     for piece in _pieces(text):
-        reader.read(_BREAK.sub("\n", piece))
+        reader.read(_BREAK.sub("\n", piece) if any(map(piece.__contains__, _BREAKS)) else piece)
     missing = [
         words
         for target, words in reader.promised.items()

@@ -17,7 +17,7 @@ _TITLE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEADER = re.compile(r"\bSnap Id\b|\bBegin Snap\b|\bDB Id\b", re.IGNORECASE)
-_PAGE_BEGINS = re.compile("<html", re.IGNORECASE)
+_PAGE_BEGINS = ("<html", "<HTML", "<Html")
 _PAGE_ENDS = ("</html", "</HTML", "</Html")
 
 
@@ -50,7 +50,13 @@ def separated(text: str) -> list[str]:
 
 
 def _page_begins(text: str) -> list[int]:
-    return [match.start() for match in _PAGE_BEGINS.finditer(text)]
+    found = []
+    for mark in _PAGE_BEGINS:
+        at = text.find(mark)
+        while at >= 0:
+            found.append(at)
+            at = text.find(mark, at + 1)
+    return sorted(found)
 
 
 def _title_begins(text: str, begin: int) -> list[int]:

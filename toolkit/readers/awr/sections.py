@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
@@ -112,9 +112,9 @@ def records(section: SectionSpec, table: AwrTable, numbers: Numbers, always: Seq
     readers = _readers(section, table.columns)
     width = max(place for _, place, _, _ in readers) + 1
     rows = table.rows
-    if any(len(row) < width for row in rows):
+    if min(map(len, rows)) < width:
         rows = [row + ("",) * (width - len(row)) for row in rows]
-    columns = list(zip(*(row[:width] for row in rows), strict=True))
+    columns = list(zip(*rows, strict=False))
     warnings = []
     values: dict[str, Iterable[Scalar]] = {name: repeat(None) for name in always}
     for name, place, kind, unit in readers:
@@ -125,13 +125,13 @@ def records(section: SectionSpec, table: AwrTable, numbers: Numbers, always: Seq
     names, cells = tuple(values), zip(*values.values(), strict=False)
     if section.rest is None:
         return Typed([dict(zip(names, row, strict=False)) for row in cells], warnings)
+    # of columns that are not declared most hold nothing: those of a histogram
     declared = frozenset(one.name for one in section.fields)
-    return Typed([_filled(names, row, declared) for row in cells], warnings)
-
-
-def _filled(names: Sequence[str], row: Sequence[Scalar], declared: Container[str]) -> dict[str, Scalar]:
-    """Return a row without undeclared columns in which nothing stands: most of a histogram is empty."""
-    return {name: value for name, value in zip(names, row, strict=True) if value is not None or name in declared}
+    filled = [
+        {name: value for name, value in zip(names, row, strict=False) if value is not None or name in declared}
+        for row in cells
+    ]
+    return Typed(filled, warnings)
 
 
 def _sentence(section: str, heading: str, kind: FieldKind, cells: Sequence[str]) -> str:

@@ -196,7 +196,8 @@ class Numbers:
 
     def milliseconds(self, text: str, unit: str | None) -> Number | None:
         """Return a duration in milliseconds; its own unit counts more than that of the heading."""
-        own = _TIMED.fullmatch(text.translate(_SPACES).strip())
+        # a unit of its own ends in a letter
+        own = None if text[-1:].isdecimal() else _TIMED.fullmatch(text.translate(_SPACES).strip())
         if own:
             text, unit = own[1], own[2]
         value = self.number(text)
