@@ -250,6 +250,10 @@ OPERATIONS = {
         ["using channel c1", "deleted backup piece", "backup piece handle=/b/1 RECID=1 STAMP=1",
          "deleted archived log", "archived log file name=/a/1 RECID=1 STAMP=1", "Deleted 2 objects"],
         "deleted: 1 backup piece, 1 archived log"),
+    "delete in a log that was shortened": (
+        ["using channel c1", "deleted backup piece", "backup piece handle=/b/1 RECID=1 STAMP=1",
+         "Deleted 13 EXPIRED objects", "Deleted 2 objects"],
+        "deleted: 15 objects, of which the log names 1 backup piece"),
     "catalog": (
         ["cataloging files...", "cataloging done", "", "List of Cataloged Files", "=======================",
          "File Name: /b/1", "File Name: /b/2"],

@@ -8,6 +8,8 @@ import pytest
 
 from tests.readers.awr_samples import STATSPACK, TEXT
 from toolkit.readers.awr.report import read_report
+from toolkit.readers.awr.sections import records, section_of
+from toolkit.readers.awr.tables import AwrTable, Numbers
 
 
 def document(section: str, report: str = TEXT) -> dict[str, Any]:
@@ -333,3 +335,12 @@ def test_a_remark_above_a_list_that_goes_on_for_lines_is_no_row() -> None:
     assert not [one for one in document(remark)["warnings"] if "1024" in one]
     lost = document(remark + "\nsome lost row 12 13\n")["warnings"]
     assert [one for one in lost if "some lost row 12 13" in one]
+
+
+@pytest.mark.parametrize("last", ["Exe", "Exec"])
+def test_a_heading_that_a_text_cuts_names_the_same_value(last: str) -> None:
+    heads = ("UnOptimized Read Reqs", "Physical Read Reqs", "Executions", f"UnOptimized Reqs per {last}", "SQL Id")
+    table = AwrTable("SQL ordered by Physical Reads (UnOptimized)", "", heads, [("9", "9", "6", "1.5", "0" * 13)])
+    section = section_of(table)
+    assert section is not None
+    assert records(section, table, Numbers()).rows[0]["unoptimized_reqs_per_exec"] == 1.5

@@ -41,6 +41,14 @@ def one_set(*lines: str) -> Log:
     return read_log([*HEAD, *lines, *TAIL])
 
 
+def test_a_row_of_a_list_ends_no_backup() -> None:
+    """What DELETE OBSOLETE lists has the word and the date of an ending, and a key between them."""
+    listed = ["Backup Set           6550   14-FEB-26", "  Backup Piece       6550   14-FEB-26          /backup/a_1_1"]
+    log = read_log([*HEAD, *SET, *listed, "", "Recovery Manager complete."])
+    assert [(one.op, one.finish) for one in log.operations] == [("backup", None)]
+    assert log.outcome == "incomplete"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("stamp", sorted(STAMPS))
 def test_a_log_says_the_same_in_every_language_and_format(language: str, stamp: str) -> None:

@@ -149,7 +149,7 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
     without = [lane.name for lane in found.lanes if not lane.bars]
     if without:
         many = f"{one}s {_some(without)} had" if len(without) > 1 else f"{one} `{without[0]}` had"
-        sentences.append(f"{many} nothing to do: there are fewer backup sets than {one}s")
+        sentences.append(f"{many} no set of its own: there are fewer backup sets than {one}s")
     telling = _TELLING * found.span_seconds
     long = found.exact and any(end - begin >= telling for _, _, begin, end, *_ in found.bars)
     bar, alone = longest_alone(found) if long else (None, 0.0)

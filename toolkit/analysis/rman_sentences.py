@@ -119,10 +119,13 @@ def _done(log: Log) -> Iterator[str]:
         result = f"{part} {expired:,} expired" if seen or not total else "; the log shows the state of none"
         yield f"crosschecked: {counted(total or seen, 'object')}{result}"
     for verb in ("deleted", "uncataloged", "cataloged", "switched"):
-        things = [counted(count, name.partition(" ")[2]) for name, count in log.done.items()
-                  if name.startswith(f"{verb} ")]  # fmt: skip
+        counts = {name.partition(" ")[2]: count for name, count in log.done.items() if name.startswith(f"{verb} ")}
+        total = counts.pop("objects", 0)
+        things = _listed([counted(count, name) for name, count in counts.items()])
+        if total > sum(counts.values()):
+            things = f"{counted(total, 'object')}, of which the log names {things or 'none'}"
         if things:
-            yield f"{verb}: {_listed(things)}"
+            yield f"{verb}: {things}"
 
 
 def _listed(things: Sequence[str]) -> str:

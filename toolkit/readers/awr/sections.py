@@ -141,6 +141,9 @@ def _sentence(section: str, heading: str, kind: FieldKind, cells: Sequence[str])
     return f"in `{section}`, column `{heading}`, {many}: `{cells[0][:40]}`"
 
 
+_CUT = re.compile(r"_per_exe$")
+
+
 @lru_cache(maxsize=4096)
 def _readers(section: SectionSpec, columns: tuple[str, ...]) -> list[tuple[str, int, FieldKind, str | None]]:
     """Return name, place, kind and unit of each column."""
@@ -152,7 +155,9 @@ def _readers(section: SectionSpec, columns: tuple[str, ...]) -> list[tuple[str, 
     for place, key in enumerate(keys):
         if place in known:
             continue
-        name, kind = section.rest(columns[place]) if section.rest else (snake(key), FieldKind.ANY)
+        # a text cuts `UnOptimized Reqs per Exec` to the width of its column
+        short = _CUT.sub("_per_exec", snake(key))
+        name, kind = section.rest(columns[place]) if section.rest else (short, FieldKind.ANY)
         while name in taken:
             name += "_2"
         taken.add(name)

@@ -34,6 +34,10 @@ def _like(prefix: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\d+", lambda _: r"\d+", re.escape(prefix.rstrip())) + r"\s*")
 
 
+_KEY = re.compile(r"(?<!\S)\d{1,10}(?!\S)")
+"""Only the row of a list has a number of its own before a date: `Backup Set 6550 14-AUG-22`."""
+
+
 class Foreign:
     """Reads what the fast path left over."""
 
@@ -369,6 +373,8 @@ class Foreign:
         operations = self._state.operations
         op, clause = command
         if begins is None:
+            if _KEY.search(line, 0, clause.date[0]):
+                return False
             begins, ends = clause.begins, clause.ends
             if begins == ends and (begins or not operations.begun):
                 return False

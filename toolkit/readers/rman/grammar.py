@@ -318,7 +318,7 @@ _CHANGED = re.compile(
     r"(crosschecked|deleted|uncataloged|cataloged) ([a-z][a-z ]*?)(?:\.\.\.)?\s*"
     r"(?:: found to be '([A-Z]+)'|$|:|\bRECID=)"
     r"|datafile \d+ (switched)|validation (succeeded|failed) for archived log"
-    r"|Crosschecked (\d{1,9}) objects"
+    r"|Crosschecked (\d{1,9}) objects|Deleted (\d{1,9}) (?:[A-Z]+ )?objects"
 )
 
 
@@ -330,9 +330,9 @@ def kind_of_change(line: str) -> tuple[str, int]:
     found = _CHANGED.match(line)
     if found is None:
         return "", 1
-    verb, thing, status, switched, validated, total = found.groups()
-    if total:
-        return "crosschecked objects", int(total)
+    verb, thing, status, switched, validated, total, gone = found.groups()
+    if total or gone:
+        return ("crosschecked objects", int(total)) if total else ("deleted objects", int(gone))
     if switched:
         return "switched data file", 1
     if validated:  # of CROSSCHECK ARCHIVELOG
