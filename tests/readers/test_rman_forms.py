@@ -43,7 +43,10 @@ def one_set(*lines: str) -> Log:
 
 def test_a_row_of_a_list_ends_no_backup() -> None:
     """What DELETE OBSOLETE lists has the word and the date of an ending, and a key between them."""
-    listed = ["Backup Set           6550   14-FEB-26", "  Backup Piece       6550   14-FEB-26          /backup/a_1_1"]
+    listed = [
+        "Backup Set           6550   14-FEB-26",
+        "  Backup Piece       6550   14-FEB-26          /backup/a_1_1",
+    ]
     log = read_log([*HEAD, *SET, *listed, "", "Recovery Manager complete."])
     assert [(one.op, one.finish) for one in log.operations] == [("backup", None)]
     assert log.outcome == "incomplete"
