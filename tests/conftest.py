@@ -7,12 +7,14 @@ import signal
 
 # What is imported and collected lives as long as the run: to look for cycles in it again and again costs a tenth
 # of the time.
+gc.disable()
 gc.set_threshold(50_000)
 
 
 def pytest_collection_finish() -> None:
     """Leave out of later searches for cycles what stands before the first test."""
     gc.freeze()
+    gc.enable()
     atexit.register(gc.unfreeze)  # or nanobind takes DuckDB's objects for leaks when the interpreter ends
 
 

@@ -7,7 +7,7 @@ engine and every kind of failure stays in it; docs/testing.md says what each tie
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -18,6 +18,8 @@ from xdist.scheduler import LoadScopeScheduling
 TIER = os.environ.get("DBATK_TESTS", "fast")
 """`fast`, `extra` (what `fast` leaves out, and every property at full strength), or `full` (both at once)."""
 FULL = TIER in ("extra", "full")
+_NAMED = pytest.StashKey[frozenset[str]]()
+"""Tests that were named by their ids: these run in any tier."""
 _FAST_EXAMPLES = 15
 _TOGETHER = (
     ("app/maintenance/on_cluster/test_cluster.py", "app/maintenance/on_cluster/test_dispatch.py"),
@@ -78,10 +80,30 @@ def _only_full(value: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.full)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_NAMED] = frozenset(word for word in config.args if "::" in word)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
+    """Make no items at all of a test of the full tier, which in the fast one would be left out one by one."""
+    left_out = TIER == "fast" and name.startswith("test_") and not collector.config.stash[_NAMED]
+    return [] if left_out and any(mark.name == "full" for mark in getattr(obj, "pytestmark", ())) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Likewise of values of the full tier; where nothing else is left, one item stays and is left out later."""
+    if TIER == "fast" and not metafunc.config.stash[_NAMED]:
+        marks = list(metafunc.definition.iter_markers())
+        kept = [call for call in metafunc._calls if not _only_in_full([*marks, *call.marks], call.params)]
+        metafunc._calls[:] = kept or metafunc._calls[:1]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what another tier runs; a test named by its id always runs."""
-    named = {word for word in config.args if "::" in word}
+    named = config.stash[_NAMED]
     taken, left_out = [], []
     for item in items:
         asked = _in_tier(item) or any(item.nodeid.startswith(word) for word in named)
@@ -124,10 +146,22 @@ def _file(item: pytest.Item) -> str:
 
 
 def _in_tier(item: pytest.Item) -> bool:
-    only_full = item.get_closest_marker("full") is not None
+    params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    only_full = _only_in_full(item.iter_markers(), params)
     if TIER == "fast":
         return not only_full
     return TIER == "full" or only_full or is_property(item)
+
+
+def _only_in_full(marks: Iterable[pytest.Mark], params: Mapping[str, object]) -> bool:
+    """Whether a test is marked `full`, or is one with a value that its mark `full_on` names."""
+    names: set[object] = set()
+    for mark in marks:
+        if mark.name == "full":
+            return True
+        if mark.name == "full_on":
+            names.update(mark.args)
+    return any(isinstance(value, str) and value in names for value in params.values())
 
 
 def is_property(item: pytest.Item) -> bool:

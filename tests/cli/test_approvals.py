@@ -294,13 +294,19 @@ def test_a_revoked_approval_runs_nothing_until_it_is_approved_again(dbatk: Dbatk
 
 @pytest.mark.parametrize(
     "consent",
-    [
-        ("--allow-closed-window",),
-        ("--allow-commands",),
-        ("--allow-unchecked",),
-        ("--not-production",),
-        ("--allow-production", "x"),
-    ],
+    thinned(
+        map(
+            pytest.param,
+            [
+                ("--allow-closed-window",),
+                ("--allow-commands",),
+                ("--allow-unchecked",),
+                ("--not-production",),
+                ("--allow-production", "x"),
+            ],
+        ),
+        3,
+    ),
 )
 def test_a_consent_that_the_approval_lacks_is_refused(
     dbatk: Dbatk, approved: str, consent: tuple[str, ...]

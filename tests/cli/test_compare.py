@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.cli.test_awr_intervals import report
+from tests.tiers import thinned
 
 READS = """
 import json, sys
@@ -174,7 +175,18 @@ def test_which_run_of_a_label_is_meant_is_said(dbatk: Dbatk, weekly: list[str]) 
 
 @pytest.mark.parametrize(
     "sides",
-    [("weekly", "weekly"), ("weekly", "weekly~0"), ("last~1", "weekly"), ("weekly/degree=1", "last~1/degree=1")],
+    thinned(
+        map(
+            pytest.param,
+            [
+                ("weekly", "weekly"),
+                ("weekly", "weekly~0"),
+                ("last~1", "weekly"),
+                ("weekly/degree=1", "last~1/degree=1"),
+            ],
+        ),
+        4,
+    ),
 )
 def test_a_run_is_not_compared_with_itself(dbatk: Dbatk, weekly: list[str], sides: tuple[str, str]) -> None:
     answer = dbatk("compare", *sides, "--fail-if", "elapsed_seconds > +5%")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.servers.forks import Forked
 from tests.tiers import thinned
 from toolkit.errors import CATALOGUE, ToolkitError
 
@@ -157,11 +158,6 @@ def test_an_output_that_cannot_be_written_exits_1(dbatk: Dbatk, url: str) -> Non
     assert (answer.status, "[TK-0405]" in answer.err) == (1, True)
 
 
-def start(*arguments: str, **more: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "toolkit", *arguments]
-    return subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)  # type: ignore[call-overload, no-any-return]
-
-
 def test_a_reader_that_goes_away_is_no_error() -> None:
     read, write = os.pipe()
     os.close(read)
@@ -178,7 +174,7 @@ def test_a_signal_while_a_password_command_runs_ends_with_130(home: Path, number
     config.mkdir()
     command = json.dumps([sys.executable, "-c", script])
     (config / "targets.toml").write_text(f'[targets.x]\nurl = "{ORACLE}"\npassword = {{command = {command}}}\n')
-    process = start("target", "test", "x")
+    process = Forked("toolkit", "target", "test", "x")
     while not (home / "begun").exists():
         assert process.poll() is None
     process.send_signal(number)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.cli.test_help import COMMANDS
+from tests.tiers import thinned
 from toolkit.cli.habits import HABITS, RENAMED, renamed
 
 FLAGS = {
@@ -117,7 +118,7 @@ def test_an_earlier_name_stays_as_typed_where_the_command_never_had_it() -> None
     assert renamed(["--force"], {"--table"}) == (["--force"], [])
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", thinned([True, False], 2))
 def test_a_file_given_as_source_is_answered_by_a_line_that_works(
     known: bool, url: str, dbatk: Dbatk, home: Path
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.servers.postgresql import Server
+from tests.tiers import thinned
 from toolkit.model.protocols import Answer as ProtocolAnswer
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
@@ -216,7 +217,7 @@ needs = ["load"]
 """
 
 
-@pytest.mark.parametrize("sent", [True, False], ids=["committed", "not committed"])
+@pytest.mark.parametrize("sent", thinned([True, False], 2), ids=["committed", "not committed"])
 def test_a_night_whose_load_lost_its_connection_around_commit_asks_the_server_and_goes_on(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str, home: Path, sent: bool,
     monkeypatch: pytest.MonkeyPatch,

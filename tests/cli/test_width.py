@@ -7,8 +7,6 @@ import os
 import pty
 import re
 import struct
-import subprocess
-import sys
 import termios
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +16,8 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.report.make import sweep
+from tests.servers import forks
+from tests.tiers import thinned
 from toolkit import terminal
 from toolkit.analysis.compare import compare
 from toolkit.report.render import Format, render
@@ -59,16 +59,13 @@ def on_terminal(columns: int, *arguments: str, cwd: Path) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     known = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "toolkit", *arguments],
-        cwd=cwd, env={**known, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs,
-    )  # fmt: skip
+    running = forks.begin("toolkit", arguments, [theirs] * 3, {**known, "TERM": "xterm"}, str(cwd))
     os.close(theirs)
     shown = b""
     with suppress(OSError):
         while piece := os.read(ours, 65536):
             shown += piece
-    running.wait()
+    running.join()
     os.close(ours)
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r", "")
 
@@ -85,7 +82,7 @@ def test_a_pipe_gets_one_record_a_line(store: Path, dbatk: Dbatk) -> None:
     assert any(_LONG in line and "ctas" in line for line in listed.splitlines())
 
 
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("columns", thinned([60, 80, 200], 3))
 def test_a_table_fits_the_terminal(columns: int, store: Path, tmp_path: Path) -> None:
     lines = on_terminal(columns, "runs", "list", "--store", str(store), cwd=tmp_path).splitlines()
     assert max(map(len, lines)) <= columns

@@ -69,6 +69,7 @@ def of_others(folder: Path) -> list[Path]:
     return [path for path in (folder, *folder.rglob("*")) if path.stat().st_mode & 0o077]
 
 
+@pytest.mark.full_on("postgresql")
 def test_a_job_stays_under_its_tag_for_its_owner_only(
     arena: Arena, store: Store, place: Path, open_umask: None
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_job_stays_under_its_tag_for_its_owner_only(
     assert caught.value.code == "TK-0205"
 
 
+@pytest.mark.full_on("postgresql")
 def test_a_backup_whose_end_was_not_reached_is_not_taken_for_done(
     arena: Arena, store: Store, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,6 +192,7 @@ def test_what_cannot_be_removed_is_named_and_the_job_is_not_done_in_full(
     assert there(place) == {named(old), named(last)} and store.journal(last).open_entries() == ()
 
 
+@pytest.mark.full_on("postgresql")
 @pytest.mark.parametrize("arena", ENGINES, indirect=True)
 def test_a_job_that_died_while_it_removed_goes_on_with_that_and_makes_no_second_backup(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.test_width import on_terminal
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.servers import forks
+from tests.tiers import thinned
 
 SCREEN, WIDTH = 40, 80
 
@@ -29,7 +30,7 @@ def dbatk(scenario: Scenario, folder: Path, *arguments: str) -> tuple[int, str, 
         return done.returncode, done.stdout, done.stderr, list(standin.statements)
 
 
-@pytest.mark.parametrize("name", ["ee-19c", "se2", "11g", "autonomous", "standby"])
+@pytest.mark.parametrize("name", thinned(["ee-19c", "se2", "11g", "autonomous", "standby"], 4))
 def test_the_answer_fits_one_screen_of_eighty_columns(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

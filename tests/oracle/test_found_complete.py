@@ -9,11 +9,12 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import running_standin
 from tests.oracle.standin.faults import AFTER, Fault, break_connection
+from tests.tiers import thinned
 
 JOBS = [("ctas-job", 'CREATE TABLE "DBATK"."MADE"'), ("index-build-job", "CREATE INDEX")]
 
 
-@pytest.mark.parametrize("killed", [True, False], ids=["killed", "connection lost"])
+@pytest.mark.parametrize("killed", thinned([True, False], 2), ids=["killed", "connection lost"])
 @pytest.mark.parametrize(("job", "words"), JOBS)
 def test_a_job_that_was_done_when_nobody_heard_is_found_complete(
     job: str, words: str, killed: bool, tmp_path: Path

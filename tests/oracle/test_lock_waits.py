@@ -14,6 +14,7 @@ from tests.oracle.standin.faults import AFTER, Act, Fault, Struck
 from tests.oracle.standin.state import State
 from tests.oracle.test_undo import experiment
 from tests.servers import forks
+from tests.tiers import thinned
 from toolkit.app.runs.preview import script
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
@@ -55,7 +56,7 @@ def test_ddl_waits_only_as_long_as_its_session_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "options"), [(50, ()), (150, ()), (100, ("--lock-wait", "25s", "--lock-tries", "4"))]
+    ("held", "options"), thinned([(50, ()), (150, ()), (100, ("--lock-wait", "25s", "--lock-tries", "4"))], 3)
 )
 def test_a_degree_is_put_back_once_others_are_done(held: float, options: tuple[str, ...], tmp_path: Path) -> None:
     with running_standin() as standin:

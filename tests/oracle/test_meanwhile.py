@@ -35,7 +35,7 @@ CHANGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", thinned(CHANGED, 4))
+@pytest.mark.parametrize("case", thinned(CHANGED, 8))
 def test_a_value_that_somebody_sets_in_a_run_stays_and_is_said(case: str, tmp_path: Path) -> None:
     command, statement, words, when, spared, what, values = CHANGED[case]
     with running_standin() as standin:

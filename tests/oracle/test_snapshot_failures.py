@@ -11,6 +11,7 @@ from tests.engines.arena import Heard
 from tests.oracle.make import target
 from tests.oracle.standin import Standin, running_standin
 from tests.oracle.standin.faults import BEFORE, Act, Fault, break_connection, fail_with, kill_session
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.runs.execute import start
 from toolkit.config.profiles import Licence
@@ -46,7 +47,7 @@ def loaded(standin: Standin, store: Store) -> RunRecord:
 
 
 @pytest.mark.parametrize(
-    "act", [break_connection, kill_session, fail_with(13516)], ids=["cut", "killed", "refused"]
+    "act", thinned([break_connection, kill_session, fail_with(13516)], 3), ids=["cut", "killed", "refused"]
 )
 def test_a_closing_snapshot_that_fails_leaves_a_committed_load_as_it_is(act: Act, tmp_path: Path) -> None:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:

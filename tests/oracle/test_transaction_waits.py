@@ -15,6 +15,7 @@ from tests.oracle.test_command_line import dbatk
 from tests.runner.context import context_of, warnings_of
 from tests.runner.world import RUN, World
 from tests.store.make import head
+from tests.tiers import thinned
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
 from toolkit.model.protocols import Answer, DatabaseError
@@ -31,7 +32,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", thinned(FORMS, 2))
 def test_a_build_that_waits_for_a_transaction_is_ended_and_the_blocker_is_named(form: str, tmp_path: Path) -> None:
     with running_standin() as standin, closing(connect(standin)) as other:
         del other

@@ -13,6 +13,7 @@ from tests.oracle import wreck
 from tests.oracle.standin import Scenario, Standin, indexes, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
 from tests.oracle.test_unseen import BLIND, REBUILD, SEEING, prepared
+from tests.tiers import thinned
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.steps import Attribute, ObjectRef
 from toolkit.model.values import QualifiedName
@@ -43,11 +44,14 @@ def killed(standin: Standin, folder: Path, words: str, *command: str, when: str 
 
 @pytest.mark.parametrize(
     ("operation", "words"),
-    [
-        ("index-rebuild-job", "REBUILD"),
-        ("ctas-sweep", 'CREATE TABLE "DBATK"."DBATK_'),
-        ("insert-job", "INSERT /*+"),
-    ],
+    thinned(
+        [
+            ("index-rebuild-job", "REBUILD"),
+            ("ctas-sweep", 'CREATE TABLE "DBATK"."DBATK_'),
+            ("insert-job", "INSERT /*+"),
+        ],
+        3,
+    ),
 )
 def test_an_undo_script_puts_everything_back(operation: str, words: str, tmp_path: Path) -> None:
     with running_standin() as standin:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.engines.arena import Heard
 from tests.project.tree import ROOT
+from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import script
@@ -71,7 +72,7 @@ PROGRAMS = {"five-builds": ("make", "cc"), "pbzip2-threads": ("pbzip2",)}
 """Examples that run programs of this host alone, and what they need there."""
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", thinned(sorted(PROGRAMS, reverse=True), 2))
 def test_an_example_of_programs_runs_here(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = [program for program in PROGRAMS[name] if shutil.which(program) is None]
     if lacking:

@@ -9,6 +9,7 @@ import sys
 import pytest
 import typer
 
+from tests.tiers import thinned
 from toolkit.cli import main as command_line
 
 _LOADED = "import json, sys; {imports}; print(json.dumps(list(sys.modules)))"
@@ -22,7 +23,7 @@ def loaded(imports: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "large", ["toolkit.dialects.oracle.dialect", "toolkit.readers.rman", "toolkit.readers.awr"]
+    "large", thinned(["toolkit.dialects.oracle.dialect", "toolkit.readers.rman", "toolkit.readers.awr"], 3)
 )
 def test_a_plan_begins_without_what_other_engines_need(large: str) -> None:
     names = loaded("import toolkit.cli.files, toolkit.app.maintenance.plan_run, toolkit.dialects.postgresql")

@@ -69,10 +69,8 @@ def listed() -> list[str]:
     return [f"{one[1]} {one[2]}" for one in re.finditer(r"^\| `(toolkit/\S+)` `(\S+)` \|", text, re.MULTILINE)]
 
 
-def test_every_wait_is_listed_with_what_ends_it() -> None:
-    assert sorted(found() - set(listed())) == [], f"say in {PAGE.name} what ends them, and after how long"
-
-
-def test_nothing_is_listed_that_is_no_wait_any_more() -> None:
-    assert sorted(set(listed()) - found()) == []
+def test_every_wait_is_listed_with_what_ends_it_and_nothing_else() -> None:
+    waits = found()
+    assert sorted(waits - set(listed())) == [], f"say in {PAGE.name} what ends them, and after how long"
+    assert sorted(set(listed()) - waits) == [], f"leave out of {PAGE.name} what is no wait any more"
     assert len(set(listed())) == len(listed())

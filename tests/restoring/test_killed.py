@@ -38,7 +38,7 @@ MOMENTS: dict[str, Callable[[Place], bool]] = {
 }
 
 
-@pytest.mark.parametrize("moment", thinned(list(MOMENTS), 6))
+@pytest.mark.parametrize("moment", thinned(list(MOMENTS), 12))
 def test_clean_leaves_no_server_and_no_folder(
     postgresql: Place,
     backups: Path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
 from toolkit.model.words import Role
 from toolkit.runner import clock
-from toolkit.runner.clock import ItemResult, run_timed
+from toolkit.runner.clock import ItemResult, _Clock, run_timed
 from toolkit.runner.stop import Stop
 
 
@@ -28,10 +28,12 @@ class Told:
     ran: list[tuple[int, str]] = field(default_factory=list)
     cancelled: threading.Event = field(default_factory=threading.Event)
     waits_for_cancel: frozenset[str] = frozenset()
+    waiting: Callable[[], object] = lambda: None
 
     def run(self, step: Step, number: int = 0) -> Answer:
         self.ran.append((number, step.text))
         if step.text in self.waits_for_cancel:
+            self.waiting()
             assert self.cancelled.wait(300)
             raise DatabaseError("cancelled", code="57014", cancelled=True)
         if step.text in self.say:
@@ -93,16 +95,17 @@ def test_a_lost_only_session_leaves_the_rest_not_begun() -> None:
 
 def test_a_stop_cancels_what_runs_and_begins_nothing_more() -> None:
     stop = Stop()
-    sessions = Told(waits_for_cancel=frozenset({"a"}))
-    threading.Timer(0.05, stop.request).start()
+    sessions = Told(waits_for_cancel=frozenset({"a"}), waiting=stop.request)
     result = run(sessions, Timed(items("a", "b")), stop)
     assert [text for _, text in sessions.ran] == ["a"]
     assert [item.label for item in result.not_begun] == ["b"]
     assert not result.timed_out
 
 
-def test_a_time_limit_cancels_and_is_told_apart_from_a_stop() -> None:
-    sessions = Told(waits_for_cancel=frozenset({"a"}))
+def test_a_time_limit_cancels_and_is_told_apart_from_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, look = threading.Event(), _Clock._look
+    monkeypatch.setattr(_Clock, "_look", lambda clock: (begun.wait(300), look(clock)))
+    sessions = Told(waits_for_cancel=frozenset({"a"}), waiting=begun.set)
     result = run(sessions, Timed(items("a", "b")), limit=0.01)
     assert result.timed_out
     assert [item.label for item in result.not_begun] == ["b"]

@@ -68,6 +68,7 @@ def test_a_run_that_is_stored_is_not_imported_again(store: Store) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 @pytest.mark.parametrize("signed", [True, False], ids=["with a fitting checksum", "as it is"])
+@pytest.mark.full_on("postgresql")
 def test_a_damaged_document_is_refused_whole(
     store: Store, another: Store, damage: Callable[[dict[str, Any]], object], *, signed: bool
 ) -> None:

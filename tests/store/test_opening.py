@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.store.make import BEGAN, CELL, RUN, head, trial
+from tests.tiers import thinned
 from toolkit.errors import ToolkitError
 from toolkit.store import location, open_store
 from toolkit.store.location import default_path, file_system_of, find_place, refuse_network
@@ -227,7 +228,7 @@ except ToolkitError as error:
 """
 
 
-@pytest.mark.parametrize("closed", ["folder", "file"])
+@pytest.mark.parametrize("closed", thinned(["folder", "file"], 2))
 def test_a_read_only_folder_or_file_is_refused(tmp_path: Path, closed: str) -> None:
     # pytest's own folders are closed to other users already
     with TemporaryDirectory() as name:

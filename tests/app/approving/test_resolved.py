@@ -18,6 +18,7 @@ from tests.app.approving.test_complete import ALLOWED, made
 from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server, as_user, serving, unprivileged
+from tests.tiers import thinned
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.making import Subject, identity_of
 from toolkit.app.maintenance import run_plan
@@ -167,22 +168,25 @@ def test_what_stands_before_a_name_in_a_query_is_refused(
 
 @pytest.mark.parametrize(
     ("evil", "difference"),
-    [
-        (
-            "ALTER TABLE a RENAME TO b; CREATE VIEW a AS SELECT 7 AS id",
-            "name `a` of `{url}` was `table main.a` and is `view main.a, text ",
-        ),
-        ("CREATE MACRO Abs(x) AS 0", "name `Abs` of `{url}` was not set and is `macro main.Abs, text "),
-        (
-            "CREATE MACRO range(x) AS TABLE SELECT 7 AS range",
-            "name `range` of `{url}` was not set and is `table macro main.range, text ",
-        ),
-        ("DROP TABLE due; CREATE VIEW due AS SELECT 1", "was `table main.due` and is `view main.due, text "),
-        (
-            "ALTER TABLE more RENAME TO less; CREATE VIEW more AS SELECT 7 AS id",
-            "name `more` of `{url}` was `table main.more` and is `view main.more, text ",
-        ),
-    ],
+    thinned(
+        [
+            (
+                "ALTER TABLE a RENAME TO b; CREATE VIEW a AS SELECT 7 AS id",
+                "name `a` of `{url}` was `table main.a` and is `view main.a, text ",
+            ),
+            ("CREATE MACRO Abs(x) AS 0", "name `Abs` of `{url}` was not set and is `macro main.Abs, text "),
+            (
+                "CREATE MACRO range(x) AS TABLE SELECT 7 AS range",
+                "name `range` of `{url}` was not set and is `table macro main.range, text ",
+            ),
+            ("DROP TABLE due; CREATE VIEW due AS SELECT 1", "was `table main.due` and is `view main.due, text "),
+            (
+                "ALTER TABLE more RENAME TO less; CREATE VIEW more AS SELECT 7 AS id",
+                "name `more` of `{url}` was `table main.more` and is `view main.more, text ",
+            ),
+        ],
+        3,
+    ),
     ids=["view", "macro", "table macro", "condition", "source"],
 )
 def test_what_takes_the_place_of_a_name_in_a_duckdb_file_is_refused(

@@ -562,11 +562,11 @@ class Engine(IndexWork):
                 raise ora(942, view)
         with self.lock, storage.dictionary() as dictionary:
             dictionary.state = self.state
-            for view in sorted(set(tables)):
-                lacking = self.scenario.lacking
-                columns = [column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking]
-                dictionary.load(view, columns, self.rows(view, session))
-            return fetch(dictionary.connection, translated)
+            lacking = self.scenario.lacking
+            views = {
+                view: storage.content(view, lacking, self.rows(view, session)) for view in sorted(set(tables))
+            }
+            return dictionary.answer(translated, views)
 
     def rows(self, view: str, session: Session) -> list[Mapping[str, object]]:
         """Return the rows of a catalogue view, as this session sees them."""

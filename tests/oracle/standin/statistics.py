@@ -48,6 +48,8 @@ _ARGUMENTS = {
     "EXPORT_TABLE_STATS": {"ownname", "tabname", "partname", "stattab", "statid", "cascade", "statown"},
     "RESTORE_TABLE_STATS": {"ownname", "tabname", "as_of_timestamp", "force", "no_invalidate"},
 }
+STATEFUL = "dbms_stats_"
+"""How the functions of DuckDB begin that answer from more than the rows of views."""
 Row = dict[str, object]
 Granted = Callable[[Mapping[str, str]], int]
 
@@ -248,10 +250,10 @@ def package_function(node: exp.Dot) -> exp.Expression:
     """Turn a function of the package into one of DuckDB; only the arguments that choose objects count."""
     call = node.expression
     if call.name.upper() == "GET_PREFS":
-        return exp.Anonymous(this="dbms_stats_preference", expressions=call.expressions[:1])
+        return exp.Anonymous(this=f"{STATEFUL}preference", expressions=call.expressions[:1])
     given = {each.this.name.lower(): each.expression for each in call.expressions}
     place = [given.get(name, exp.Literal.string("")) for name in ("ownname", "tabname")]
-    return exp.Anonymous(this="dbms_stats_report", expressions=place)
+    return exp.Anonymous(this=f"{STATEFUL}report", expressions=place)
 
 
 def define_package(data: duckdb.DuckDBPyConnection, current: Callable[[], State]) -> None:
@@ -266,8 +268,8 @@ def define_package(data: duckdb.DuckDBPyConnection, current: Callable[[], State]
         found = state.statistics.gather(state, package_text(owner, ""), named, {})
         return "\n".join(["Statistics Gathering Report", *(".".join(made.name) for made in found)])
 
-    data.create_function("dbms_stats_preference", preference, ["VARCHAR"], "VARCHAR")
-    data.create_function("dbms_stats_report", report, ["VARCHAR", "VARCHAR"], "VARCHAR")
+    data.create_function(f"{STATEFUL}preference", preference, ["VARCHAR"], "VARCHAR")
+    data.create_function(f"{STATEFUL}report", report, ["VARCHAR", "VARCHAR"], "VARCHAR")
 
 
 def literals(block: str) -> dict[str, str]:

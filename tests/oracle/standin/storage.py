@@ -10,18 +10,20 @@ import atexit
 import functools
 import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 import duckdb
 
 from tests.oracle.standin.catalogue import VIEWS
-from tests.oracle.standin.duck import define_functions, define_macros, quote
+from tests.oracle.standin.duck import Rows, define_functions, define_macros, fetch, quote
 from tests.oracle.standin.state import State
-from tests.oracle.standin.statistics import define_package
+from tests.oracle.standin.statistics import STATEFUL, define_package
+from tests.oracle.standin.translate import Translated
 
 _NUMBERS = itertools.count(1)
 _LOCK = threading.RLock()
+_MOST_ANSWERS = 4096
 
 
 @functools.cache
@@ -56,13 +58,18 @@ def drop_database(database: str) -> None:
 
 
 class Dictionary:
-    """The tables of the catalogue, as the last query found them."""
+    """The tables of the catalogue, as the last query found them, and what was answered from them.
+
+    Most tests ask the same of the same catalogue: an answer is given again where the text, the binds and all rows
+    of all views are those of an earlier query.
+    """
 
     def __init__(self) -> None:
         self.connection = duckdb.connect(config={"threads": 1})
         self.connection.execute("PRAGMA disable_optimizer")  # it costs more than it saves in a few hundred rows
         self.state: State | None = None
-        self._loaded: dict[str, tuple[list[tuple[str, str]], list[list[object]]]] = {}
+        self._loaded: dict[str, _Content] = {}
+        self._answers: dict[object, Rows] = {}
         define_functions(self.connection)
         define_macros(self.connection)
         define_package(self.connection, self._current)
@@ -76,15 +83,27 @@ class Dictionary:
         self.connection.close()
         del self.connection
 
-    def load(self, view: str, columns: list[tuple[str, str]], rows: Sequence[Mapping[str, object]]) -> None:
-        """Let a view hold these rows."""
-        for row in rows:
-            strange = set(row) - {name for name, _ in VIEWS[view]}
-            assert not strange, f"{view} has no columns {strange}"
-        values = [[row.get(name) for name, _ in columns] for row in rows]
-        if self._loaded.get(view) == (columns, values):
+    def answer(self, translated: Translated, views: Mapping[str, _Content]) -> Rows:
+        """Answer a query from views that hold these rows."""
+        binds = tuple((type(each), each) for each in translated.parameters)
+        key = translated.text, binds, tuple(views.items())
+        kept = self._answers.get(key)
+        if kept is None:
+            for view, content in views.items():
+                self._load(view, content)
+            kept = fetch(self.connection, translated)
+            if STATEFUL not in translated.text.lower():
+                if len(self._answers) >= _MOST_ANSWERS:
+                    self._answers.clear()
+                self._answers[key] = kept
+        columns, rows = kept
+        return list(columns), list(rows)
+
+    def _load(self, view: str, content: _Content) -> None:
+        if self._loaded.get(view) == content:
             return
         self._loaded.pop(view, None)
+        columns, values = content
         spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
         self.connection.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
         if values:
@@ -92,7 +111,19 @@ class Dictionary:
             lists = ", ".join(f"unnest(CAST(? AS {kind}[]))" for _, kind in columns)
             given = [list(each) for each in zip(*values, strict=True)]
             self.connection.execute(f"INSERT INTO {quote(view)} SELECT {lists}", given)
-        self._loaded[view] = columns, values
+        self._loaded[view] = content
+
+
+_Content = tuple[tuple[tuple[str, str], ...], tuple[tuple[object, ...], ...]]
+
+
+def content(view: str, lacking: Container[str], rows: Sequence[Mapping[str, object]]) -> _Content:
+    """Return the columns of a view, without those that are lacking, and its rows."""
+    known = {name for name, _ in VIEWS[view]}
+    for row in rows:
+        assert row.keys() <= known, f"{view} has no columns {row.keys() - known}"
+    columns = tuple(column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking)
+    return columns, tuple(tuple(row.get(name) for name, _ in columns) for row in rows)
 
 
 _dictionary = functools.cache(Dictionary)
