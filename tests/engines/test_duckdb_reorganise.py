@@ -19,7 +19,7 @@ def file(tmp_path: Path) -> Path:
     with duckdb.connect(path) as made:
         made.execute("CREATE TABLE t (id integer PRIMARY KEY, w varchar DEFAULT 'x' NOT NULL, "
                      "g integer GENERATED ALWAYS AS (id * 2), CHECK (id >= 0))")  # fmt: skip
-        made.execute("INSERT INTO t (id, w) SELECT i, md5(i::varchar) FROM range(150000) s(i)")
+        made.execute("INSERT INTO t (id, w) SELECT i, md5(i::varchar) FROM range(400000) s(i)")
         made.execute("CREATE INDEX t_w ON t (w)")
         made.execute("COMMENT ON TABLE t IS 'kept'")
         made.execute("CHECKPOINT")
