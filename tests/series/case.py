@@ -75,7 +75,7 @@ class Case:
         return checks.wrong
 
     def _play(self, place: Place, checks: Checks) -> None:
-        ended = run(place, self.work.command(place.url, place.schema), self.fault, self.at)
+        ended = run(place, self.work.command(place.url, place.schema, place.folder), self.fault, self.at)
         self.told.append(f"{ended.struck or 'calm'}: {ended.how}")
         checks.after_a_fault("run", ended.status, ended.out + ended.err)
         if half_done := checks.half_done():
@@ -199,7 +199,7 @@ def traced(place: Place, work: Work) -> list[str]:
     """Run a work in peace, and return its statements."""
     trace = place.folder / "trace"
     trace.unlink(missing_ok=True)
-    process = place.begin(work.command(place.url, place.schema), SERIES_TRACE=str(trace))
+    process = place.begin(work.command(place.url, place.schema, place.folder), SERIES_TRACE=str(trace))
     out, err = process.communicate(timeout=LONGEST_SECONDS)
     assert process.wait() in (0, 3), (work.name, out, err)
     return [json.loads(line) for line in trace.read_text().splitlines()]

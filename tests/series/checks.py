@@ -120,8 +120,9 @@ class Checks:
         return int(str(count)), total
 
     def _all_sums(self) -> dict[str, tuple[int, object]]:
+        kept = self._work.purges
         return {
-            "source": self._sum("source"),
+            "source": self._sum("source", where="" if kept is None else f"WHERE NOT ({kept})"),
             "filled": self._sum("filled", where="WHERE id < 0"),
             "parted": self._sum("parted", where="WHERE id < 0"),
         }
@@ -130,9 +131,20 @@ class Checks:
         """Whether the rows of a load are there; what is neither all nor none is noted as wrong."""
         columns = "k, word" if "--identity" in self._work.arguments else "id, k, word"
         loaded = self._sum(str(self._work.loads), columns, "WHERE id > 0")
-        if loaded not in ((0, 0), self._sum("source", columns)):
+        whole = self._sum("source", columns)
+        if self._work.in_parts and loaded != whole and self._is_part(columns):
+            return False
+        if loaded not in ((0, 0), whole):
             self._say(f"{self._work.loads} has {loaded[0]:,} of {SOURCE_ROWS:,} rows of the load")
         return loaded[0] > 0
+
+    def _is_part(self, columns: str) -> bool:
+        """Whether each row of a load that is there is one of `source`, and there once."""
+        name, source = f"{self._place.schema}.{self._work.loads}", f"{self._place.schema}.source"
+        extra = self._rows(
+            f"SELECT {columns} FROM {name} WHERE id > 0 EXCEPT ALL SELECT {columns} FROM {source} LIMIT 1"
+        )
+        return not extra
 
     def _say(self, sentence: str) -> None:
         if sentence not in self.wrong:
@@ -214,7 +226,7 @@ class Checks:
             self._say(f"trials were done twice: {numbers}")
         if self._work.measures:
             for each in done:
-                if each.rows not in (None, SOURCE_ROWS) and "index" not in self._work.name:
+                if each.rows not in (None, SOURCE_ROWS) and self._work.copies_all:
                     self._say(f"trial {each.trial} is {each.outcome} with {each.rows} rows")
             if record.head.state is RunState.DONE and len(set(numbers)) < self._work.measures:
                 self._say(f"the run is done with the trials {numbers} of {self._work.measures}")
@@ -237,7 +249,7 @@ class Checks:
             self._say(f"`{name}` is done, and the table is not right")
         if work.makes_index and self._made_index() is not True:
             self._say(f"`{name}` is done, and the index is not right: {self._made_index()}")
-        if work.is_load and not self.is_loaded():
+        if work.is_load and not work.in_parts and not self.is_loaded():
             self._say(f"the load of `{name}` is done, and no rows are there")
         if work.rebuilds and self._index_files().get(name) in (None, self._files.get(name)):
             self._say(f"the rebuild of `{name}` is done, and it is the index of before")
@@ -273,6 +285,8 @@ class Checks:
             work.makes_index and self._made_index() is not True
         ):
             self._say("the resumed run is over, and what it should have made is not right or not there")
+        if work.purges and (left := self._sum("source", where=f"WHERE {work.purges}"))[0]:
+            self._say(f"the resumed run is over, and {left[0]:,} rows were not deleted")
         if work.is_load and not self.is_loaded():
             self._say("the resumed run is over, and its rows are not there")
         if work.rebuilds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from tests.chaos.proxy import Proxy
 from tests.chaos.world import Disk, Restartable, put_on_small_disks
+from tests.series.work import DATA_FILES
 from tests.servers import forks
 from tests.servers.postgresql import PASSWORD_USER, Server, begun_from
 
@@ -94,6 +96,13 @@ class Place:
             shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
+def _write_data_files(folder: Path) -> None:
+    """Write what a load reads: the rows that `source` has."""
+    rows = [f"{i},{i % 97},{hashlib.md5(str(i).encode()).hexdigest()}\n" for i in range(1, SOURCE_ROWS + 1)]
+    for number, name in enumerate(DATA_FILES):
+        (folder / name).write_text("".join(["id,k,word\n", *rows[number :: len(DATA_FILES)]]))
+
+
 @contextlib.contextmanager
 def made_place(bin_dir: Path) -> Iterator[Place]:
     """Make a place and take it away again."""
@@ -103,6 +112,7 @@ def made_place(bin_dir: Path) -> Iterator[Place]:
         folder.chmod(0o711)
         (folder / "config").mkdir(mode=0o700)
         (folder / "tmp").mkdir()
+        _write_data_files(folder)
         disks = []
         for name in ("data", "log", "store"):
             disks.append(Disk(folder / name))

@@ -106,7 +106,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--server", default=None, help=f"one of {', '.join(installed())}")
-    parser.add_argument("--work", default="", help="only what has this in its name, such as `online`")
+    parser.add_argument("--work", default="", help="only what has one of these in its name, such as `online,load`")
     parser.add_argument("--at", default=None, help="only at statements that begin so, such as `REINDEX`")
     parser.add_argument("--only", type=int, default=None, help="play this case of the seed alone")
     for kind, count in COUNTS.items():
@@ -117,7 +117,7 @@ def main() -> int:
         signal.signal(number, lambda *_: sys.exit(130))
     begun = time.monotonic()
     with made_place(binaries[told.server] if told.server else next(iter(binaries.values()))) as place:
-        works = [work for work in WORKS if told.work in work.name]
+        works = [work for work in WORKS if any(word in work.name for word in told.work.split(","))]
 
         def tell(line: str) -> None:
             print(f"{time.monotonic() - begun:6.0f} s {line}", flush=True)

@@ -39,6 +39,9 @@ IN_DATABASE = (
     ("insert", ("DELETE FROM {0}.filled WHERE id = 7",), "39,999 of 40,000 rows"),
     ("insert", ("DELETE FROM {0}.filled WHERE id > 0",), "no rows are there"),
     ("insert", ("DELETE FROM {0}.filled WHERE id = -7",), "the rows of filled changed"),
+    ("load in chunks", ("INSERT INTO {0}.filled (id, k, word) VALUES (50000, 7, 'no row')",), "rows of the load"),
+    ("purge", ("DELETE FROM {0}.source WHERE id = 96",), "the rows of source changed"),
+    ("purge", ("INSERT INTO {0}.source (k, word) VALUES (1, 'late')",), "1 rows were not deleted"),
     ("index build", ("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{0}.made'::regclass",),
      "`i made` is not valid"),
     ("index build", ("DROP INDEX {0}.made", "CREATE INDEX made ON {0}.source (k)"), "the index is not right"),
@@ -63,7 +66,7 @@ def looked_at(place: Place, work: Work, plant: Callable[[], object]) -> list[str
     """Run a work in peace, see that nothing is wrong, plant something, and return what is wrong then."""
     place.begin_case()
     checks = Checks(place, work)
-    ended = run(place, work.command(place.url, place.schema))
+    ended = run(place, work.command(place.url, place.schema, place.folder))
     checks.after_a_word("resume", ended.status, ended.out + ended.err)
     checks.when_all_is_over()
     assert checks.wrong == []
@@ -92,7 +95,7 @@ def test_what_is_wrong_in_the_database_is_found(
 def test_a_rebuild_that_did_not_happen_is_found(place: Place) -> None:
     place.begin_case()
     work = _BY_NAME["index rebuild"]
-    ended = run(place, work.command(place.url, place.schema))
+    ended = run(place, work.command(place.url, place.schema, place.folder))
     checks = Checks(place, work)
     checks.after_a_word("resume", ended.status, ended.out + ended.err)
     checks.close()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+DATA_FILES = ("rows_0.csv", "rows_1.csv")
+"""The rows of `source`, half of them each."""
 MEASURED = ("--degree", "1,2", "--repeat", "2", "--warmup", "0")
 
 
@@ -14,9 +17,11 @@ class Work:
 
     Attributes:
         name: by which it is reported.
-        arguments: of `dbatk`; `{}` stands for the schema.
+        arguments: of `dbatk`; `{}` stands for the schema, `{folder}` for where `DATA_FILES` are.
         makes_table: whether a job makes the table `made`, as a copy of `source`.
         loads: the table whose rows a job adds those of `source` to.
+        in_parts: whether it does so in several transactions, of which some may be there until it is resumed.
+        purges: which rows a job deletes from `source`.
         makes_index: how the index `made` of a job is defined, from ` USING` on, by its table.
         rebuilds: tables whose indexes a job builds anew.
         rewrites: tables that a job writes into new files.
@@ -28,6 +33,8 @@ class Work:
     arguments: tuple[str, ...]
     makes_table: bool = False
     loads: str | None = None
+    in_parts: bool = False
+    purges: str | None = None
     makes_index: Mapping[str, str] = field(default_factory=dict)
     rebuilds: tuple[str, ...] = ()
     rewrites: tuple[str, ...] = ()
@@ -38,13 +45,21 @@ class Work:
     def is_load(self) -> bool:
         return self.loads is not None
 
-    def command(self, url: str, schema: str) -> tuple[str, ...]:
-        return *(each.format(schema) for each in self.arguments), "--target", url, "--not-production", "--json"
+    @property
+    def copies_all(self) -> bool:
+        """Whether each trial works on all rows of `source`."""
+        return self.arguments[0] in ("ctas", "insert", "load", "stats", "vacuum", "table")
+
+    def command(self, url: str, schema: str, folder: Path) -> tuple[str, ...]:
+        own = (each.format(schema, folder=folder) for each in self.arguments)
+        return *own, "--target", url, "--not-production", "--json"
 
 
 _ALL = ("source", "filled", "parted_0", "parted_1")
 _CTAS = ("ctas", "--source", "{}.source", "--table", "{}.made")
 _INSERT = ("insert", "--source", "{}.source", "--table")
+_LOAD = ("load", *(f"{{folder}}/{name}" for name in DATA_FILES), "--table", "{}.filled")
+_PURGE = ("purge", "--table", "{}.source", "--where", "k < 40")
 _BUILD = ("index", "build", "--table")
 _ON_SOURCE = (*_BUILD, "{}.source", "--name", "made", "--columns")
 _BY_K = {"source": "btree (k, word)"}
@@ -58,6 +73,12 @@ WORKS = (
     Work("insert", (*_INSERT, "{}.filled"), loads="filled"),
     Work("insert, new identities", (*_INSERT, "{}.filled", "--identity", "generate"), loads="filled"),
     Work("insert into partitions", (*_INSERT, "{}.parted"), loads="parted"),
+    Work("insert in parts", (*_INSERT, "{}.filled", "--degree", "2"), loads="filled", in_parts=True),
+    Work("load", _LOAD, loads="filled", in_parts=True),
+    Work("load in chunks", (*_LOAD, "--degree", "2", "--commit-every", "200K"), loads="filled", in_parts=True),
+    Work("purge", (*_PURGE, "--chunk", "1500"), purges="k < 40"),
+    Work("purge by several sessions", (*_PURGE, "--chunk", "1000", "--commit-every", "3", "--degree", "2"),
+         purges="k < 40"),
     Work("index build", (*_ON_SOURCE, "k,word", "--degree", "2"), makes_index=_BY_K),
     Work("index build online", (*_ON_SOURCE, "k,word", "--online"), makes_index=_BY_K),
     Work("unique index build online", (*_ON_SOURCE, "word", "--unique", "--online"),
@@ -92,5 +113,9 @@ WORKS = (
          (*_REBUILD, "--table", "{}.source", "--online", "--on-live-objects", *MEASURED), measures=4),
     Work("vacuum measured", (*_VACUUM, "--table", "{}.source", *MEASURED), measures=4),
     Work("table move measured", (*_MOVE, "--table", "{}.source", *MEASURED), measures=4),
+    Work("load measured", (*_LOAD, *MEASURED), measures=4),
+    Work("purge measured", (*_PURGE, *MEASURED), measures=4),
+    Work("workload", ("workload", "--builtin", "tpcb", "--scale", "1", "--users", "1,2", "--measure-for", "1s",
+                      "--ramp-up", "0", "--repeat", "1", "--warmup", "0", "--work-schema", "{}"), measures=2),
     Work("stats gather measured", (*_GATHER, "--table", "{}.source", "--repeat", "2"), measures=3),
 )  # fmt: skip
