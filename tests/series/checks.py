@@ -18,6 +18,7 @@ from toolkit.store import open_store
 
 _STATUSES = frozenset({0, 1, 3, 5, -9})
 _FAULTS_OF_OURS = re.compile(r"Traceback|internal error of dbatk|something unexpected|unexpected error: TK-0901")
+_HINTS = ("hint", "failed", "warning", "`dbatk runs resume ")
 _DONE = frozenset({Outcome.OK, Outcome.DOWNGRADED})
 _PICTURE = """
 SELECT format('%%s %%s', c.relkind, c.relname) AS what,
@@ -155,7 +156,7 @@ class Checks:
         """Look after a command that a fault struck: what is there may be half-done, but nothing may be untrue."""
         if status not in _STATUSES:
             self._say(f"it ended with status {status}: {said[-600:]}")
-        if status in (1, 3, 5) and "hint" not in said and "failed" not in said and "warning" not in said:
+        if status in (1, 3, 5) and not any(hint in said for hint in _HINTS):
             self._say(f"it exited {status} without a hint: {said[-600:]}")
         for found in sorted(set(_FAULTS_OF_OURS.findall(said))):
             line = next(each for each in said.splitlines() if found in each)
@@ -170,7 +171,7 @@ class Checks:
         """Look after `resume` or `clean` in peace: nothing is left; a resume has done everything."""
         self.after_a_fault(word, status, said)
         records = list(self._store())
-        in_part = word == "clean" and "is loaded in part" in said
+        in_part = word == "clean" and ("is loaded in part" in said or "is done in part" in said)
         if status != 0 and not (status == 3 and (in_part or (records and _is_done(records[0])))):
             self._say(f"{word} exited {status}: {said[-900:]}")
         if word == "resume" and records:
