@@ -26,7 +26,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import waiting
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
-from toolkit.model.words import Mode, Outcome, RunState
+from toolkit.model.words import Keep, Mode, Outcome, RunState
 from toolkit.runner import Stop
 from toolkit.store import open_store
 from toolkit.targets import postgresql
@@ -73,7 +73,7 @@ class Cut:
         self.server, self.proxy, self.schema = server, proxy, schema
         self.store = folder / "store.sqlite"
         self.url = f"postgresql://{server.user}@127.0.0.1:{proxy.port}/{server.database}"
-        self.stop, self.heard, self.quick = Stop(), Heard(), False
+        self.stop, self.heard, self.quick, self.keep = Stop(), Heard(), False, Keep.NONE
 
     def target(self, observe: Callable[[str], None] = lambda _: None) -> PostgresqlTarget:
         target = PostgresqlTarget(Access(parse_url(self.url)))
@@ -82,7 +82,8 @@ class Cut:
 
     def experiment(self) -> Experiment:
         options = {"query": "SELECT 1 AS id" if self.quick else _SLOW, "table": f"{self.schema}.made"}
-        return Experiment(self.url, "ctas", options, (Factor("degree", (1,)),), Mode.MEASUREMENT, warmup=0, seed=3)
+        degree = (Factor("degree", (1,)),)
+        return Experiment(self.url, "ctas", options, degree, Mode.MEASUREMENT, warmup=0, seed=3, keep=self.keep)
 
     def run(self, observe: Callable[[str], None]) -> ToolkitError | None:
         """Run it in a thread of its own; return its error."""
@@ -240,6 +241,31 @@ def test_sessions_that_were_cut_off_while_they_read_do_not_keep_the_database_fro
     with open_store(cut.store) as store, cut.server.connect() as session:
         (head,) = store.list_runs()
         assert head.state is RunState.DONE
+        asked = "SELECT query FROM pg_stat_activity WHERE application_name = %s"
+        assert session.execute(asked, [head.run]).fetchall() == []
+        assert session.execute("SELECT pid FROM pg_locks WHERE locktype = 'advisory'").fetchall() == []
+
+
+def test_a_session_that_was_cut_off_after_the_trials_is_ended_by_clean(cut: Cut) -> None:
+    claims: list[str] = []
+    frozen: list[int] = []
+
+    def observe(text: str) -> None:
+        if "pg_try_advisory_lock" in text:
+            claims.append(text)
+        elif len(claims) == 2 and "AS version_text" in text and not frozen:  # the best is to be kept now
+            frozen.append(cut.proxy.freeze(replies_only=False))
+            cut.proxy.hang()
+
+    cut.quick, cut.keep = True, Keep.BEST
+    error = cut.run(observe)
+    assert error is not None and error.code == "TK-0202", error
+    assert frozen and frozen[0] > 0
+    cut.proxy.flow()
+    with open_store(cut.store) as store, cut.server.connect() as session:
+        (head,) = store.list_runs()
+        assert head.state is RunState.INTERRUPTED
+        assert clean(cut.target(), run=None, store=store, events=cut.heard).left == ()
         asked = "SELECT query FROM pg_stat_activity WHERE application_name = %s"
         assert session.execute(asked, [head.run]).fetchall() == []
         assert session.execute("SELECT pid FROM pg_locks WHERE locktype = 'advisory'").fetchall() == []

@@ -17,7 +17,7 @@ from toolkit.app.history import what_it_needs
 from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
-from toolkit.app.runs.keeping import keep_best
+from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
 from toolkit.app.runs.mixes import holding_targets, mix_above
 from toolkit.app.runs.planning import check_plan, check_within, head_of, judging_anew, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
@@ -300,7 +300,7 @@ def _sweep(
     with context.stop.listening():
         state = Sweep(context, planned, done, again).run()
         if state is RunState.DONE and context.experiment.keep is Keep.BEST:
-            with context.sessions.timeouts.finishing():
+            with context.sessions.timeouts.finishing(), interrupted_where_cut_off(context):
                 keep_best(context)
     say_what_needs_a_backup(context)
     context.events.emit(Event("run-ended", state.value, {"run": context.run, "state": state.value}))

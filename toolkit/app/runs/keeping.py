@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from toolkit.analysis.advice import advice
 from toolkit.app.runs.doubt import refuse_loaded_in_part
 from toolkit.app.runs.planning import collect_facts
-from toolkit.errors import ToolkitError
+from toolkit.errors import UNREACHED, ToolkitError
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.protocols import Event
+from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import TrialRecord
-from toolkit.model.words import Outcome
+from toolkit.model.words import Outcome, RunState
 from toolkit.runner import RunContext, job_of
 from toolkit.runner.settings import ServerSettings
 from toolkit.runner.trial import run_trial
@@ -55,6 +57,21 @@ def keep_best(context: RunContext) -> None:
     if record.outcome is not Outcome.OK:
         raise ToolkitError(f"the best configuration ({cell}) could not be kept: {record.reason}", code="TK-0203")
     context.events.emit(Event("kept", f"kept the best configuration ({cell}) as `{pieces[0].work.object.name}`"))
+
+
+@contextmanager
+def interrupted_where_cut_off(context: RunContext) -> Iterator[None]:
+    """Let no run stay `done` whose sessions were lost after its trials: `clean` looks for what is left of them."""
+    try:
+        yield
+    except (DatabaseError, ToolkitError) as error:
+        if (
+            context.sessions.cut_off
+            or error.code in UNREACHED
+            or (isinstance(error, DatabaseError) and error.lost)
+        ):
+            context.store.end_run(context.run, RunState.INTERRUPTED, datetime.now(UTC))
+        raise
 
 
 def _kept(trial: TrialRecord) -> bool:
