@@ -1,6 +1,6 @@
 """Sweeps of identical work: how often a difference is told, how often a planted one, and the same by other rules.
 
-    PYTHONPATH=. python benchmarks/equal_levels.py [duckdb|postgresql] [SWEEPS] [--seed N] [--levels N] [--repeat N]
+    PYTHONPATH=. python benchmarks/equal_levels.py [duckdb|postgresql] [SWEEPS] [--seed N] [--levels N]
 
 Runs sweeps of CREATE TABLE AS SELECT whose configurations do the same: 200 in parts, with another seed each. Then
 the times of the last configuration are made longer by 3, 5, 10 and 20 %. Beside dbatk's rule stand those of other
