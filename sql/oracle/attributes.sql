@@ -1,10 +1,11 @@
--- Title: which object this is, its degree and logging, and the logging of its partitions and subpartitions
+-- Title: which object this is, its degree and logging, those of its partitions and subpartitions, what is unusable
 -- Needs: to see the object (ALL_ views)
 -- License: none
 -- Effect: reads only
 -- Params: :schema, :name (exact case), :kind (TABLE or INDEX)
 -- Versions: 11.2 to 26ai
 -- No row of `identity` where ALL_OBJECTS does not show an index that ALL_INDEXES shows (see identity.sql).
+-- INSTANCES stands beside a degree only where it is neither 1 nor what PARALLEL alone gives (DEFAULT twice).
 -- LOGGING of a partitioned object itself is null, of a partition with subpartitions it may be NONE: theirs counts.
 SELECT 'identity' AS name, NULL AS part,
        TO_CHAR(o.object_id) || ' ' || TO_CHAR(o.created, 'YYYY-MM-DD HH24:MI:SS') AS value
@@ -14,7 +15,11 @@ SELECT 'identity' AS name, NULL AS part,
    AND o.object_type = :kind
    AND o.subobject_name IS NULL
  UNION ALL
-SELECT 'degree' AS name, NULL AS part, CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END AS value
+SELECT 'degree' AS name, NULL AS part,
+       CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END
+         || CASE WHEN COALESCE(TRIM(o.instances), '1') IN ('0', '1')
+              OR TRIM(o.degree) || TRIM(o.instances) = 'DEFAULTDEFAULT' THEN ''
+            ELSE ' INSTANCES ' || TRIM(o.instances) END AS value
   FROM all_tables o
  WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND o.table_name = :name
@@ -38,7 +43,11 @@ SELECT 'logging' AS name, p.subpartition_name AS part, p.logging AS value
    AND p.table_name = :name
    AND :kind = 'TABLE'
  UNION ALL
-SELECT 'degree' AS name, NULL AS part, CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END AS value
+SELECT 'degree' AS name, NULL AS part,
+       CASE TRIM(o.degree) WHEN '0' THEN '1' ELSE TRIM(o.degree) END
+         || CASE WHEN COALESCE(TRIM(o.instances), '1') IN ('0', '1')
+              OR TRIM(o.degree) || TRIM(o.instances) = 'DEFAULTDEFAULT' THEN ''
+            ELSE ' INSTANCES ' || TRIM(o.instances) END AS value
   FROM all_indexes o
  WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND o.index_name = :name
@@ -60,4 +69,18 @@ SELECT 'logging' AS name, p.subpartition_name AS part, p.logging AS value
   FROM all_ind_subpartitions p
  WHERE p.index_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND p.index_name = :name
-   AND :kind = 'INDEX';
+   AND :kind = 'INDEX'
+ UNION ALL
+SELECT 'status' AS name, NULL AS part, o.status AS value
+  FROM all_indexes o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.index_name = :name
+   AND :kind = 'INDEX'
+   AND o.status = 'UNUSABLE'
+ UNION ALL
+SELECT 'status' AS name, p.partition_name AS part, p.status AS value
+  FROM all_ind_partitions p
+ WHERE p.index_owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND p.index_name = :name
+   AND :kind = 'INDEX'
+   AND p.status = 'UNUSABLE';

@@ -11,7 +11,9 @@ SELECT t.owner AS schema_name,
        t.cluster_name AS cluster_name,
        t.temporary AS temporary,
        t.partitioned AS partitioned,
-       TRIM(t.degree) AS degree,
+       TRIM(t.degree) || CASE WHEN COALESCE(TRIM(t.instances), '1') IN ('0', '1')
+              OR TRIM(t.degree) || TRIM(t.instances) = 'DEFAULTDEFAULT' THEN ''
+            ELSE ' INSTANCES ' || TRIM(t.instances) END AS degree,
        t.logging AS logging,
        p.partitioning_type AS partitioning_type,
        p.subpartitioning_type AS subpartitioning_type,

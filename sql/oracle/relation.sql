@@ -15,7 +15,9 @@ SELECT o.owner AS schema_name,
              AND o.owner = SYS_CONTEXT('USERENV', 'SESSION_USER')),
          st.blocks * ts.block_size) AS byte_count,
        t.logging AS logging,
-       TRIM(t.degree) AS degree,
+       TRIM(t.degree) || CASE WHEN COALESCE(TRIM(t.instances), '1') IN ('0', '1')
+              OR TRIM(t.degree) || TRIM(t.instances) = 'DEFAULTDEFAULT' THEN ''
+            ELSE ' INSTANCES ' || TRIM(t.instances) END AS degree,
        t.partitioned AS partitioned,
        t.temporary AS temporary,
        t.iot_type AS iot_type,

@@ -40,7 +40,9 @@ SELECT i.owner AS schema_name,
        pi.subpartitioning_type AS subpartitioning_type,
        pi.partitioning_key_count AS partitioning_key_count,
        i.logging AS logging,
-       TRIM(i.degree) AS degree,
+       TRIM(i.degree) || CASE WHEN COALESCE(TRIM(i.instances), '1') IN ('0', '1')
+              OR TRIM(i.degree) || TRIM(i.instances) = 'DEFAULTDEFAULT' THEN ''
+            ELSE ' INSTANCES ' || TRIM(i.instances) END AS degree,
        i.compression AS compression,
        i.pct_free AS pct_free,
        i.tablespace_name AS tablespace_name

@@ -9,6 +9,7 @@
 SELECT 'was half-built by an ONLINE build or rebuild that was cut off (ORA-08104)' AS state,
        'DECLARE done BOOLEAN; BEGIN done := DBMS_REPAIR.ONLINE_INDEX_CLEAN(' || TO_CHAR(p.object_id)
        || '); END;' AS remedy,
+       NULL AS rebuild,
        'yes' AS half_built,
        NULL AS unseen
   FROM all_objects p
@@ -20,6 +21,7 @@ SELECT 'was half-built by an ONLINE build or rebuild that was cut off (ORA-08104
  UNION ALL
 SELECT 'is ' || i.status AS state,
        'DROP INDEX "' || i.owner || '"."' || i.index_name || '"' AS remedy,
+       'ALTER INDEX "' || i.owner || '"."' || i.index_name || '" REBUILD' AS rebuild,
        NULL AS half_built,
        NULL AS unseen
   FROM all_indexes i
@@ -29,6 +31,8 @@ SELECT 'is ' || i.status AS state,
  UNION ALL
 SELECT 'has the partition ' || i.partition_name || ', which is ' || i.status AS state,
        'DROP INDEX "' || i.index_owner || '"."' || i.index_name || '"' AS remedy,
+       'ALTER INDEX "' || i.index_owner || '"."' || i.index_name || '" REBUILD PARTITION "' || i.partition_name
+       || '"' AS rebuild,
        NULL AS half_built,
        NULL AS unseen
   FROM all_ind_partitions i
@@ -38,6 +42,7 @@ SELECT 'has the partition ' || i.partition_name || ', which is ' || i.status AS 
  UNION ALL
 SELECT NULL AS state,
        NULL AS remedy,
+       NULL AS rebuild,
        NULL AS half_built,
        'GRANT SELECT ON SYS.DBA_OBJECTS TO "' || SYS_CONTEXT('USERENV', 'SESSION_USER') || '"' AS unseen
   FROM dual d

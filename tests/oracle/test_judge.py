@@ -7,17 +7,31 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.oracle.make import EVERY_RELEASE, INDEX, ON_TABLES, RUN, SCHEMA, SOURCE, assumed, missing, steps, work
+from tests.oracle.make import (
+    EVERY_RELEASE,
+    INDEX,
+    ON_TABLES,
+    OURS,
+    RUN,
+    SCHEMA,
+    SOURCE,
+    assumed,
+    missing,
+    steps,
+    work,
+)
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.oracle import objects, snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.snapshot_sources import report_call
 from toolkit.dialects.repositories import RepositorySnapshot
-from toolkit.dialects.work import Work
+from toolkit.dialects.work import Call, Work
+from toolkit.dialects.workloads import BUILT_IN, table_values, workloads_of
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, Step
@@ -86,6 +100,28 @@ def rds_calls() -> Iterator[Step]:
             yield from steps(DIALECT.work.timed(job, facts))
 
 
+def users() -> Iterator[Step]:
+    """Render the tables of the built-in workloads, and each statement of their transactions."""
+    implementation = workloads_of(DIALECT.work, "workload")
+    assert implementation is not None
+    for built in BUILT_IN.values():
+        tables = {
+            table.name: replace(OURS, name=QualifiedName(f"{OURS.name.name}{letter}", "DBATK"))
+            for letter, table in zip("ABCD", built.tables, strict=True)
+        }
+        for table in built.tables:
+            yield from steps(implementation.makes(built, table, tables, 10, "it's ours", assumed()))
+        yield from steps(implementation.renews(built, tables, 10))
+        for one in built.transactions:
+            (step,) = steps((Call(built.template(one.name), table_values(tables)),))
+            yield from (replace(step, text=text) for text in step.text.split(";") if text.strip())
+    # neither grammar knows ISOLATION_LEVEL = READ COMMITTED (SQLRF, ALTER SESSION), whose value is two words
+    yield from steps(
+        implementation.settings(Work("workload", Mode.MEASUREMENT, OURS, {"isolation": "serializable"}))
+    )
+    yield from steps((Call("values_of", {"table": SOURCE, "column": "ID"}),))
+
+
 def _statistics() -> Iterator[Work]:
     for answer in ("yes", "no", "auto"):
         for ref in (None, SCHEMA):
@@ -106,7 +142,7 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
-    for step in (*rds_calls(), *moves_of_parts()):
+    for step in (*rds_calls(), *moves_of_parts(), *users()):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)
@@ -143,8 +179,9 @@ def _objects(facts: Facts) -> Iterator[Step]:
         guarded = DIALECT.by_hand('DROP TABLE "DBATK"."it\'s" PURGE', copy, identity, born)
         assert guarded is not None
         yield from steps((guarded,))
-    for ref, part in ((copy, None), (copy, "P1"), (INDEX, None), (INDEX, "P1")):
-        change = Attribute("logging", "NO", "YES", part)
+    changes = [Attribute("logging", "NO", "YES", part) for part in (None, "P1")]
+    changes += [Attribute("degree", "4", "3 INSTANCES 2")]
+    for ref, change in product((copy, INDEX), changes):
         compared = DIALECT.by_hand("ALTER TABLE t LOGGING", ref, None, None, [change])
         assert compared is not None
         yield from steps((compared, objects.still_as_read(ref, change)))

@@ -323,7 +323,8 @@ def test_a_backup_that_fails_wholly_is_told_by_its_code_and_leaves_nothing(
 
 def test_a_backup_that_cannot_be_deleted_keeps_its_folder_and_is_listed(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_FAST, cannot_delete=True)
-    _, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.context))
+    status, run = sweep(dbatk, "--channels", "1", "--write", "--destination", str(site.context))
+    assert status == 3
     assert any("RMAN-03014" in warning for warning in run["warnings"]), run["warnings"]
     assert all(Path(str(piece["handle"])).exists() for piece in site.home.pieces()) and site.home.pieces()
     site.home.tell(**_FAST)

@@ -71,3 +71,14 @@ def test_a_snapshot_that_was_stored_with_errors_says_what_is_missing(tmp_path: P
         said = [each for each in record.warnings if "with 3 errors" in each]
         assert len(said) == 2
         assert all("DBA_HIST_SNAP_ERROR" in each for each in said)
+
+
+def test_where_the_first_snapshot_fails_the_load_is_done_once_and_says_so(tmp_path: Path) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.db") as store:
+        rows = standin.engine.state.objects["TABLE", ("APP", "ORDERS")].rows
+        standin.engine.faults.append(Fault(fail_with(13516), words="CREATE_SNAPSHOT", when=BEFORE))
+        record = loaded(standin, store)
+        (trial,) = record.trials
+        assert (record.head.state, trial.outcome) == (RunState.DONE, Outcome.OK)
+        assert standin.engine.state.objects["TABLE", ("APP", "ORDERS")].rows == rows + 2000
+        assert any("no awr snapshot could be taken: ORA-13516" in warning for warning in record.warnings)

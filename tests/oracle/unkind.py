@@ -45,7 +45,8 @@ def look(standin: Standin) -> Look:
             continue  # half of an index that is being built: `building` says so
         parts = made.shape.parts if kind == "INDEX" else table_parts(made) if made.bounds else []
         seen[f"{kind} {'.'.join(name)}"] = {
-            "object_id": made.object_id, "degree": made.degree, "logging": made.logging, "status": made.status,
+            "object_id": made.object_id, "degree": made.degree, "instances": made.instances,
+            "logging": made.logging, "status": made.status,
             "visibility": made.visibility, "building": made.building,
             "preferences": tuple(sorted(state.statistics.preferences.get(name, {}).items())),
             **{f"logging of {part.name}": part.logging for part in parts},
@@ -109,7 +110,8 @@ class Scene:
         for name in self.due.keys() | now.keys():
             is_now, due = now.get(name), self.due.get(name)
             if name == self.makes and due is None and is_now is not None:
-                due = {**is_now, "degree": "1", "logging": "YES", "status": "VALID", "building": False}
+                due = {**is_now, "degree": "1", "instances": "1", "logging": "YES", "status": "VALID",
+                       "building": False}  # fmt: skip
             if is_now != due:
                 found[name] = f"{name}: {is_now}, due {due}"
         return found
@@ -265,14 +267,15 @@ def mixed(standin: Standin) -> None:
     table, index = objects["TABLE", ("DBATK", "SALES")], objects["INDEX", ("DBATK", "SALES_IX")]
     table_parts(table)[1].logging = "NO"
     index.shape.parts[2].logging = "NO"
-    index.degree = "DEFAULT"
+    index.degree = index.instances = "DEFAULT"
     table.degree = "8"
 
 
 def odd_index(standin: Standin) -> None:
     """An index that is INVISIBLE, NOLOGGING and of DEFAULT degree."""
     made = standin.engine.state.objects[IX]
-    made.visibility, made.logging, made.degree = "INVISIBLE", "NO", "DEFAULT"
+    made.visibility, made.logging = "INVISIBLE", "NO"
+    made.degree = made.instances = "DEFAULT"
 
 
 def unusable(standin: Standin) -> None:
@@ -313,4 +316,5 @@ def _fault(scene: Scene, strike: Strike) -> Fault:
 
 
 def _made_by(command: Command) -> str | None:
-    return {JOB["ctas-job"]: "TABLE DBATK.MADE", JOB["index-build-job"]: "INDEX DBATK.NEW_IX"}.get(command)
+    made = {JOB["ctas-job"]: "TABLE DBATK.MADE", JOB["index-build-job"]: "INDEX DBATK.NEW_IX"}
+    return next((what for job, what in made.items() if command[: len(job)] == job), None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -21,6 +21,7 @@ from toolkit.model.steps import ObjectRef, Step, TimedItem, moved_by
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
+from toolkit.runner.condition import lacking_of, refuse_changed, unusable, whole
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
     Present,
@@ -39,10 +40,9 @@ from toolkit.runner.ownership import (
 )
 from toolkit.runner.stop import Stop
 from toolkit.runner.undo_script import UndoScript
-from toolkit.runner.undoing import Undoing, Undone, changed_meanwhile, put_back, whole
+from toolkit.runner.undoing import Undoing, Undone, put_back
 
 Kept = dict[str, tuple[Row, ...]]
-CHANGED_MEANWHILE = "TK-0211"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,28 +179,30 @@ class Changes:
             if step.like is not None and not ref.scratch:
                 proof["like"] = json.dumps((step.like.schema, step.like.name))
         elif ref.kind in IN_CATALOGUE:
-            identity = self._unchanged(step, ref, seen)
+            now = self._unchanged(step, ref, seen)
             if self._dialect.keeps_identity:
                 # What this run made is known already: no look for it.
-                proof = self._made_before(ref) or {
-                    "identity": identity or (self._identity(ref) or {}).get("identity")
-                }
+                proof = self._made_before(ref) or {"identity": self._known(ref, now)}
+            if ref.kind is ObjectKind.INDEX and now is not None and now.usable:
+                proof["usable"] = True
         noted = {"before": step.before, "command": json.dumps(step.undo_argv) if step.undo_argv else None}
         proof |= {name: value for name, value in noted.items() if value is not None}
         if any(step.restores):
-            restored = [each and (each.name, each.ours, each.back, each.part) for each in step.restores]
-            proof["attributes"] = json.dumps(restored)
+            proof["attributes"] = json.dumps([each and astuple(each) for each in step.restores])
         if step.unlogged:
             proof |= {"unlogged": True, "born": proof["born"] if "born" in proof else self._instant()}
         return proof
 
-    def _unchanged(self, step: Step, ref: ObjectRef, seen: dict[ObjectRef, Present | None]) -> Scalar:
-        """Refuse to overwrite what somebody else has set; return the identity, which comes with the values."""
+    def _known(self, ref: ObjectRef, now: Present | None) -> Scalar:
+        return (now and now.identity) or (self._identity(ref) or {}).get("identity")
+
+    def _unchanged(self, step: Step, ref: ObjectRef, seen: dict[ObjectRef, Present | None]) -> Present | None:
+        """Refuse to overwrite what somebody else has set; return what was looked at for that."""
         if not step.overwrites:
             return None
         now = seen[ref] if ref in seen else seen.setdefault(ref, present(self._sessions, self._dialect, ref))
-        _refuse_changed(ref, step, now)
-        return None if now is None else now.identity
+        refuse_changed(ref, step.overwrites, now)
+        return now
 
     def look_again(self, item: TimedItem, worker: int) -> None:
         """Look, when the turn of an item comes, whether somebody else has changed what it overwrites.
@@ -212,7 +214,7 @@ class Changes:
         for step in item.steps:
             if step.object is not None and step.overwrites:
                 now = present(self._sessions, self._dialect, step.object, worker)
-                _refuse_changed(step.object, step, now, begun=True)
+                refuse_changed(step.object, step.overwrites, now, begun=True)
 
     def _made_before(self, ref: ObjectRef) -> dict[str, Scalar]:
         """Return what is known of an object that this run made; the instant before its birth is early enough."""
@@ -332,7 +334,10 @@ class Changes:
         known = {each.identity.get("identity") for each in self._open_of(ref)} - {None}
         if now is not None and now.identity is not None and known and str(now.identity) not in map(str, known):
             return [f"{name_of(ref)} is not the object that this run made or changed; it is left as it is"]
-        return put_back(self._sessions, self._dialect, ref, (step,), now)
+        foreign = put_back(self._sessions, self._dialect, ref, (step,), now)
+        if now is not None and not now.usable and any(each.proof.get("usable") for each in self._open_of(ref)):
+            foreign.append(unusable(ref, lacking_of(self._sessions, self._dialect, ref) or {}, self._dialect))
+        return foreign
 
     def close_trial(self, trial: int, *, but: Collection[ObjectRef] = ()) -> None:
         """Close what conclude has settled: changes that were put back, objects that are the user's now."""
@@ -388,13 +393,3 @@ class Changes:
             return self._undoing.run(entries, keep_open=keep_open)
         finally:
             self._tell()
-
-
-def _refuse_changed(ref: ObjectRef, step: Step, now: Present | None, *, begun: bool = False) -> None:
-    changed = None if now is None else changed_meanwhile(ref, step.overwrites, now, begun=begun)
-    if changed is not None:
-        raise ToolkitError(
-            f"{changed}; it is left as it is",
-            code=CHANGED_MEANWHILE,
-            hint="find out who set it; a new run takes the present value for the former one",
-        )

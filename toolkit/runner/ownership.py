@@ -40,6 +40,11 @@ class Present:
     identity: Scalar
     values: Mapping[tuple[str, str | None], str]
 
+    @property
+    def usable(self) -> bool:
+        """Whether nothing of it is unusable: only what is has a status among its values."""
+        return all(name != "status" for name, _ in self.values)
+
 
 def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | None = None) -> Present | None:
     """Return what an object is now, in one statement; None where the engine has no such attributes.

@@ -17,7 +17,7 @@ from toolkit.model.values import Cell
 from toolkit.model.words import Effect, Outcome, Role, RunState
 from toolkit.operations.base import Piece
 from toolkit.runner.around import bracketed, expect, wait_for_calm
-from toolkit.runner.changes import CHANGED_MEANWHILE
+from toolkit.runner.condition import CHANGED_MEANWHILE
 from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.judging import unsupported

@@ -16,10 +16,11 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look, run_command
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
-from toolkit.model.steps import Attribute, ObjectRef, Step
+from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
+from toolkit.runner.condition import lacking_of, mended, unfinished, unusable, whole
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
     Present,
@@ -156,7 +157,7 @@ class Undoing:
         """Undo and close one entry; return a sentence, empty when there was nothing to do."""
         if entry.effect == Effect.DROPS:
             return self._removed_or_left(entry)
-        if not (creates(entry) or entry.undo or entry.proof.get("command")):
+        if not (creates(entry) or entry.undo or entry.proof.get("command") or entry.proof.get("usable")):
             self._close(entry)
             return ""
         ref = ref_of(entry)
@@ -244,11 +245,11 @@ class Undoing:
             self._journal.abandon(entry.entry)
             return ""
         self._leave_stranger(entry, ref)
-        lacking = _lacking(self._sessions, self._dialect, ref)
+        lacking = lacking_of(self._sessions, self._dialect, ref)
         if lacking is not None and lacking.get("cut_off") == "yes":
             return f"{self._drop(entry, ref, found)}, which {lacking['state']}"
         if lacking is not None:
-            raise _LeftError(f"{named(entry)} {_mended(lacking, self._dialect)}")
+            raise _LeftError(f"{named(entry)} {mended(lacking, self._dialect)}")
         if not entry.undo:
             self._journal.abandon(entry.entry)
             return ""
@@ -268,7 +269,7 @@ class Undoing:
 
     def _put_back(self, entry: JournalEntry) -> str:
         ref = ref_of(entry)
-        lacking = _lacking(self._sessions, self._dialect, ref) if ref.kind is ObjectKind.INDEX else None
+        lacking = lacking_of(self._sessions, self._dialect, ref) if ref.kind is ObjectKind.INDEX else None
         if lacking is not None and lacking.get("half_built") == "yes":
             remedy = f"{lacking['remedy']}{self._dialect.terminator}"
             raise _LeftError(f"{named(entry)} {lacking['state']}; run: {remedy} and `dbatk clean`")
@@ -280,7 +281,20 @@ class Undoing:
             run_command(argv, limit_seconds=3600.0)  # a server that is started again reads its log first
         self._run_undo(entry)
         after_undo(self._sessions, entry)
+        broken = lacking is not None and bool(entry.proof.get("usable"))
+        if broken and entry.undo:  # all else is as it was: what stays open keeps no other run from the index
+            rest = self._journal.intend(
+                Step("usable", "", effect=Effect.CHANGES, object=ref),
+                trial=entry.trial,
+                proof={"usable": True},
+            )
+            self._journal.made(rest, entry.identity or {"identity": entry.proof.get("identity")})
+            self._journal.undone(entry.entry)
+        if broken:
+            raise _BesideError(unusable(ref, lacking or {}, self._dialect))
         self._journal.undone(entry.entry)
+        if not (entry.undo or entry.proof.get("command")):
+            return ""
         return f"restored {named(entry)}" + (f" to `{was}`" if (was := entry.proof.get("before")) else _by(entry))
 
     def _run_undo(self, entry: JournalEntry) -> None:
@@ -351,46 +365,6 @@ def put_back(
                 f"{step.text}{dialect.terminator}"
             )
     return foreign
-
-
-def changed_meanwhile(
-    ref: ObjectRef, overwrites: Iterable[Attribute], now: Present, *, begun: bool = False
-) -> str | None:
-    """Say which value of an object is no longer the one that the run knows, before the run sets it.
-
-    Args:
-        ref: the object.
-        overwrites: what the run is about to set.
-        now: what the object is.
-        begun: whether the run may have set it already: the partitions of one index share its degree.
-    """
-    for each in overwrites:
-        value = now.values.get((each.name, each.part))
-        if value != each.back and not (begun and value == each.ours):
-            now_is = f"{name_of(ref)}: {each.title} is `{value}`"
-            return f"{now_is}, which somebody else set meanwhile (it was `{each.back}`)"
-    return None
-
-
-def whole(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> bool:
-    """Tell whether nothing half-done bears the name of an object: it is complete, or not there."""
-    return unfinished(sessions, dialect, ref) is None
-
-
-def unfinished(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> str | None:
-    """Say what an object lacks to be complete and which statement mends it; None when it lacks nothing."""
-    lacking = _lacking(sessions, dialect, ref)
-    return None if lacking is None else _mended(lacking, dialect)
-
-
-def _lacking(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> Row | None:
-    call = dialect.unfinished(ref)
-    rows = () if call is None else look(sessions, step_of(dialect, call))
-    return rows[0] if rows else None
-
-
-def _mended(lacking: Row, dialect: Dialect) -> str:
-    return f"{lacking['state']}; run: {lacking['remedy']}{dialect.terminator} and build it again"
 
 
 def _by(entry: JournalEntry) -> str:

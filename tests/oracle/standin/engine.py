@@ -253,7 +253,7 @@ class Engine(IndexWork):
         used = degree if degree > 1 else self._granted(session, asked if asked is not None else 1)
         parallel.remember(session, self.scenario, kind, used, 1)
         made = self._enter_table(data, command.name)
-        made.degree = _attribute_degree(command.parts.get("parallel"))
+        indexes.set_degree(made, command.parts.get("parallel"))
         made.logging = "NO" if (command.parts.get("logging") or "").upper() == "NOLOGGING" else "YES"
         made.pct_free = int(command.parts.get("pctfree") or 10)
         partition_table(made, command.parts.get("partitioning"))
@@ -265,6 +265,8 @@ class Engine(IndexWork):
     def _do_insert(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> int:
         hints = command.parts["hints"] or ""
         table = self._found("TABLE", command.name)
+        if table.read_only:
+            raise ora(12081)
         asked = hinted_degree(f"/*+{hints}*/")
         parallel_dml = session.dml or "ENABLE_PARALLEL_DML" in hints
         load = self._granted(session, asked if asked is not None else 1) if parallel_dml else 1
@@ -322,7 +324,10 @@ class Engine(IndexWork):
 
     def _do_stats_if_there(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         asked = literals(command.parts["query"] or "")
-        if ("TABLE", (asked["owner"], asked["table_name"])) in self.state.objects:
+        name = (asked["owner"], asked["table_name"])
+        wanted = (command.parts["wanted"] or "").upper()
+        as_it_was = not wanted or self.state.statistics.preference("PUBLISH", name) == wanted
+        if ("TABLE", name) in self.state.objects and as_it_was:
             self._do_dbms_stats(session, data, command)
 
     def _do_pending_delete(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
@@ -397,7 +402,7 @@ class Engine(IndexWork):
         with self._working(session, command.degree(), degree):
             run(data, f"SELECT count(*) FROM {spell(command.name)}", degree)
         parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)
-        table.degree = indexes.degree_of(command.parts["parallel"])
+        indexes.set_degree(table, command.parts["parallel"])
         if part is None and not online and not command.parts["update"]:
             for index in self.state.indexes():
                 if index.table == command.name:
@@ -441,12 +446,19 @@ class Engine(IndexWork):
         self._found("TABLE", command.name).comment = (command.parts["text"] or "").replace("''", "'")
 
     def _do_drop_table(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
-        self._found("TABLE", command.name)
+        table = self._found("TABLE", command.name)
         data.execute(f"DROP TABLE {spell(command.name)}")
-        gone = [made for made in self.state.indexes() if made.table == command.name]
-        for made in gone:
-            del self.state.objects["INDEX", made.name]
-        del self.state.objects["TABLE", command.name]
+        kept = not command.parts.get("purge") and self.scenario.parameters.get("recyclebin", "on") == "on"
+        for made in (table, *(made for made in self.state.indexes() if made.table == command.name)):
+            del self.state.objects[made.kind, made.name]
+            if kept:
+                self._put_into_the_bin(made)
+
+    def _put_into_the_bin(self, made: Made) -> None:
+        """Keep what was dropped without PURGE: the same object, under a name of the recycle bin."""
+        made.name = (made.name[0], f"BIN${made.object_id:022d}==$0")
+        made.dropped = True
+        self.state.objects[made.kind, made.name] = made
 
     def _do_drop_index(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         index = self._usable(command.name)
@@ -607,13 +619,15 @@ class Engine(IndexWork):
             session.requested = session.running = 0
 
     def _must_be_free(self, name: Name) -> None:
-        if ("TABLE", name) in self.state.objects:
+        if ("TABLE", name) in self.state.objects or ("SYNONYM", name) in self.state.objects:
             raise ora(955, name[1])
 
     def _found(self, kind: str, name: Name, code: int = 942) -> Made:
         made = self.state.objects.get((kind, name))
         if made is None:
             raise ora(code, ".".join(name))
+        if made.dropped:
+            raise ora(38301)
         return made
 
     def _readable(self, session: Session, name: Name) -> None:
@@ -640,14 +654,7 @@ def _set_attribute(made: Made, attribute: str) -> None:
     elif word == "UNUSABLE":
         made.status = "UNUSABLE"
     else:
-        made.degree = _attribute_degree(word)
-
-
-def _attribute_degree(clause: str | None) -> str:
-    if clause is None or clause.upper() == "NOPARALLEL":
-        return "1"
-    digits = re.search(r"\d+", clause)
-    return digits[0] if digits else "DEFAULT"
+        indexes.set_degree(made, word)
 
 
 def _package_text(text: str, user: str) -> str:

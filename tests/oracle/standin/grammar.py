@@ -12,7 +12,7 @@ Name = tuple[str, str]  # schema, name
 
 _IDENT = r'(?:"[^"]+"|[A-Za-z][A-Za-z0-9_$#]*)'
 _NAME = rf"(?:{_IDENT}\.)?{_IDENT}"
-_PARALLEL = r"NOPARALLEL|PARALLEL(?:\s+\d+)?"
+_PARALLEL = index_grammar.PARALLEL
 _LOGGING = r"NOLOGGING|LOGGING"
 _TABLE_COMPRESSION = (
     r"NOCOMPRESS|ROW STORE COMPRESS(?: BASIC| ADVANCED)?"
@@ -108,7 +108,8 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "stats_if_there",
-        r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b.*?\bTHEN\s+"
+        r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b[^;]*?(?:AND\s+DBMS_STATS\.GET_PREFS\s*"
+        r"\(\s*'PUBLISH'[^;()]*\)\s*=\s*'(?P<wanted>\w+)'\s*)?\bTHEN\s+"
         r"DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
     ),
     ("system_set", r"ALTER\s+SYSTEM\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)\s+SCOPE=MEMORY"),

@@ -10,14 +10,15 @@ _NAME = rf"(?:{_IDENT}\.)?{_IDENT}"
 _TEXT = r"'(?:[^']|'')*'"
 _LEAF = rf"(?:[^()']|{_TEXT})"
 BRACKETS = rf"\((?:{_LEAF}|\((?:{_LEAF}|\((?:{_LEAF}|\({_LEAF}*\))*\))*\))*\)"
-_PARALLEL = r"NOPARALLEL|PARALLEL(?:\s+\d+)?"
+PARALLEL = r"NOPARALLEL|PARALLEL(?:\s+\d+|\s*\(DEGREE (?:\d+|DEFAULT) INSTANCES (?:\d+|DEFAULT)\))?"
+"""The last form is superseded and still accepted (SQL Language Reference, parallel_clause)."""
 _LOGGING = r"NOLOGGING|LOGGING"
 _PARTS = (
     rf"LOCAL(?:\s*{BRACKETS})?|GLOBAL\s+PARTITION\s+BY\s+HASH\s*{BRACKETS}\s*(?:PARTITIONS\s+\d+|{BRACKETS})"
     rf"|GLOBAL\s+PARTITION\s+BY\s+RANGE\s*{BRACKETS}\s*{BRACKETS}"
 )
 _ATTRIBUTE = (
-    rf"PCTFREE\s+\d+|TABLESPACE\s+{_IDENT}|{_LOGGING}|ONLINE|{_PARALLEL}|INVISIBLE|VISIBLE|NOCOMPRESS|REVERSE"
+    rf"PCTFREE\s+\d+|TABLESPACE\s+{_IDENT}|{_LOGGING}|ONLINE|{PARALLEL}|INVISIBLE|VISIBLE|NOCOMPRESS|REVERSE"
     r"|COMPRESS(?: ADVANCED(?: LOW| HIGH)?| \d+)?"
 )
 _PART = rf"(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT})"
@@ -34,7 +35,7 @@ FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "alter_index",
-        rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+(?:MODIFY\s+{_PART}\s+)?(?P<attribute>{_PARALLEL}|{_LOGGING}|UNUSABLE)",
+        rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+(?:MODIFY\s+{_PART}\s+)?(?P<attribute>{PARALLEL}|{_LOGGING}|UNUSABLE)",
     ),
 )
 

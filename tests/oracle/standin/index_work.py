@@ -11,7 +11,7 @@ from tests.oracle.standin.duck import quote, run, spell
 from tests.oracle.standin.errors import ora
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_grammar import Key, read_keys, split, unquoted
-from tests.oracle.standin.indexes import Part, Shape, columns_of, degree_of, logging_of
+from tests.oracle.standin.indexes import Part, Shape, columns_of, logging_of, set_degree
 from tests.oracle.standin.state import Made, Session, State
 
 
@@ -34,10 +34,10 @@ class IndexWork:
         parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)  # type: ignore[attr-defined]
         made = self.state.add(  # type: ignore[attr-defined]
             "INDEX", command.name, table=table, columns=[(name, "", "") for name in columns], rows=on.rows,
-            unique=bool(command.parts["unique"]), degree=degree_of(command.parts["parallel"]),
-            logging=logging_of(command.parts["logging"]), shape=shape,
+            unique=bool(command.parts["unique"]), logging=logging_of(command.parts["logging"]), shape=shape,
             visibility="INVISIBLE" if command.parts["invisible"] else "VISIBLE",
         )  # fmt: skip
+        set_degree(made, command.parts["parallel"])
         made.compression = _compression(command)
 
     def leave_half_done(self, session: Session, text: str) -> None:
@@ -54,9 +54,9 @@ class IndexWork:
             self._must_be_possible(self._found("TABLE", table), command)  # type: ignore[attr-defined]
             shape = Shape("NORMAL", read_keys(command.parts["keys"] or ""))
             index = self.state.add(  # type: ignore[attr-defined]
-                "INDEX", command.name, table=table, shape=shape, degree=degree_of(command.parts["parallel"]),
-                logging=logging_of(command.parts["logging"]),
+                "INDEX", command.name, table=table, shape=shape, logging=logging_of(command.parts["logging"])
             )  # fmt: skip
+            set_degree(index, command.parts["parallel"])
         else:
             index = self._usable(command.name)
         index.building = True
@@ -93,7 +93,7 @@ class IndexWork:
             data.execute(f"DROP INDEX IF EXISTS {where}")
             _make(data, index.name, index.table, columns, index.unique, degree)
         parallel.remember(session, self.scenario, "DDL Parallelized", degree, 2)  # type: ignore[attr-defined]
-        index.degree = degree_of(command.parts["parallel"])
+        set_degree(index, command.parts["parallel"])
         target = part if part is not None else index
         target.status = "USABLE" if part is not None else "VALID"
         if level != "SUBPARTITION":
@@ -110,7 +110,7 @@ class IndexWork:
             for each in (target, *(index.shape.parts if target is index else ())):
                 each.status = "UNUSABLE"
         else:
-            index.degree = degree_of(word)
+            set_degree(index, word)
 
     def _must_be_possible(self, on: Made, command: Command) -> None:
         if ("INDEX", command.name) in self.state.objects:  # type: ignore[attr-defined]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 VIEWS = {
     "ALL_INDEXES": "OWNER INDEX_NAME INDEX_TYPE TABLE_OWNER TABLE_NAME TABLE_TYPE UNIQUENESS COMPRESSION "
-    "PCT_FREE:n PREFIX_LENGTH:n TABLESPACE_NAME LOGGING STATUS DEGREE PARTITIONED TEMPORARY SECONDARY DROPPED "
-    "VISIBILITY JOIN_INDEX",
+    "PCT_FREE:n PREFIX_LENGTH:n TABLESPACE_NAME LOGGING STATUS DEGREE INSTANCES PARTITIONED TEMPORARY SECONDARY "
+    "DROPPED VISIBILITY JOIN_INDEX",
     "ALL_IND_EXPRESSIONS": "INDEX_OWNER INDEX_NAME TABLE_OWNER TABLE_NAME COLUMN_EXPRESSION COLUMN_POSITION:n",
     "ALL_PART_INDEXES": "OWNER INDEX_NAME TABLE_NAME PARTITIONING_TYPE SUBPARTITIONING_TYPE PARTITION_COUNT:n "
     "PARTITIONING_KEY_COUNT:n LOCALITY",
@@ -94,12 +94,13 @@ def columns_of(key: Key) -> list[str]:
     return [key.column] if key.expression is None else re.findall(r'"([^"]+)"', key.expression)
 
 
-def degree_of(clause: str | None) -> str:
-    """Return DEGREE as the dictionary shows it."""
-    if clause is None or clause.upper() == "NOPARALLEL":
-        return "1"
-    digits = re.search(r"\d+", clause)
-    return digits[0] if digits else "DEFAULT"
+def set_degree(made: Made, clause: str | None) -> None:
+    """Set DEGREE and INSTANCES as the dictionary shows them: PARALLEL 4 is 4 and 1, PARALLEL DEFAULT twice."""
+    words = re.findall(r"\d+|DEFAULT", (clause or "NOPARALLEL").upper())
+    if (clause or "NOPARALLEL").upper() == "NOPARALLEL":
+        words = ["1"]
+    made.degree = words[0] if words else "DEFAULT"
+    made.instances = words[1] if len(words) > 1 else "1" if words else "DEFAULT"
 
 
 def logging_of(word: str | None) -> str:
@@ -219,8 +220,9 @@ def _index(made: Made) -> list[dict[str, object]]:
          "COMPRESSION": made.compression, "PREFIX_LENGTH": shape.prefix,
          "TABLESPACE_NAME": None if shape.locality else made.tablespace,
          "LOGGING": None if shape.locality else made.logging, "STATUS": "N/A" if shape.locality else made.status,
-         "DEGREE": made.degree.ljust(4), "PARTITIONED": "YES" if shape.locality else "NO",
-         "TEMPORARY": shape.temporary, "SECONDARY": "N", "DROPPED": "NO", "VISIBILITY": made.visibility,
+         "DEGREE": made.degree.ljust(4), "INSTANCES": made.instances.ljust(4),
+         "PARTITIONED": "YES" if shape.locality else "NO", "TEMPORARY": shape.temporary, "SECONDARY": "N",
+         "DROPPED": "YES" if made.dropped else "NO", "VISIBILITY": made.visibility,
          "JOIN_INDEX": "NO"}
     ]  # fmt: skip
 

@@ -76,6 +76,8 @@ class Scenario:
     idle_time: bool = False
     logon: int = 0
     """The ORA- number that answers every logon; 0 for none."""
+    sessions_per_user: int = 0
+    """The limit of the profile (ORA-02391); 0 for none."""
     tablespaces: Mapping[str, int] = field(default_factory=lambda: {"USERS": 40 * 2**30})
     """Permanent tablespaces, each with its free bytes beside what its files may grow by."""
     quotas: Mapping[tuple[str, str], int] = field(default_factory=lambda: {("DBATK", "USERS"): 50 * 2**30})

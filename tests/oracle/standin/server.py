@@ -90,6 +90,8 @@ class Backend:
     def open_session(self, attributes: dict[str, str]) -> None:
         if self.engine.scenario.logon:
             raise ora(self.engine.scenario.logon)
+        if 0 < self.engine.scenario.sessions_per_user <= len(self.engine.state.sessions):
+            raise ora(2391)
         service = attributes.get("service_name", "")
         if service.upper() != self.engine.scenario.service:
             raise ora(12514, service)

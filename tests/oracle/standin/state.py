@@ -33,6 +33,7 @@ class Made:
     analyzed: bool = False
     comment: str | None = None
     degree: str = "1"
+    instances: str = "1"
     logging: str = "YES"
     compression: str = "DISABLED"
     compress_for: str | None = None
@@ -41,6 +42,9 @@ class Made:
     unique: bool = False
     status: str = "VALID"
     visibility: str = "VISIBLE"
+    dropped: bool = False
+    """Whether it is in the recycle bin."""
+    read_only: bool = False
     building: bool = False
     """Of an index whose ONLINE build or rebuild was cut off: STATUS does not show it (IND$.FLAGS does)."""
     shape: indexes.Shape = field(default_factory=indexes.Shape)
@@ -373,8 +377,10 @@ def _dictionary(scenario: Scenario) -> list[CatalogueRow]:
 def _tables(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "STATUS": "VALID", "DEGREE": made.degree.rjust(10),
+         "INSTANCES": made.instances.rjust(10),
          "PARTITIONED": "YES" if _is_partitioned(state, made) else "NO", "TEMPORARY": "N", "SECONDARY": "N",
-         "NESTED": "NO", "DROPPED": "NO", **({} if made.bounds else _storage(made))}
+         "NESTED": "NO", "DROPPED": "YES" if made.dropped else "NO",
+         "READ_ONLY": "YES" if made.read_only else "NO", **({} if made.bounds else _storage(made))}
         for made in state.tables()
     ]  # fmt: skip
 

@@ -249,6 +249,7 @@ def _where_it_stands(ref: ObjectRef, change: Attribute) -> dict[str, ContextValu
         "name": ref.name.name,
         "what_value": f"{ref.kind} `{ref.name}`: {change.title}",
         "column": change.name.upper(),
+        "with_instances": change.name == "degree",
         "part": change.part,
         "view": f"ALL_{short}_PARTITIONS" if change.part else views[whole],
         "owner_column": f"{whole}_OWNER" if change.part else "OWNER",

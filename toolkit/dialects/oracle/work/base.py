@@ -133,7 +133,21 @@ def restoring(word: str, instead_of: str | None, part: str | None = None) -> Att
 def _in_catalogue(word: str) -> str:
     """Return how the catalogue shows LOGGING, PARALLEL 8 and their like."""
     known = {"LOGGING": "YES", "NOLOGGING": "NO", "NOPARALLEL": "1", "PARALLEL": "DEFAULT"}
-    return known.get(word) or word.removeprefix("PARALLEL ")
+    return known.get(word) or word.removeprefix("PARALLEL ").removeprefix("(DEGREE ").removesuffix(")")
+
+
+def former_degree(value: Scalar) -> str:
+    """Spell the clause that gives an object the degree that the catalogue showed: `4`, `DEFAULT`, `4 INSTANCES 2`.
+
+    The form with INSTANCES is superseded and still accepted (SQL Language Reference, parallel_clause): objects of
+    old scripts have it, and PARALLEL 4 would set their INSTANCES to 1.
+    """
+    degree = str(value or "1").strip().upper()
+    if "INSTANCES" in degree:
+        return f"PARALLEL (DEGREE {degree})"
+    if degree == "DEFAULT":
+        return "PARALLEL"
+    return f"PARALLEL {int(degree)}" if degree not in ("0", "1") else "NOPARALLEL"
 
 
 def count_rows(work: Work) -> Call:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from toolkit.dialects.oracle import index_facts, spelling, taking
 from toolkit.dialects.oracle.work import indexes
-from toolkit.dialects.oracle.work.base import restoring, segment_bytes
+from toolkit.dialects.oracle.work.base import former_degree, restoring, segment_bytes
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -97,11 +97,7 @@ def _usable(work: Work) -> bool:
 
 
 def _former_degree(work: Work, facts: Facts) -> str:
-    row = index_facts.row_of(facts, work.object.name)
-    degree = str(row.get("degree") or "1").strip().upper()
-    if degree == "DEFAULT":
-        return "PARALLEL"
-    return f"PARALLEL {int(degree)}" if degree not in ("0", "1") else "NOPARALLEL"
+    return former_degree(index_facts.row_of(facts, work.object.name).get("degree"))
 
 
 def _former_logging(work: Work, facts: Facts) -> str | None:

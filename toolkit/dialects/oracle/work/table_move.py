@@ -20,7 +20,14 @@ from toolkit.dialects.oracle.catalog import fact_about, same_schema
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
 from toolkit.dialects.oracle.work import index_rebuild, loads
-from toolkit.dialects.oracle.work.base import NOT_GRANTED, restoring, segment_bytes, table_attribute, tablespace
+from toolkit.dialects.oracle.work.base import (
+    NOT_GRANTED,
+    former_degree,
+    restoring,
+    segment_bytes,
+    table_attribute,
+    tablespace,
+)
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -283,10 +290,7 @@ def _part_row(work: Work, facts: Facts) -> Row:
 
 
 def _former_degree(work: Work, facts: Facts) -> str:
-    degree = str(fact_about(facts, work.object.name, "degree") or "1").strip().upper()
-    if degree == "DEFAULT":
-        return "PARALLEL"
-    return f"PARALLEL {int(degree)}" if degree not in ("0", "1") else "NOPARALLEL"
+    return former_degree(fact_about(facts, work.object.name, "degree"))
 
 
 def _degree_back(work: Work, facts: Facts) -> tuple[Call, ...]:

@@ -1,0 +1,336 @@
+"""What docs/unkind.md plans and no other file plays: the numbers are those of its table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import wreck
+from tests.oracle.standin import Scenario, Standin
+from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Act
+from tests.oracle.standin.indexes import table_parts
+from tests.oracle.unkind import (
+    ANY,
+    CLEAN,
+    FINE,
+    IX,
+    JOB,
+    LIVE,
+    MADE,
+    NEW_IX,
+    PARTITIONED,
+    RESUME,
+    SALES_IX,
+    STATS_LIVE,
+    Case,
+    Deed,
+    Scene,
+    Strike,
+    becomes,
+    both,
+    cut,
+    dba,
+    ended,
+    kill,
+    killed_orphan,
+    mixed,
+    play,
+    raises,
+    release,
+    strike,
+)
+from tests.tiers import thinned
+
+COPY = 'CREATE TABLE "DBATK"."DBATK_'
+REBUILD, BUILD, LOAD = JOB["index-rebuild-job"], JOB["index-build-job"], JOB["insert-job"]
+MOVE = ("table", "move", "--table", "GTEST", "--degree", "4")
+TRADES_IX = ("index", "rebuild", "--index", "TRADES_IX", "--degree", "2")
+OF_ORDERS = ("ctas", "--source", "APP.ORDERS", "--table", "MADE", "--degree", "1,4", "--repeat", "1")
+ELSEWHERE = ("ctas", "--source", "GTEST", "--table", "MADE", "--work-schema", "APP", "--degree", "1,4",
+             "--repeat", "1")  # fmt: skip
+TABLE = ("TABLE", ("DBATK", "GTEST"))
+
+
+def standby(status: str) -> dict[str, list[dict[str, object]]]:
+    row: dict[str, object] = {"DEST_ID": 2, "STATUS": status, "TARGET": "STANDBY", "DB_UNIQUE_NAME": "FREE_DR"}
+    return {"V$ARCHIVE_DEST": [{**row, "DESTINATION": "dr"}]}
+
+
+# -- what is there before -
+def several_instances(standin: Standin) -> None:
+    """Degrees of long ago: PARALLEL (DEGREE 3 INSTANCES 2) and, of the table, (DEGREE 4 INSTANCES DEFAULT)."""
+    objects = standin.engine.state.objects
+    objects[IX].degree, objects[IX].instances = "3", "2"
+    objects[TABLE].degree, objects[TABLE].instances = "4", "DEFAULT"
+
+
+def same_degree(standin: Standin) -> None:
+    """An index whose DEGREE is the one that the job sets, on two instances."""
+    standin.engine.state.objects[IX].degree, standin.engine.state.objects[IX].instances = "4", "2"
+
+
+def unlogged(standin: Standin) -> None:
+    for name in (TABLE, ("TABLE", ("APP", "ORDERS"))):
+        standin.engine.state.objects[name].logging = "NO"
+
+
+def read_only(standin: Standin) -> None:
+    standin.engine.state.objects["TABLE", ("APP", "ORDERS")].read_only = True
+
+
+def mixed_subpartitions(standin: Standin) -> None:
+    index = standin.engine.state.objects["INDEX", ("DBATK", "TRADES_IX")]
+    index.shape.parts[1].subs[0].logging = index.shape.parts[2].subs[1].logging = "NO"
+
+
+def broken_partition(standin: Standin) -> None:
+    mixed(standin)
+    standin.engine.state.objects["INDEX", ("DBATK", "SALES_IX")].shape.parts[1].status = "UNUSABLE"
+
+
+def synonym(standin: Standin) -> None:
+    standin.engine.state.add("SYNONYM", ("DBATK", "MADE"))
+
+
+# -- what strikes -
+def session_gone(scene: Scene) -> Act:
+    """Let the session that outlived its client end right before it is killed (ORA-00030)."""
+
+    def act(backend: object, _: object) -> None:
+        del backend
+        sessions = scene.standin.engine.state.sessions
+        working = [sid for sid, each in sessions.items() if each.in_call]
+        for sid in working[:1]:
+            sessions.pop(sid, None)
+
+    return act
+
+
+def instance_gone(scene: Scene) -> Act:
+    """Let the instance go: every session ends, and nobody gets in."""
+
+    def act(backend: object, state: object) -> None:
+        scene.standin.engine.state.sessions.clear()
+        both(becomes(logon=1034), cut)(scene)(backend, state)  # type: ignore[arg-type]
+
+    return act
+
+
+def smon(scene: Scene) -> Act:
+    """Let SMON clean up: a build is dropped, of a rebuild the index stays as it was."""
+
+    def act(*_: object) -> None:
+        objects = scene.standin.engine.state.objects
+        for key, made in list(objects.items()):
+            if key[1][1].startswith("SYS_JOURNAL_") or (made.building and key[1][1] == "NEW_IX"):
+                del objects[key]
+            made.building = False
+
+    return act
+
+
+def synonym_first(scene: Scene) -> Act:
+    return lambda *_: scene.somebody(lambda: synonym(scene.standin))
+
+
+def partition_dropped(scene: Scene) -> Act:
+    def act(*_: object) -> None:
+        objects = scene.standin.engine.state.objects
+        table = objects["TABLE", ("DBATK", "SALES")]
+        parts = table_parts(table)
+        del parts[1], table.bounds[1], objects["INDEX", ("DBATK", "SALES_IX")].shape.parts[1]
+        due = scene.due
+        for name in ("TABLE DBATK.SALES", "INDEX DBATK.SALES_IX"):
+            due[name] = {key: value for key, value in due[name].items() if not key.endswith(" P2")}
+
+    return act
+
+
+def copy_renamed(scene: Scene) -> Act:
+    def act(*_: object) -> None:
+        objects = scene.standin.engine.state.objects
+        key = next(key for key in objects if key[0] == "TABLE" and key[1][1].startswith("DBATK_"))
+        made = objects.pop(key)
+        made.name = ("DBATK", "TAKEN")
+        objects["TABLE", made.name] = made
+        scene.standin.engine.data.execute(f'ALTER TABLE "DBATK"."{key[1][1]}" RENAME TO "TAKEN"')
+
+    return act
+
+
+def copy_dropped(words: str) -> Deed:
+    """Let somebody drop the first copy there is."""
+
+    def make(scene: Scene) -> Act:
+        def act(*_: object) -> None:
+            engine = scene.standin.engine
+            names = [made.name[1] for made in engine.state.tables() if made.name[1].startswith("DBATK_")]
+            scene.somebody(lambda: engine.run_as_dba(f'DROP TABLE "DBATK"."{names[0]}"{words}'))
+
+        return act
+
+    return make
+
+
+def publish_set(scene: Scene) -> Act:
+    def act(*_: object) -> None:
+        known = scene.standin.engine.state.statistics.preferences
+        scene.somebody(lambda: known.setdefault(("DBATK", "GTEST"), {}).update(PUBLISH="TRUE", STALE_PERCENT="5"))
+
+    return act
+
+
+def cases() -> list[Case]:
+    """Return every case."""
+    return [*_privileges(), *_sessions(), *_locks(), *_moves(), *_values(), *_others(), *_unlogged()]
+
+
+def _privileges() -> list[Case]:
+    no_drop = tuple(each for each in ANY if each != "DROP ANY TABLE")
+    return [
+        Case("4 may make, not drop", ELSEWHERE, (), (CLEAN, FINE, CLEAN), Scenario(privileges=no_drop)),
+        Case("8 source revoked in a sweep", OF_ORDERS, strike(becomes(grants={}), COPY, BEFORE, 1),
+             (RESUME, FINE, RESUME, CLEAN)),
+        Case("10 no quota at all", JOB["ctas-sweep"], strike(becomes(fail={"ctas": 1950}), COPY),
+             (CLEAN, RESUME, FINE, RESUME)),
+        Case("12 COMMENT refused", JOB["ctas-sweep"], strike(becomes(fail={"comment": 1031}), "COMMENT ON")),
+        Case("13 DBMS_STATS refused", ("stats", "gather", "--table", "APP.ORDERS", "--degree", "4"),
+             (), (CLEAN,)),
+    ]  # fmt: skip
+
+
+def _sessions() -> list[Case]:
+    return [
+        Case("18 gone before it is killed", BUILD, strike(killed_orphan, NEW_IX),
+             (Strike(session_gone, "KILL SESSION"), CLEAN, CLEAN, RESUME)),
+        Case("30 ORA-00028 while it is moved", MOVE, strike(ended, " MOVE "), (RESUME, CLEAN)),
+        Case("66 ORA-28001 at reconnect", REBUILD, strike(both(becomes(logon=28001), ended), "REBUILD", AFTER),
+             (CLEAN, FINE, CLEAN), setup=wreck.prepare),
+        Case("67 one session at most", JOB["ctas-job"], scenario=Scenario(sessions_per_user=1)),
+        Case("67 two sessions at most", LIVE, scenario=Scenario(sessions_per_user=2), setup=wreck.prepare),
+        Case("67 three sessions at most", REBUILD, scenario=Scenario(sessions_per_user=3), setup=wreck.prepare),
+        Case("68 ORA-02393", LOAD, strike(raises(2393), "INSERT /*+"), (RESUME, CLEAN)),
+        Case("69 the instance goes in a rebuild", REBUILD, strike(instance_gone, "REBUILD", AFTER),
+             (CLEAN, FINE, CLEAN), setup=wreck.prepare),
+        Case("69 the instance goes at DROP", JOB["insert-sweep"], strike(instance_gone, "DROP TABLE"),
+             (CLEAN, FINE, RESUME, CLEAN)),
+    ]  # fmt: skip
+
+
+def _locks() -> list[Case]:
+    return [
+        Case("37 ORA-04021 at DROP", JOB["ctas-sweep"], strike(becomes(fail={"drop_table": 4021}), "DROP TABLE"),
+             (CLEAN, FINE, CLEAN)),
+        Case("37 ORA-04021 once at DROP", JOB["ctas-sweep"], strike(raises(4021), "DROP TABLE")),
+        Case("41 ORA-04020 at undo", REBUILD, strike(raises(4020), "PARALLEL 2"), setup=wreck.prepare),
+        Case("85 ORA-02449 at DROP", JOB["insert-sweep"], strike(becomes(fail={"drop_table": 2449}), "DROP TABLE"),
+             (RESUME, FINE, RESUME, CLEAN)),
+        Case("86 a trigger forbids DROP", JOB["index-build-sweep"],
+             strike(becomes(fail={"drop_index": (604, 20001), "drop_table": (604, 20001)}), "DROP "),
+             (CLEAN, FINE, CLEAN)),
+        Case("87 a trigger forbids ALTER", REBUILD,
+             strike(becomes(fail={"alter_index": (604, 20001)}), "REBUILD", AFTER), (CLEAN, FINE, CLEAN),
+             setup=wreck.prepare),
+        Case("87 a trigger forbids ALTER, moved", MOVE,
+             strike(becomes(fail={"alter_table": (604, 20001)}), " MOVE ", AFTER), (CLEAN, FINE, CLEAN),
+             setup=wreck.prepare),
+    ]  # fmt: skip
+
+
+def _moves() -> list[Case]:
+    return [
+        Case("27 move killed before", MOVE, strike(kill, " MOVE "), (CLEAN, RESUME, CLEAN), setup=wreck.prepare),
+        Case("27 move killed after", MOVE, strike(kill, " MOVE ", AFTER), (CLEAN, RESUME, CLEAN),
+             setup=wreck.prepare),
+        Case("27 move killed after, only cleaned", MOVE, strike(kill, " MOVE ", AFTER), (CLEAN, CLEAN),
+             setup=wreck.prepare, settles=False),
+        Case("27 a move goes on", MOVE, strike(killed_orphan, " MOVE "), (release, CLEAN, RESUME, CLEAN),
+             setup=wreck.prepare),
+        Case("27 killed amid the rebuild after a move", MOVE, strike(kill, "REBUILD"), (RESUME, CLEAN),
+             setup=wreck.prepare),
+        Case("40 ORA-00054 at MOVE", MOVE, strike(raises(54), " MOVE "), setup=wreck.prepare),
+        Case("47 the rebuild after a move fails", MOVE, strike(becomes(fail={"index_rebuild": 1652}), "REBUILD"),
+             (CLEAN, FINE, RESUME, CLEAN), setup=wreck.prepare),
+        Case("47 moves measured, one rebuild fails", (*MOVE[:4], "--degree", "1,4", "--repeat", "1"),
+             strike(raises(1652), "REBUILD"), setup=wreck.prepare),
+        Case("47 ONLINE move cut off", (*MOVE, "--online"), strike(cut, " MOVE ", DURING), (CLEAN, RESUME),
+             setup=wreck.prepare),
+        Case("52 DBA sets degree 8 in a move", MOVE, strike(dba('ALTER TABLE "DBATK"."GTEST" PARALLEL 8'),
+             " MOVE ", AFTER), (CLEAN, CLEAN), setup=wreck.prepare),
+    ]  # fmt: skip
+
+
+def _values() -> list[Case]:
+    several = several_instances
+    return [
+        Case("45 SMON first, build", (*BUILD, "--online"), strike(kill, NEW_IX, DURING), (smon, CLEAN, RESUME)),
+        Case("45 SMON first, rebuild", (*REBUILD, "--online"), strike(kill, "REBUILD", DURING),
+             (smon, CLEAN, CLEAN), setup=wreck.prepare),
+        Case("46 a partition that was UNUSABLE", SALES_IX, strike(raises(1652), "REBUILD PARTITION", BEFORE, 1),
+             (CLEAN,), PARTITIONED, broken_partition),
+        Case("48 ORA-01652 in a build", BUILD, strike(raises(1652), NEW_IX), (CLEAN, RESUME)),
+        Case("49 ORA-01452", (*BUILD, "--unique"), strike(raises(1452), 'UNIQUE INDEX "DBATK"."NEW_IX"')),
+        Case("55 INSTANCES of an index", REBUILD, (), setup=several),
+        Case("55 INSTANCES of an index, killed", REBUILD, strike(kill, "REBUILD", AFTER), (CLEAN, CLEAN),
+             setup=several),
+        Case("55 INSTANCES and the job's own degree", REBUILD, (), setup=same_degree),
+        Case("55 INSTANCES in a live sweep", LIVE, strike(cut, "REBUILD", AFTER, 1), setup=several),
+        Case("55 INSTANCES of a table", MOVE, (), setup=several),
+        Case("55 INSTANCES of a table, killed", MOVE, strike(kill, " MOVE ", AFTER), (RESUME, CLEAN),
+             setup=several),
+        Case("55 DBA sets INSTANCES meanwhile", REBUILD,
+             strike(dba('ALTER INDEX "DBATK"."GTEST_IX" PARALLEL (DEGREE 5 INSTANCES 3)'), "REBUILD", AFTER),
+             (CLEAN, CLEAN), setup=wreck.prepare),
+        Case("59 killed before NOLOGGING", LOAD, strike(kill, '"ORDERS" NOLOGGING'), (CLEAN, CLEAN, RESUME)),
+        Case("93 subpartitions of an index", TRADES_IX, strike(kill, "REBUILD SUBPARTITION", AFTER, 2),
+             (CLEAN, RESUME, CLEAN), PARTITIONED, mixed_subpartitions),
+    ]  # fmt: skip
+
+
+def _others() -> list[Case]:
+    anew = dba(
+        'DROP INDEX "DBATK"."GTEST_IX"', 'CREATE INDEX "DBATK"."GTEST_IX" ON "DBATK"."GTEST" ("AMOUNT") PARALLEL 8'
+    )
+    return [
+        Case("58 index made anew in a job", REBUILD, strike(anew, "REBUILD", AFTER), setup=wreck.prepare),
+        Case("61 index dropped between kill and clean", REBUILD, strike(kill, "REBUILD", AFTER),
+             (dba('DROP INDEX "DBATK"."GTEST_IX"'), CLEAN, CLEAN), setup=wreck.prepare),
+        Case("88 a synonym has the name", JOB["ctas-job"], (), (CLEAN,), setup=synonym),
+        Case("88 a synonym takes the name", JOB["ctas-job"], strike(synonym_first, MADE), (CLEAN, RESUME)),
+        Case("89 a copy renamed before DROP", JOB["insert-sweep"], strike(copy_renamed, "DROP TABLE"),
+             settles=False),
+        Case("90 a copy dropped by somebody", JOB["insert-sweep"], strike(copy_dropped(" PURGE"), "DROP TABLE")),
+        Case("90 a copy put into the recycle bin", JOB["insert-sweep"], strike(copy_dropped(""), "DROP TABLE"),
+             (CLEAN, RESUME, CLEAN)),
+        Case("90 a killed run's copy in the recycle bin", JOB["insert-sweep"],
+             strike(both(copy_dropped(""), kill), "INSERT /*+", AFTER, 1), (CLEAN, CLEAN)),
+        Case("90 the loaded table put into the recycle bin", LOAD,
+             strike(both(dba('DROP TABLE "APP"."ORDERS"'), kill), "INSERT /*+"), (CLEAN, CLEAN)),
+        Case("90 the index's table put into the recycle bin", REBUILD,
+             strike(both(dba('DROP TABLE "DBATK"."GTEST"'), kill), "REBUILD", AFTER), (CLEAN, CLEAN),
+             setup=wreck.prepare),
+        Case("91 partition dropped meanwhile", SALES_IX,
+             strike(partition_dropped, "REBUILD PARTITION", BEFORE, 1), (CLEAN, RESUME, CLEAN), PARTITIONED,
+             mixed),
+        Case("94 READ ONLY table loaded", LOAD, (), (CLEAN, RESUME), setup=read_only),
+        Case("94 ORA-00997", JOB["ctas-sweep"], strike(becomes(fail={"ctas": 997}), COPY), (CLEAN,)),
+        Case("97 DBA sets PUBLISH meanwhile", STATS_LIVE, strike(publish_set, "GATHER_"), (),
+             settles=False),
+    ]  # fmt: skip
+
+
+def _unlogged() -> list[Case]:
+    unknown = Scenario(denied=frozenset({"V$ARCHIVE_DEST"}))
+    return [
+        Case("75 build, standby deferred", BUILD, (), (CLEAN,), Scenario(views=standby("DEFERRED"))),
+        Case("76 move of a NOLOGGING table, standby in error", MOVE, (), (CLEAN,),
+             Scenario(views=standby("ERROR")), unlogged),
+        Case("76 move of a NOLOGGING table, destinations unknown", MOVE, (), (CLEAN,), unknown, unlogged),
+        Case("77 load of a NOLOGGING table, destinations unknown", LOAD[:-1], (), (CLEAN,), unknown, unlogged),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", thinned([pytest.param(case, id=case.name) for case in cases()], 9))
+def test_what_was_planned_is_as_it_was_or_named(case: Case, tmp_path: Path) -> None:
+    play(case, tmp_path)
