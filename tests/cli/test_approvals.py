@@ -167,6 +167,24 @@ def test_an_experiment_is_approved_and_run_under_any_label_and_seed(dbatk: Dbatk
 
 
 @pytest.mark.parametrize(
+    "job", ["file = 'copy.toml'", "operation = 'ctas'\ntarget = '{url}'\nsource = 'source'\ntable = 'b'"]
+)
+def test_a_mix_whose_jobs_are_looked_up_later_cannot_be_approved(
+    dbatk: Dbatk, url: str, home: Path, job: str
+) -> None:
+    (home / "copy.toml").write_text(
+        f"[experiment]\ntarget = '{url}'\noperation = 'ctas'\nsource = 'source'\ntable = 'a'\n"
+    )
+    (home / "mix.toml").write_text(
+        f"[experiment]\nname = 'many'\noperation = 'mix'\n[mix]\n[[job]]\nname = 'own'\n{job.format(url=url)}\n"
+    )
+    answer = dbatk("plan", "approve", "mix.toml", "--allow-commands")
+    assert answer.status == 5
+    assert "no approval holds what job `own` of the mix runs" in answer.err
+    assert not (home / "mix.approval.toml").exists()
+
+
+@pytest.mark.parametrize(
     "file", thinned(["templates/duckdb/ctas.sql.j2", "sql/duckdb/relation.sql", "sql/duckdb/instant.sql"], 3)
 )
 def test_a_changed_script_is_refused_by_name(dbatk: Dbatk, plan: str, scripts: Path, file: str) -> None:

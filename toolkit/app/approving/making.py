@@ -11,6 +11,7 @@ from pathlib import Path
 from toolkit import __version__, resources
 from toolkit.app.approving.naming import meanings, queries_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.actor import actor
@@ -106,6 +107,8 @@ def subject_of_plan(
         )
         for plan_target in targets
     )
+    for work in works:
+        refuse_own_jobs(work.experiments.values())
     return Subject(file, plan.name, "plan", with_consents(values, consents or {}), works)
 
 
@@ -128,6 +131,7 @@ def subject_of_experiment(
 ) -> Subject:
     """Return an experiment as it is approved, with what options consent to."""
     name = experiment.name or file.stem
+    refuse_own_jobs([experiment])
     work = TargetWork(experiment.target, resolved, {name: experiment})
     values = with_consents(experiment_values(experiment), consents or {})
     return Subject(file, name, "experiment", values, (work,))

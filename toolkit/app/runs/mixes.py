@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import psutil
 
 from toolkit.app.targets import find_target
 from toolkit.design.mix import parse_mix
+from toolkit.errors import ToolkitError
 from toolkit.executors.programs import RUN_VARIABLE
 from toolkit.model.experiment import Experiment
+from toolkit.model.mix import MixJob
 from toolkit.model.operations import options_of
 from toolkit.model.options import OptionKind
 from toolkit.runner import Stop, holding_lease
@@ -37,11 +39,29 @@ def holding_targets(store: Store, experiment: Experiment, target: Target, run: s
     Raises:
         ToolkitError: TK-0302 when a live run holds one; TK-0111 for a target that is not known.
     """
-    named = [str(experiment.options[one.name]) for one in options_of(experiment.operation)
-             if one.kind is OptionKind.JOBS]  # fmt: skip
-    targets = {job.target for text in named for job in parse_mix(text).jobs if job.target}
+    targets = {job.target for job in _jobs(experiment) if job.target}
     keys = {target.lease_key, *(find_target(text).target.lease_key for text in sorted(targets))}
     with ExitStack() as held:
         for key in sorted(keys):
             held.enter_context(holding_lease(store, key, run, stop))
         yield
+
+
+def refuse_own_jobs(experiments: Iterable[Experiment]) -> None:
+    """Refuse to approve jobs that run dbatk: their files, databases and names are looked up only as they begin.
+
+    Raises:
+        ToolkitError: TK-0313.
+    """
+    for job in (job for experiment in experiments for job in _jobs(experiment) if job.own):
+        raise ToolkitError(
+            f"no approval holds what job `{job.name}` of the mix runs: its file, database and names may be others"
+            " by then",
+            code="TK-0313",
+            hint="approve its work as a step of a plan; a mix of programs can be approved",
+        )
+
+
+def _jobs(experiment: Experiment) -> list[MixJob]:
+    named = [one.name for one in options_of(experiment.operation) if one.kind is OptionKind.JOBS]
+    return [job for name in named for job in parse_mix(str(experiment.options[name])).jobs]
