@@ -84,6 +84,11 @@ def test_bounds_belong_to_the_range() -> None:
             parse_levels(DEGREE, str(outside))
 
 
+def test_a_number_may_be_written_with_its_unit() -> None:
+    assert parse_levels(PERCENT, "5,10%") == (5, 10)
+    assert parse_levels(BY_NAME["ramp_up"], "0s") == (0,)
+
+
 def test_one_value_is_one() -> None:
     assert parse_value(DEGREE, " 4 ") == 4
     assert parse_value(BY_NAME["compression"], "basic") == "basic"

@@ -154,9 +154,9 @@ def _range(option: Option, part: str) -> Iterator[Level]:
 
 def _one(option: Option, part: str) -> Level:
     if option.kind in _NUMERIC:
-        word = part.lower()
-        if word in option.words:
-            return word
+        if part.lower() in option.words:
+            return part.lower()
+        part = part.removesuffix(option.unit or "")  # `5s` where seconds are meant
         if _NUMBER.fullmatch(part) is None:
             raise _bad_value(option, part)
         return _number(option, float(part) if "." in part else int(part))
