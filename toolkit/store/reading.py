@@ -285,19 +285,34 @@ def _newest(connection: Connection, ref: str) -> str | None:
     """Return the newest run of a label, an operation or all, or one before it; a label may hold a `~` itself."""
     counted = _BEFORE.fullmatch(ref)
     for name, back in ((ref, 0), *(((counted["name"], int(counted["back"])),) if counted else ())):
-        found = list(connection.execute(_of_name(name, back + 1)).scalars())
+        found = (
+            _of_any_name(connection, back)
+            if name == _LAST
+            else list(connection.execute(_of_name(name, back + 1)).scalars())
+        )
         if len(found) > back:
             return str(found[back])
     return None
 
 
+def _of_any_name(connection: Connection, back: int) -> list[str]:
+    """Return the newest runs, as many as are needed; a job of a mix is not what was asked for."""
+    run, parent = schema.run.c.run, schema.run.c.parent_run
+    limit = back + 1
+    while True:
+        rows = [
+            (one[0], one[1]) for one in connection.execute(newest_first(select(run, parent), schema.run, limit))
+        ]
+        above = {of for _, of in rows if of is not None}
+        mixes = set(connection.execute(select(run).where(run.in_(above))).scalars()) if above else set()
+        found = [one for one, of in rows if of not in mixes]
+        if len(found) > back or len(rows) < limit:
+            return found
+        limit *= 8
+
+
 def _of_name(name: str, limit: int) -> Select[tuple[str]]:
     table = schema.run
-    if name == _LAST:
-        # a job of a mix ends before the mix does, and is not what was asked for
-        known = select(table.c.run).alias("known")
-        above = table.c.parent_run.is_(None) | table.c.parent_run.not_in(select(known.c.run))
-        return newest_first(select(table.c.run), table, limit, above)
     own = table.c.label == name
     if name.startswith(_LAST_OF):
         own = or_(own, table.c.operation == name.removeprefix(_LAST_OF))
