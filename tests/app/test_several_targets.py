@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_the_run_that_fails_stops_the_others_and_is_the_error() -> None:
     def fails(*_: object) -> str:
         raise ToolkitError("no such table", code="TK-0204")
 
-    def waits(_: object, stop: Stop, __: object) -> str:
+    def waits(_: object, stop: Stop, *__: object) -> str:
         assert stop.wait(30)
         stopped.append(str(stop.because))
         return "run"
@@ -66,6 +66,23 @@ def test_the_run_that_fails_stops_the_others_and_is_the_error() -> None:
     with pytest.raises(ToolkitError, match="no such table"):
         run_in_turns(EXPERIMENT, {"a": fails, "b": waits}, Stop())
     assert "the run on `a` ended" in stopped[0]
+
+
+def test_nothing_begins_before_all_may_begin() -> None:
+    begun = []
+
+    def refused(*_: object) -> str:
+        raise ToolkitError("production", code="TK-0301")
+
+    def begins(_: object, __: object, ___: object, ready: Callable[[], None]) -> str:
+        ready()
+        begun.append("b")
+        return "run"
+
+    with pytest.raises(ToolkitError, match="production"):
+        run_in_turns(EXPERIMENT, {"a": refused, "b": begins}, Stop())
+    assert begun == []
+    assert run_in_turns(EXPERIMENT, {"a": begins, "b": begins}, Stop()) == {"a": "run", "b": "run"}
 
 
 @pytest.mark.parametrize(

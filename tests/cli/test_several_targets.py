@@ -46,6 +46,7 @@ def test_a_target_that_fails_stops_the_other_and_leaves_nothing(dbatk: Dbatk, ur
     answer = dbatk(*LINE, "--repeat", "2")
     assert (answer.status, "does not exist" in answer.err) == (1, True)
     assert tables("small.duckdb") == ["small"]
+    assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ class _Side:
     arguments: Arguments
     file: Path | None
 
-    def __call__(self, own: Experiment, stop: Stop, in_turns: Callable[[Guarding], Guarding]) -> str:
+    def __call__(
+        self, own: Experiment, stop: Stop, in_turns: Callable[[Guarding], Guarding], ready: Callable[[], None]
+    ) -> str:
         from toolkit.app.maintenance.run_guards import guarding
         from toolkit.app.runs.execute import start
         from toolkit.app.targets import fitted
@@ -87,6 +89,7 @@ class _Side:
                 policy=self.resolved.policy,
                 stop=stop,
                 guarding=in_turns(guarding(self.resolved, self)),
+                ready=ready,
             )
 
     def emit(self, event: Event) -> None:

@@ -83,6 +83,7 @@ def start(
     stop: Stop | None = None,
     under: str | None = None,
     guarding: Guarding = _unguarded,
+    ready: Callable[[], None] = lambda: None,
 ) -> str:
     """Run an experiment and return the run's id; outcomes of trials are in the store, not exceptions.
 
@@ -96,6 +97,7 @@ def start(
         stop: asked between and during trials; signals set it when this is the main thread.
         under: the execution of a plan that this run is part of; it holds the target's lease.
         guarding: watches the guards of the run.
+        ready: called when nothing refuses the run any more, just before it is stored.
 
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
@@ -112,6 +114,7 @@ def start(
         _check_scripts(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = head_of(planning, run, target.engine, database_of(planning.facts, target), under)
+        ready()
         launch.stop.refuse_if_disowned()
         store.create_run(head)
         with (

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from toolkit.app.environments import environment_of_run
 from toolkit.app.runs.execute import Guarding
@@ -38,8 +39,11 @@ _MOST_NAMED, _LONGEST = 12, 40
 _RELEASE = "server.version"
 _BETWEEN = re.compile(r",\s*(?=[A-Za-z][A-Za-z0-9_.+-]*(?:://|,|$))", re.ASCII)
 
-Side = Callable[[Experiment, Stop, Callable[[Guarding], Guarding]], str]
-"""Runs the experiment on one target and returns the run's id; what it is given wraps its guards."""
+Side = Callable[[Experiment, Stop, Callable[[Guarding], Guarding], Callable[[], None]], str]
+"""Runs the experiment on one target and returns the run's id.
+
+What it is given wraps its guards, and waits, before it begins, until nothing refuses any of the others.
+"""
 
 
 def names_of(text: str, profiles: Callable[[], Mapping[str, object]]) -> tuple[str, ...]:
@@ -91,9 +95,26 @@ class Turns:
     names: Sequence[str]
     _turn: int = 0
     _at_work: str | None = None
+    _ready: set[str] = field(default_factory=set)
     _arrived: set[str] = field(default_factory=set)
     _gone: set[str] = field(default_factory=set)
     _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def meet(self, name: str, stop: Stop) -> None:
+        """Wait until all runs may begin.
+
+        Raises:
+            ToolkitError: TK-0130 where another one was refused, or why this one is to stop.
+        """
+        with self._changed:
+            self._ready.add(name)
+            self._changed.notify_all()
+            while not {*self.names} <= self._ready:
+                if stop.requested or self._gone:
+                    raise stop.because or ToolkitError(
+                        "nothing was begun: another target was refused", code="TK-0130"
+                    )
+                self._changed.wait(_TICK_SECONDS)
 
     def take(self, name: str, stop: Stop) -> None:
         """Give the turn away and wait for the next one, until the run is asked to stop."""
@@ -163,7 +184,8 @@ def run_in_turns(experiment: Experiment, sides: Mapping[str, Side], stop: Stop) 
     def work(name: str, side: Side) -> None:
         try:
             own = replace(experiment, target=name, label=None)
-            runs[name] = side(own, stops[name], lambda guards: taking_turns(turns, name, guards))
+            in_turns = partial(taking_turns, turns, name)
+            runs[name] = side(own, stops[name], in_turns, partial(turns.meet, name, stops[name]))
         except BaseException as error:  # noqa: BLE001 (raised again below, in the thread that waits)
             failed.append((name, error))
         finally:
