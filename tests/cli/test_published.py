@@ -67,7 +67,7 @@ def test_a_published_table_comes_out_as_published_and_with_its_doubt(dbatk: Dbat
     advice = json.loads(dbatk("advise", name, "--json").out)
     assert advice["recommended"] is None
     if not TABLES[name]:
-        assert "a single execution does not show the spread" in said
+        assert "a single trial does not show the spread" in said
     for one, other, ratio, words in TABLES[name]:
         (pair,) = json.loads(dbatk("compare", f"{name}/{one}", f"{name}/{other}", "--json").out)["pairs"]
         assert (pair["ratio"], pair["verdict"]) == (pytest.approx(ratio, abs=ROUNDED), "inconclusive")
