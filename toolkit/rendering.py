@@ -22,7 +22,7 @@ from toolkit.model.steps import Step, added, spell_on_host, spell_program, toget
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, StepKind
 
-_KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\([A-Z0-9 ]{1,60}\))?")
+_KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\((?:\d{1,3}|DEGREE [A-Z0-9]{1,7} INSTANCES [A-Z0-9]{1,7})\))?")
 _LINE_END = "\0"
 """Stands for a line end inside a value while the template's own lines are tidied; no statement holds a NUL."""
 _HEADER = re.compile(r"\A\s*(?:--[^\n]*\n)*")

@@ -187,3 +187,11 @@ def test_a_program_that_nobody_can_read_is_ended(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(RuntimeError):
         said(python("import time; time.sleep(600)"))
     assert not [each for each in psutil.Process().children() if "import time; time.sleep(600)" in each.cmdline()]
+
+
+def test_messages_are_english_whatever_the_user_has_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LC_ALL would outrank LC_MESSAGES; what it says of the rest still holds."""
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("LC_TIME", "C")
+    show = "import os; print(*(os.environ.get(n) for n in ('LC_ALL', 'LC_TIME', 'LC_MESSAGES', 'LANG')))"
+    assert said(python(show)) == ["None None C de_DE.UTF-8"]

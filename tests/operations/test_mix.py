@@ -24,6 +24,7 @@ from toolkit.cli.operations import experiment_of
 from toolkit.cli.parameters import Arguments
 from toolkit.design.file import dump_experiment, load_experiment, parse_experiment
 from toolkit.design.mix import parse_mix
+from toolkit.design.plan_file import load_plan
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import Mix, MixJob, RanJob, StartedJob, busiest, jobs_of, longest_chain, waited_for_a_turn
@@ -275,3 +276,41 @@ def test_operations_are_runs_of_their_own_below_the_mix(
     with duckdb.connect(str(tmp_path / "d.duckdb")) as made:
         assert made.execute("SELECT count(*) FROM made_a, made_b").fetchall() == [(1_000_000,)]
     capsys.readouterr()
+
+
+def test_what_is_kept_of_a_mix_names_files_by_their_paths_and_reads_none_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "one.toml"
+    other.write_text('[experiment]\noperation = "ctas"\ntarget = "duckdb:///d"\nsource = "t"\ntable = "m"\n')
+    load = 'operation = "load"\ntarget = "duckdb:///d"\nfiles = ["rows.csv"]\ntable = "t"\n'
+    monkeypatch.chdir(tmp_path)
+    text = f'[[job]]\nname = "a"\nfile = "one.toml"\n[[job]]\nname = "b"\n{load}'
+    kept = str(asked(tmp_path, text).options["jobs"])
+    other.unlink()
+    monkeypatch.chdir("/")
+    first, second = parse_mix(kept).jobs
+    assert (first.target, first.argv[-1]) == ("duckdb:///d", str(other))
+    assert str(tmp_path / "rows.csv") in second.argv
+
+
+def test_a_target_that_one_process_at_a_time_opens_is_named_by_one_url(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path))
+    (tmp_path / "targets.toml").write_text(f'[targets.dwh]\nurl = "duckdb:///{tmp_path}/d.duckdb"\n')
+    (tmp_path / "targets.toml").chmod(0o600)
+    made = '[[job]]\nname = "a"\noperation = "ctas"\ntarget = "dwh"\nsource = "t"\ntable = "m"\ncopies = 2\n'
+    with pytest.raises(ToolkitError, match="which one process at a time can open"):
+        ran(store, asked(tmp_path, made))
+
+
+def test_a_mix_in_a_plan_runs_programs_only(tmp_path: Path) -> None:
+    made = '[[job]]\nname = "a"\noperation = "ctas"\ntarget = "dwh"\nsource = "t"\ntable = "m"\n'
+    plan = tmp_path / "night.toml"
+    plan.write_text('[plan]\nname = "n"\ntarget = "host://"\n[[step]]\noperation = "mix"\njobs = "mix.toml"\n')
+    mix_file(tmp_path, made)
+    with pytest.raises(ToolkitError, match="a mix in a plan runs programs only"):
+        load_plan(plan)
+    mix_file(tmp_path, job("a"))
+    assert load_plan(plan).steps[0].operation == "mix"

@@ -230,7 +230,7 @@ def test_no_change_is_made_where_the_undo_script_cannot_be_written(tmp_path: Pat
         (trial,) = store.load_run(store.resolve("last")).trials
         assert (trial.outcome.value, trial.error_code) == ("failed", "TK-0405")
         assert wreck.look(standin) == before
-        assert not any("REBUILD" in text for text in standin.statements)
+        assert not any(text.startswith("ALTER INDEX") for text in standin.statements)
 
 
 @pytest.mark.parametrize("operation", thinned(_OPTIONS, 4))

@@ -32,6 +32,11 @@ def test_a_session_is_told_by_who_it_is_how_long_and_what_it_did() -> None:
     )
 
 
+def test_a_statement_that_is_made_to_take_long_to_read_is_read_at_once() -> None:
+    """Nested ways to read the same comments would double with each of them."""
+    assert told(row(state="active", statement="/**/" * 200 + "(select 1)")).endswith("61.0 s)")
+
+
 def test_others_that_block_are_counted_once_each() -> None:
     assert told(row(), row(blocker="13"), row(blocker="13"), row()).endswith(" and 1 other session")
     assert told(row(), row(blocker="13"), row(blocker="14")).endswith(" and 2 other sessions")

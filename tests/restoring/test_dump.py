@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -41,6 +44,36 @@ def test_a_dump_is_restored_compared_and_removed(postgresql: Place, made: Path) 
     assert told["make_seconds"] > 0
     assert 0 <= told["recovery_point_age_seconds"] < 3600
     assert postgresql.left() == []
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_the_recovery_point_is_right_in_any_zone(
+    postgresql: Place, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, sealed: bool
+) -> None:
+    """A dump holds the time of a clock without its zone: UTC in ours, that of the host in any other."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        if sealed:
+            made = request.getfixturevalue("made")
+        else:
+            made = postgresql.folder / "by hand"
+            server: Server = request.getfixturevalue("loaded")
+            subprocess.run(
+                [f"{server.bin_dir}/pg_dump", "-Fd", "-f", str(made), "-n", "restoring", "-h", server.host, "-p",
+                 str(server.port), "-U", server.user, server.database],
+                check=True,
+            )  # fmt: skip
+        status, document = postgresql.restore(made, "--method", "pg_dump", "--rpo", "1h")
+        assert status == 0, reason(document)
+        assert metrics(document)["recovery_point_age_seconds"] < 3600
+        assert metrics(document)["proved"] == sealed
+        point = next(each for each in trial(document)["metrics"] if each["name"] == "recovery_point_age_seconds")  # type: ignore[attr-defined]
+        told = datetime.strptime(point["source"], "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC)
+        assert abs(datetime.now(UTC) - told) < timedelta(hours=1)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_sessions_are_swept_and_those_without_a_table_are_not_granted(postgresql: Place, made: Path) -> None:

@@ -31,6 +31,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from toolkit.design.build import General, build_experiment
 from toolkit.design.file import load_experiment
@@ -91,21 +92,31 @@ def mix_in(document: TomlDocument, folder: Path) -> str:
     """Return `[mix]` and the `[[job]]` of a document as the text that is kept; see `read_mix`."""
     import tomli_w
 
-    _mix(document, folder)
     jobs = [
-        {**each, "file": str((folder / str(each["file"])).absolute())} if "file" in each else each
-        for each in _tables(document)
+        {**_resolved(each, folder), **({"target": job.target} if "file" in each else {})}
+        for each, job in zip(_tables(document), _mix(document, folder).jobs, strict=True)
     ]
     head = {_HEAD: document.data[_HEAD]} if _HEAD in document.data else {}
     return tomli_w.dumps({**head, _TABLE: jobs}, multiline_strings=True)
 
 
+def _resolved(given: Mapping[str, object], folder: Path) -> dict[str, object]:
+    """Return a job whose files are named by their whole paths, wherever it is read again."""
+    found = dict(given)
+    if "file" in given:
+        found["file"] = str((folder / str(given["file"])).absolute())
+    for option in every_option().values():
+        if option.kind is OptionKind.FILES and option.key in given:
+            found[option.key] = list(cast("tuple[str, ...]", check_value(option, given[option.key])))
+    return found
+
+
 def parse_mix(text: str) -> Mix:
-    """Read the text of a mix; see `read_mix`."""
-    return _mix(parse_document(text, "mix"), Path())
+    """Read the text of a mix that is kept; see `read_mix`. Files that it names are not read again."""
+    return _mix(parse_document(text, "mix"), Path(), kept=True)
 
 
-def _mix(document: TomlDocument, folder: Path) -> Mix:
+def _mix(document: TomlDocument, folder: Path, *, kept: bool = False) -> Mix:
     check_no_secret(document)
     for name in document.data:
         if name not in (_HEAD, _TABLE, *_OF_EXPERIMENTS):
@@ -113,7 +124,9 @@ def _mix(document: TomlDocument, folder: Path) -> Mix:
                 f"unknown table `{name}` in a mix", table=name, hint="write `[mix]` and `[[job]]`"
             )
     options, seed = _head(document)
-    jobs = tuple(_Reader(document, folder, number, each).job() for number, each in enumerate(_tables(document)))
+    jobs = tuple(
+        _Reader(document, folder, number, each, kept=kept).job() for number, each in enumerate(_tables(document))
+    )
     _check_names(document, jobs)
     mix = Mix(jobs, options, seed)
     _check_count(document, mix)
@@ -166,8 +179,11 @@ def _check_programs(commands: Sequence[Sequence[str]], options: Mapping[str, Opt
 class _Reader:
     """Reads one `[[job]]`."""
 
-    def __init__(self, document: TomlDocument, folder: Path, number: int, given: Mapping[str, object]) -> None:
+    def __init__(
+        self, document: TomlDocument, folder: Path, number: int, given: Mapping[str, object], *, kept: bool
+    ) -> None:
         self._document, self._folder, self._number, self._given = document, folder, number, given
+        self._kept = kept
 
     def job(self) -> MixJob:
         name = self._name()
@@ -176,6 +192,8 @@ class _Reader:
             raise self._wrong(f"the job `{name}` needs one of {_among(_WHAT)}", "say what it runs", what)
         own = what[0] != "command"
         rest = {key: value for key, value in self._given.items() if key not in _KEYS}
+        if self._kept and what[0] == "file":
+            rest.pop("target", None)
         if rest and what[0] != "operation":
             key = next(iter(rest))
             raise self._wrong(f"unknown key `{key}` of a job", did_you_mean(key, _KEYS), [key], "TK-0101")
@@ -263,6 +281,8 @@ class _Reader:
     def _file(self) -> tuple[tuple[str, ...], str]:
         with self._at("file"):
             path = (self._folder / read_text("file", self._given["file"])).absolute()
+            if self._kept:
+                return ("dbatk", "run", str(path)), str(self._given.get("target", ""))
             experiment = load_experiment(path)
             if declaration(experiment.operation).free_factors or experiment.operation == _HEAD:
                 raise _no_job(experiment.operation)

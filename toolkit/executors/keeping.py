@@ -33,6 +33,8 @@ from toolkit.model.words import Effect
 _TICK_SECONDS = 0.1
 _TIMEOUTS = ((0.0, signal.SIGINT), (10.0, signal.SIGTERM), (15.0, signal.SIGKILL))
 """After how long which signal is sent to a program that is to end."""
+_OWN_TIMEOUTS = ((0.0, signal.SIGINT), (300.0, signal.SIGKILL))
+"""The same of one of dbatk's own: it puts back what it changed, and a second signal would end it at once."""
 _READ_SECONDS = 10.0
 _BEGIN_SECONDS = 60.0
 _SHORTEST_SECRET = 3
@@ -82,12 +84,14 @@ class _Keeper:
     lock: threading.Lock = field(default_factory=threading.Lock)
     asked: float | None = None
     sent: list[int] = field(default_factory=list)
+    own: bool = False
+    """Whether it keeps one of dbatk's own."""
 
     def escalate(self) -> None:
         """Send the next signal that is due to the program that it keeps."""
         with self.lock:
             self.asked = self.asked or time.monotonic()
-            for seconds, number in _TIMEOUTS:
+            for seconds, number in _OWN_TIMEOUTS if self.own else _TIMEOUTS:
                 if time.monotonic() - self.asked >= seconds and number not in self.sent:
                     self.sent.append(number)
                     with contextlib.suppress(OSError):
@@ -162,7 +166,7 @@ class KeptPrograms:
 
     def _answer(self, step: Step, program: Program, order: dict[str, object], secrets: dict[str, str]) -> Answer:
         output = Output()
-        with self._taken(ends_all=program.ends_all) as kept:
+        with self._taken(ends_all=program.ends_all, own=program.own) as kept:
             told = self._told(kept, step, order, output)
             asked = kept.asked is not None
         if "begun" not in told:
@@ -208,13 +212,13 @@ class KeptPrograms:
         return told
 
     @contextlib.contextmanager
-    def _taken(self, *, ends_all: bool) -> Iterator[_Keeper]:
+    def _taken(self, *, ends_all: bool, own: bool) -> Iterator[_Keeper]:
         """Take a keeper for one program; one that is gone is not used again."""
         with self._lock:
             idle = self._idle[ends_all]
             kept = idle.pop() if idle else None
         kept = kept or self._begin_keeper(ends_all=ends_all)
-        kept.asked, kept.sent = None, []
+        kept.asked, kept.sent, kept.own = None, [], own
         with self._lock:
             self._running.append(kept)
         try:
@@ -291,7 +295,7 @@ def _scrub(text: str, secrets: dict[str, str]) -> str:
 
 
 def _argv(step: Step, program: Program) -> list[str]:
-    return [sys.executable, "-m", "toolkit", *step.argv[1:]] if program.own else list(step.argv)
+    return [sys.executable, "-P", "-m", "toolkit", *step.argv[1:]] if program.own else list(step.argv)
 
 
 def _path(step: Step, program: Program, environment: dict[str, str]) -> str:

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -243,8 +243,17 @@ def _answer(step: Step, answer: Answer, running: _Running, judge: Judge) -> Answ
 
 def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
     """Return what the program sees: our environment without our own secrets, and messages in English."""
-    ours = {"LC_MESSAGES": "C", RUN_VARIABLE: run}
-    return {**_inherited(step), **ours, **access.environment, **access.secrets, **step.environment}
+    ours = {RUN_VARIABLE: run}
+    return {**_in_english(_inherited(step)), **ours, **access.environment, **access.secrets, **step.environment}
+
+
+def _in_english(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Let messages be English, which are read; LC_ALL would outrank that, and is what the rest follows."""
+    every = inherited.get("LC_ALL")
+    if every:
+        kept = {name: value for name, value in inherited.items() if not name.startswith("LC_")}
+        inherited = {**kept, "LANG": every}
+    return {**inherited, "LC_MESSAGES": "C"}
 
 
 def _inherited(step: Step) -> dict[str, str]:

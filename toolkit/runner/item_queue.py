@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from toolkit.model.steps import TimedItem
 from toolkit.runner.stop import Stop
@@ -39,7 +39,7 @@ class ItemQueue:
             self._wait()
         with self._changed:
             while self._items and not (self._closed or self._stop.requested):
-                possible = [each for each in self._possible() if self._stop.fits(each.label)]
+                possible = self._possible()
                 if not possible:
                     break
                 passed = time.perf_counter() - self._origin
@@ -57,12 +57,12 @@ class ItemQueue:
     def _is_free(self, item: TimedItem) -> bool:
         return item.apart not in self._busy and self._open.isdisjoint(item.needs)
 
-    def _possible(self) -> Iterable[TimedItem]:
-        """Yield the items of which nothing that they need, directly or through others, has failed."""
-        lost = set(self._failed)
+    def _possible(self) -> list[TimedItem]:
+        """Return the items that fit and need nothing, directly or through others, that failed or does not fit."""
+        lost = self._failed | {each.label for each in self._items if not self._stop.fits(each.label)}
         while more := {each.label for each in self._items if not lost.isdisjoint(each.needs)} - lost:
             lost |= more
-        return (each for each in self._items if each.label not in lost)
+        return [each for each in self._items if each.label not in lost]
 
     def put_back(self, item: TimedItem) -> bool:
         """Let an item come back after all others; False when nothing more is begun."""

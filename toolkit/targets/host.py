@@ -6,6 +6,7 @@ import os
 import platform
 import sqlite3
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.values import Scalar
@@ -90,7 +91,17 @@ def _cpus() -> str | None:
     """Return the numbers of the CPUs that programs begun here may run on; None where the system binds none."""
     if not hasattr(os, "sched_getaffinity"):
         return None
-    return ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    return ",".join(map(str, sorted(os.sched_getaffinity(0), key=_place)))
+
+
+def _place(cpu: int) -> tuple[int, int, int]:
+    """Return package, core and number of a CPU, so that the threads of a core stand beside each other."""
+    folder = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
+    try:
+        package, core = (int((folder / name).read_text()) for name in ("physical_package_id", "core_id"))
+    except (OSError, ValueError):
+        package = core = 0
+    return package, core, cpu
 
 
 def open_target(access: Access) -> HostTarget:

@@ -12,6 +12,7 @@ from toolkit.app.targets import find_target
 from toolkit.design.mix import parse_mix
 from toolkit.errors import ToolkitError
 from toolkit.executors.programs import RUN_VARIABLE
+from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import MixJob
 from toolkit.model.operations import options_of
@@ -37,10 +38,19 @@ def holding_targets(store: Store, experiment: Experiment, target: Target, run: s
     """Hold the lease of the target of a run, and those of the targets of its jobs.
 
     Raises:
-        ToolkitError: TK-0302 when a live run holds one; TK-0111 for a target that is not known.
+        ToolkitError: TK-0302 when a live run holds one; TK-0111 for a target that is not known; TK-0107 for one
+            that one process at a time can open, and whose jobs cannot be told by their URL.
     """
-    targets = {job.target for job in _jobs(experiment) if job.target}
-    keys = {target.lease_key, *(find_target(text).target.lease_key for text in sorted(targets))}
+    found = {text: find_target(text).target for text in sorted({job.target for job in _jobs(experiment)} - {""})}
+    for text, one in found.items():
+        alike = [other for other, each in found.items() if each.lease_key == one.lease_key]
+        if engines()[one.engine].embedded and ("://" not in text or len(alike) > 1):
+            raise ToolkitError(
+                f"jobs of the mix open `{text}`, which one process at a time can open",
+                code="TK-0107",
+                hint="name it by one URL in all of its jobs, so that they go one after another",
+            )
+    keys = {target.lease_key, *(each.lease_key for each in found.values())}
     with ExitStack() as held:
         for key in sorted(keys):
             held.enter_context(holding_lease(store, key, run, stop))

@@ -20,9 +20,9 @@ _BUSY = frozenset({"55P03"})
 _PREPARED = "0"
 _CLIENT = "client backend"
 _KIND = re.compile(
-    r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/|(?:BEGIN|START)\b[\w\s,]*;)*([A-Z]{1,20})\b", re.DOTALL | re.IGNORECASE
+    r"(?>(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/|(?:BEGIN|START)\b[\w\s,]*;)*)([A-Z]{1,20})\b", re.DOTALL | re.IGNORECASE
 )
-"""The first word of a statement, past comments and a BEGIN that was sent with it."""
+"""The first word of a statement, past comments and a BEGIN sent with it; atomic, for the text is foreign."""
 _LONGEST_NAME = 63
 
 

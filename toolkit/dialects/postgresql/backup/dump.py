@@ -126,7 +126,7 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Spell the command line."""
+    """Spell the command line; the dump holds its time as a clock shows it, without a zone: that of UTC here."""
     argv = (
         path_to(DUMP, facts), "--format=directory", f"--jobs={work.degree}",
         f"--compress={_compress(work, facts)}", f"--file={content_of(work.object)}",
@@ -136,7 +136,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (
         Call(
             DUMP, kind=StepKind.COMMAND, session=Role.WORKER, effect=Effect.CHANGES, object=work.object, argv=argv,
-            environment={} if name is None else {"PGDATABASE": str(name)}, access=ACCESS,
+            environment={"TZ": "UTC"} if name is None else {"TZ": "UTC", "PGDATABASE": str(name)}, access=ACCESS,
         ),
     )  # fmt: skip
 

@@ -154,10 +154,17 @@ def phases(kept: Kept) -> Mapping[str, int]:
 
 
 def point(kept: Kept) -> datetime | None:
-    """Return when the dump began: it has all that was committed by then."""
+    """Return when the dump began: it has all that was committed by then.
+
+    A dump holds what the clock showed where it was made, without a zone (`WriteHead` of pg_backup_archiver.c): UTC
+    where dbatk made it, which its checksums show; for any other the zone of this host is taken.
+    """
     lines = (str(row.get("line") or "") for row in kept.get(_LIST, ()))
     found = next((match[1] for line in lines if (match := _CREATED.match(line))), None)
-    return None if found is None else datetime.fromisoformat(found).replace(tzinfo=UTC)
+    if found is None:
+        return None
+    shown = datetime.fromisoformat(found)
+    return shown.replace(tzinfo=UTC) if proof(kept) else shown.astimezone(UTC)
 
 
 def another(kept: Kept) -> str | None:
