@@ -14,11 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.tiers import examples
-from toolkit.design.approval import approval_path, differences, dump_approval, load_approval, plan_values
+from toolkit.design.approval import (
+    approval_path,
+    differences,
+    dump_approval,
+    experiment_values,
+    load_approval,
+    plan_values,
+)
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Approval, Approved
+from toolkit.model.experiment import Experiment
+from toolkit.model.words import Mode
 
 PLAN: Mapping[str, object] = {
     "plan": {
@@ -118,6 +127,12 @@ def test_a_default_that_is_written_out_is_the_same_plan() -> None:
     plain = '[plan]\nname = "n"\ntarget = "d"\n[[step]]\noperation = "stats-gather"\ntable = "t"\n'
     full = plain.replace('"d"\n', '"d"\nconcurrency = 1\nat_deadline = "stop"\n') + "retries = 0\nneeds = []\n"
     assert meaning(full) == meaning(plain)
+
+
+def test_an_experiment_without_a_search_is_approved_as_before_there_were_any() -> None:
+    sweep = Experiment("dwh", "ctas", {}, (), Mode.MEASUREMENT)
+    assert "experiment search" not in experiment_values(sweep)
+    assert experiment_values(replace(sweep, search=True))["experiment search"] is True
 
 
 def test_the_order_of_steps_and_names_with_dots_are_part_of_it() -> None:

@@ -19,6 +19,8 @@ _NOT_MEANT = frozenset({"text"})
 """Fields of a plan that say how it was written."""
 _NAMES = frozenset({"seed", "label", "only"})
 """Fields of an experiment that distinguish one run from another, or that no file sets."""
+_LATER = {"search": False}
+"""Fields that approvals given earlier do not have: left out at the value that they stand for."""
 FORMAT = 2
 _LONGEST = 60
 _CONSENT = "run "
@@ -44,8 +46,9 @@ def experiment_values(experiment: Experiment) -> dict[str, Value]:
     """Return an experiment as keys and values: `experiment repeat`, `experiment factors.degree.levels`."""
     values: dict[str, Value] = {}
     for each in fields(experiment):
-        if each.name not in _NAMES:
-            values.update(_flat(f"experiment {each.name}", getattr(experiment, each.name)))
+        value = getattr(experiment, each.name)
+        if each.name not in _NAMES and _LATER.get(each.name) != value:
+            values.update(_flat(f"experiment {each.name}", value))
     return values
 
 
