@@ -29,7 +29,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -47,13 +47,13 @@ from toolkit.design.head import (
 from toolkit.design.levels import check_value
 from toolkit.design.plan_file import circle_of
 from toolkit.design.programs import check_no_secret_in, exit_statuses, variables
+from toolkit.design.typed import typed, typed_levels
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse_document, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.mix import MOST_JOBS, Mix, MixJob, jobs_of
 from toolkit.model.operations import declaration, every_option, operations
 from toolkit.model.options import Option, OptionKind
-from toolkit.model.values import Level, spell_level
 from toolkit.model.words import OperationName
 
 _TABLE, _HEAD = "job", "mix"
@@ -65,8 +65,6 @@ _ARRIVALS = ("begin", "every", "poisson", "at", "after")
 _OF_PROGRAMS = ("cwd", "stdin", "env", "allow_exit", "fail_if_output")
 _KEYS = ("name", "group", "copies", "not_production", *_WHAT, *_ARRIVALS, *_OF_PROGRAMS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
-_NOT_TYPED = frozenset({OptionKind.QUERY, OptionKind.TRANSACTIONS, OptionKind.JOBS, OptionKind.ARGUMENTS})
-"""Options whose value is a text that no command line has."""
 _DAY = 86_400.0
 
 
@@ -308,7 +306,7 @@ class _Reader:
             if several:
                 raise ToolkitError(f"`{several}` has several levels", code="TK-0107", hint="a job has one of each")
             build_experiment(name, reader.options, reader.levels, General(target=target))
-            words = [*_typed(reader.options), *_typed_levels(reader.levels)]
+            words = [*typed(reader.options), *typed_levels(reader.levels)]
         return ("dbatk", *declaration(name).command, "-t", target, *words), target
 
     def _read(self, key: str) -> OptionValue:
@@ -349,34 +347,6 @@ def _list(key: str, value: object) -> list[object]:
     if not isinstance(value, list) or not value:
         raise ToolkitError(f"`{key}` must be a list of durations", code="TK-0102", hint='`at = ["0s", "5s"]`')
     return value
-
-
-def _typed(options: Mapping[str, OptionValue]) -> Iterator[str]:
-    """Spell options as typed."""
-    for name, value in options.items():
-        option = every_option()[name]
-        if option.kind in _NOT_TYPED:
-            raise ToolkitError(
-                f"`{option.key}` cannot stand in a mix",
-                code="TK-0107",
-                hint='put it into an experiment file, and name that: `file = "x.toml"`',
-            )
-        if option.kind is OptionKind.FLAG:
-            yield from (option.flag,) if value else ()
-        elif option.kind is OptionKind.FILES:
-            yield from map(str, value if isinstance(value, tuple) else ())
-        elif isinstance(value, tuple):
-            joined = option.kind in (OptionKind.NAMES, OptionKind.PATHS)
-            for one in (",".join(value),) if joined else value:
-                yield from (option.flag, one)
-        else:
-            yield from (option.flag, str(value))
-
-
-def _typed_levels(levels: Mapping[str, tuple[Level, ...]]) -> Iterator[str]:
-    for name, (level,) in levels.items():
-        option = every_option()[name]
-        yield from (option.flag,) if level is True else (option.flag, spell_level(level))
 
 
 # -- between jobs -------------------------------------------------------------------------------------------------

@@ -103,17 +103,15 @@ def start(
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
     """
     run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    under = under or mix_above(store, target)
-    launch = _launch(run, target, store, approvals, events, policy, stop, under)
+    launch = _launch(run, target, store, approvals, events, policy, stop, under or mix_above(store, target))
     launch.check_experiment(experiment)
     with launch.session():
         launch = launch.ruled(experiment)
         planning = launch.read_planning(experiment)
         launch.check_production(planning.facts)
         _check(planning, launch)
-        _check_scripts(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
-        head = head_of(planning, run, target.engine, database_of(planning.facts, target), under)
+        head = head_of(planning, run, target.engine, database_of(planning.facts, target), launch.under)
         ready()
         launch.stop.refuse_if_disowned()
         store.create_run(head)
@@ -271,7 +269,7 @@ def _check(
     Args:
         planning: the run.
         launch: its beginning or resumption.
-        left: the trials to run; all if not given.
+        left: the trials to run; all, and their scripts, if not given.
         made: labels of a job's items that are done.
     """
     check_plan(planning)
@@ -282,6 +280,8 @@ def _check(
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning.scripts, launch.dialect, launch.sessions, planning.facts)
     backup_client.check(planning, launch.sessions, launch.target)
+    if left is None:
+        _check_scripts(planning, launch)
 
 
 def _check_scripts(planning: PlanningContext, launch: _Launch) -> Bill | None:
