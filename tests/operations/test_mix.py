@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -28,10 +29,14 @@ from toolkit.design.plan_file import load_plan
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import Mix, MixJob, RanJob, StartedJob, busiest, jobs_of, longest_chain, waited_for_a_turn
-from toolkit.model.records import RunRecord
-from toolkit.model.words import Outcome
+from toolkit.model.protocols import OutputLine
+from toolkit.model.records import Artifact, RunRecord
+from toolkit.model.steps import Program, Step, TimedItem
+from toolkit.model.words import Outcome, StepKind
 from toolkit.report.render import text_report
 from toolkit.report.view import run_view
+from toolkit.runner.clock import ItemResult, TimedResult
+from toolkit.runner.evidence import keep_programs
 from toolkit.store import open_store
 from toolkit.store.store import Store
 
@@ -314,3 +319,20 @@ def test_a_mix_in_a_plan_runs_programs_only(tmp_path: Path) -> None:
         load_plan(plan)
     mix_file(tmp_path, job("a"))
     assert load_plan(plan).steps[0].operation == "mix"
+
+
+def test_the_run_of_a_job_is_one_below_the_mix_whatever_others_its_output_names(tmp_path: Path) -> None:
+    """A job that is refused names who holds its target, and its own run, if any, only afterwards."""
+    stranger, own = "20261121-051342-aaaa", "20261121-051343-bbbb"
+    lines = (OutputLine(0.0, f"run {stranger} holds the target"), OutputLine(0.1, f"run {own}, a job"))
+    step = Step("program", "", kind=StepKind.COMMAND, argv=("dbatk",), program=Program(own=True))
+    items = tuple(
+        ItemResult(TimedItem(name, (step,)), 0, 0.0, 1.0, lines=said, programs=({"exit_status": 0},))
+        for name, said in (("a", lines), ("b", lines[:1]))
+    )
+    kept: list[Artifact] = []
+    below = SimpleNamespace(
+        children_of=lambda _: [SimpleNamespace(run=own)], keep_artifact=lambda _, one: kept.append(one)
+    )
+    keep_programs(SimpleNamespace(store=below, run="mix"), 1, TimedResult(1.0, items))  # type: ignore[arg-type]
+    assert [row["run"] for row in json.loads(kept[0].content)["programs"]] == [own, None]

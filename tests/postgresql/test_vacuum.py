@@ -20,6 +20,7 @@ Session = psycopg.Connection[tuple[object, ...]]
 
 @pytest.fixture
 def session(postgresql_server: Server, postgresql_schema: str) -> Iterator[Session]:
+    postgresql_server.end_others()
     with postgresql_server.connect() as opened:
         opened.execute(f"SET search_path = {postgresql_schema}")
         opened.execute("SET min_parallel_index_scan_size = 0")

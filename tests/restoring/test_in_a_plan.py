@@ -15,18 +15,28 @@ from toolkit.cli.main import main
 from toolkit.store import open_store
 
 
-def test_a_plan_restores_and_its_report_shows_when(
-    place_of: Callable[..., Place], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def shop(tmp_path: Path) -> str:
+    """The URL of a database with one table."""
     file = tmp_path / "shop.duckdb"
     with duckdb.connect(str(file)) as session:
         session.execute("CREATE TABLE orders AS SELECT i AS id FROM range(100) AS t(i)")
-    place = place_of("-t", f"duckdb:///{file}")
+    return f"duckdb:///{file}"
+
+
+@pytest.fixture
+def place(place_of: Callable[..., Place], shop: str) -> Place:
+    return place_of("-t", shop)
+
+
+def test_a_plan_restores_and_its_report_shows_when(
+    place: Place, shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, document = place.run("backup", "run", "--destination", str(place.folder), "--tag", "sunday")
     assert status == 0, document
     plan = tmp_path / "night.toml"
     plan.write_text(
-        f'[plan]\nname = "night"\ntargets = ["duckdb:///{file}"]\n[[step]]\nname = "prove"\n'
+        f'[plan]\nname = "night"\ntargets = ["{shop}"]\n[[step]]\nname = "prove"\n'
         f'operation = "restore-try"\nbackup = "{place.folder / "sunday"}"\n'
         f'destination = "{place.scratch}"\ntables = "orders"\nrpo = "1d"\n'
     )
@@ -40,15 +50,11 @@ def test_a_plan_restores_and_its_report_shows_when(
 
 
 def test_a_plan_warns_when_no_restore_has_proved_a_backup_for_too_long(
-    place_of: Callable[..., Place], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    place: Place, shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "shop.duckdb"
-    with duckdb.connect(str(file)) as session:
-        session.execute("CREATE TABLE orders AS SELECT i AS id FROM range(100) AS t(i)")
-    place = place_of("-t", f"duckdb:///{file}")
     plan = tmp_path / "night.toml"
     text = (
-        f'[plan]\nname = "night"\ntargets = ["duckdb:///{file}"]\nproved_within = "8d"\n'
+        f'[plan]\nname = "night"\ntargets = ["{shop}"]\nproved_within = "8d"\n'
         '[[step]]\noperation = "stats-gather"\ntable = "orders"\n'
     )
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
-from toolkit.design.mix import parse_mix
+from toolkit.design.mix import mix_of
 from toolkit.model.mix import RanJob, StartedJob, jobs_of, longest_chain, waited_for, waited_for_a_turn
-from toolkit.model.operations import options_of
-from toolkit.model.options import OptionKind
 from toolkit.model.records import PROGRAMS, ItemRecord, RunRecord, TrialRecord
 from toolkit.model.steps import added
 from toolkit.model.values import Scalar
@@ -68,13 +66,13 @@ class JobGroup:
 def mix_trial(run: RunRecord) -> MixTrial | None:
     """Return the jobs of the last trial that counts; None for another operation."""
     experiment = run.head.experiment
-    name = next((one.name for one in options_of(experiment.operation) if one.kind is OptionKind.JOBS), None)
+    mix = mix_of(experiment.operation, experiment.options)
     trials = [trial for trial in run.trials if trial.items and not trial.warmup]
-    if name is None or not trials:
+    if mix is None or not trials:
         return None
     trial = next((trial for trial in reversed(trials) if trial.counts), trials[-1])
     copies, nodes = (int(str(trial.cell.get(each, 1))) for each in ("copies", "nodes"))
-    jobs = jobs_of(parse_mix(str(experiment.options[name])), copies, nodes)
+    jobs = jobs_of(mix, copies, nodes)
     items = {item.label: item for item in trial.items}
     used = _used(run, trial)
     ran = {

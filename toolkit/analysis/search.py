@@ -27,7 +27,7 @@ from toolkit.analysis.choice import WORTH_PCT, granted_cells, shown_worse
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.surface import Prediction, places, predictions
 from toolkit.design.order import cells_of
-from toolkit.design.ordering import searched_factors
+from toolkit.design.searchable import searched_factors
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import AfterSweep
 from toolkit.model.records import RunRecord

@@ -17,7 +17,7 @@ from toolkit.analysis.cells import CellSummary, RunAnalysis, scale_factor, scale
 from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.laws import FEWEST_LEVELS, MeasuredLevel, scaling_law
 from toolkit.design.order import cells_of
-from toolkit.design.ordering import places_of, searched_factors
+from toolkit.design.searchable import places_of, searched_factors
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome

@@ -48,7 +48,7 @@ def _measure(arguments: Arguments, store: Store) -> int:
     from toolkit.app.results import ended_well, find_run
     from toolkit.cli.launch import reach, run_on
     from toolkit.design.file import load_experiment
-    from toolkit.design.ordering import refuse_search
+    from toolkit.design.searchable import refuse_search
     from toolkit.model.words import Mode
 
     runs = FEWEST_RUN_DEGREES + 1 if runs is None else runs

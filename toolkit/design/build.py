@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.judging import read_judge, read_volume
 from toolkit.design.order import MOST_TRIALS
-from toolkit.design.ordering import check_searchable
+from toolkit.design.searchable import check_searchable
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment

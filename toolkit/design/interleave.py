@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from toolkit.design.build import DETECT_PCT, LARGEST_SEED, MOST_SWEEPS, WARMUP
 from toolkit.design.order import cells_of
-from toolkit.design.ordering import refuse_search
+from toolkit.design.searchable import refuse_search
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Cell, Factor

@@ -52,7 +52,7 @@ from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.mix import MOST_JOBS, Mix, MixJob, jobs_of
-from toolkit.model.operations import declaration, every_option, operations
+from toolkit.model.operations import declaration, every_option, operations, options_of
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import OperationName
 
@@ -112,6 +112,12 @@ def _resolved(given: Mapping[str, object], folder: Path) -> dict[str, object]:
 def parse_mix(text: str) -> Mix:
     """Read the text of a mix that is kept; see `read_mix`. Files that it names are not read again."""
     return _mix(parse_document(text, "mix"), Path(), kept=True)
+
+
+def mix_of(operation: OperationName, options: Mapping[str, OptionValue]) -> Mix | None:
+    """Return the jobs that an operation runs; None for one that takes none."""
+    name = next((one.name for one in options_of(operation) if one.kind is OptionKind.JOBS), None)
+    return None if name is None or name not in options else parse_mix(str(options[name]))
 
 
 def _mix(document: TomlDocument, folder: Path, *, kept: bool = False) -> Mix:

@@ -25,7 +25,6 @@ from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import declaration, every_option, operations, options_of
-from toolkit.model.options import OptionKind
 from toolkit.model.plan import Condition, ConditionKind, ExpectedRows, Guards, OnFailure, PlanStep, RowCount
 from toolkit.model.values import Level
 from toolkit.model.words import Mode, OperationName
@@ -88,16 +87,18 @@ def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | Non
     return build_experiment(step.operation, step.options, {name: (one,) for name, one in given.items()}, general)
 
 
-def _refuse_own_jobs(document: TomlDocument, options: Mapping[str, OptionValue], at: int) -> None:
+def _refuse_own_jobs(
+    document: TomlDocument, operation: OperationName, options: Mapping[str, OptionValue], at: int
+) -> None:
     """Refuse a mix with jobs of dbatk's own: the plan holds the lease of its target, and not those of theirs."""
-    from toolkit.design.mix import parse_mix
+    from toolkit.design.mix import mix_of
 
-    for name, value in options.items():
-        if every_option()[name].kind is OptionKind.JOBS and any(job.own for job in parse_mix(str(value)).jobs):
-            raise document.error(
-                "a mix in a plan runs programs only", table="step", key=name, number=at, code="TK-0107",
-                hint="make its operations steps of the plan: with `concurrency` several run at a time",
-            )  # fmt: skip
+    mix = mix_of(operation, options)
+    if mix is not None and any(job.own for job in mix.jobs):
+        raise document.error(
+            "a mix in a plan runs programs only", table="step", key="operation", number=at, code="TK-0107",
+            hint="make its operations steps of the plan: with `concurrency` several run at a time",
+        )  # fmt: skip
 
 
 def read_step(
@@ -125,7 +126,7 @@ def read_step(
     reader = HeadReader(document, operation, folder, "step", at)
     reader.read_head(rest)
     read = _Keys(document, own, at)
-    _refuse_own_jobs(document, reader.options, at)
+    _refuse_own_jobs(document, operation, reader.options, at)
     levels = {name: _one(document, name, found, at) for name, found in reader.levels.items()}
     step = PlanStep(
         name=read.name(operation),

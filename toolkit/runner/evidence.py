@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
 from toolkit.design.judging import THROUGHPUT, volume_of, volume_unit
@@ -41,11 +41,15 @@ def kept_of(timed: TimedResult) -> dict[str, tuple[Row, ...]]:
         rows |= rows_of_rman(log)
     if moved := tuple(row for item in timed.items for row in item.moved):
         rows["moved"] = moved
-    programs = tuple(
-        {"label": each.item.label, "begin_seconds": each.begin_seconds, **row}
-        for each in timed.items for row in each.programs
-    )  # fmt: skip
+    programs = tuple(row for _, row in _programs(timed))
     return {**rows, "program": programs} if programs else rows
+
+
+def _programs(timed: TimedResult) -> Iterator[tuple[ItemResult, dict[str, Scalar]]]:
+    """Yield what each program used, with the item that it belongs to."""
+    for each in timed.items:
+        for row in each.programs:
+            yield each, {"label": each.item.label, "begin_seconds": each.begin_seconds, **row}
 
 
 _WARNINGS_SHOWN = 5
@@ -146,20 +150,25 @@ def rows_of(step: Step, answer: Answer) -> tuple[Row, ...]:
 
 def keep_programs(context: RunContext, trial: int, timed: TimedResult) -> None:
     """Keep what each of several programs used, with the run of each that was dbatk itself."""
-    rows = [
-        {"label": each.item.label, "begin_seconds": each.begin_seconds, **row, **_own_run(each)}
-        for each in timed.items for row in each.programs
-    ]  # fmt: skip
-    if len(rows) > 1:
+    found = tuple(_programs(timed))
+    if len(found) > 1:
+        own = {head.run for head in context.store.children_of(context.run)}
+        rows = [{**row, **_own_run(each, own)} for each, row in found]
         text = json.dumps({"programs": rows}, indent=1)
         context.store.keep_artifact(context.run, Artifact(PROGRAMS, "application/json", text.encode(), trial))
 
 
-def _own_run(result: ItemResult) -> Row:
-    """Return the run that an item says it did, where it is dbatk itself."""
+def _own_run(result: ItemResult, own: Collection[str]) -> Row:
+    """Return the run that an item says it did, where it is dbatk itself; it may speak of runs of others, too.
+
+    Args:
+        result: of the item.
+        own: the runs below this one.
+    """
     if not any(step.program is not None and step.program.own for step in result.item.steps):
         return {}
-    return {"run": next((found[0] for line in result.lines if (found := RUN_ID.search(line.text))), None)}
+    named = (found for line in result.lines for found in RUN_ID.findall(line.text))
+    return {"run": next((run for run in named if run in own), None)}
 
 
 def keep_log(context: RunContext, trial: int, name: str, lines: Iterable[OutputLine]) -> None:

@@ -52,6 +52,7 @@ class Told:
 
 @pytest.fixture
 def server(postgresql_server: Server) -> Iterator[Server]:
+    postgresql_server.end_others()
     with postgresql_server.schema(
         "guarded",
         "CREATE TABLE guarded.a AS SELECT i AS id FROM generate_series(1, 1000) i",

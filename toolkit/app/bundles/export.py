@@ -26,7 +26,7 @@ from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
 from toolkit.design.build import of_fixed_repeats
 from toolkit.design.order import cells_of_experiment
-from toolkit.design.ordering import refuse_search
+from toolkit.design.searchable import refuse_search
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError

@@ -9,14 +9,12 @@ from contextlib import ExitStack, contextmanager
 import psutil
 
 from toolkit.app.targets import find_target
-from toolkit.design.mix import parse_mix
+from toolkit.design.mix import mix_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.programs import RUN_VARIABLE
 from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import MixJob
-from toolkit.model.operations import options_of
-from toolkit.model.options import OptionKind
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import Store
 from toolkit.store.leases import this_host
@@ -72,6 +70,6 @@ def refuse_own_jobs(experiments: Iterable[Experiment]) -> None:
         )
 
 
-def _jobs(experiment: Experiment) -> list[MixJob]:
-    named = [one.name for one in options_of(experiment.operation) if one.kind is OptionKind.JOBS]
-    return [job for name in named for job in parse_mix(str(experiment.options[name])).jobs]
+def _jobs(experiment: Experiment) -> tuple[MixJob, ...]:
+    mix = mix_of(experiment.operation, experiment.options)
+    return () if mix is None else mix.jobs

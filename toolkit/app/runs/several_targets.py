@@ -19,7 +19,7 @@ from functools import partial
 
 from toolkit.app.environments import environment_of_run
 from toolkit.app.runs.execute import Guarding
-from toolkit.design.ordering import refuse_search
+from toolkit.design.searchable import refuse_search
 from toolkit.errors import ToolkitError
 from toolkit.model.environment import EnvironmentValue, differences
 from toolkit.model.experiment import Experiment

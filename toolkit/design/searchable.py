@@ -1,4 +1,4 @@
-"""Levels in their order: numbers and sizes, of which something lies between; words have nothing between them."""
+"""What can be searched: levels in an order, numbers and sizes, of which something lies between."""
 
 from __future__ import annotations
 
