@@ -113,6 +113,7 @@ BAD = {
     job("a", more='at = ["1s"]\ncopies = 2'): "`at` says how many copies",
     job("a", more="weight = 0"): "unknown key `weight` of a job",
     job("a", more='operation = "ctas"'): "needs one of",
+    '[[job]]\nname = "a"\ncomand = "true"': "unknown key `comand` of a job",
     job("a", "tool --password=x"): "contains a secret",
     '[[job]]\nname = "a"\noperation = "ctaz"': "there is no operation `ctaz`",
     '[[job]]\nname = "a"\noperation = "command"\ntarget = "host://"': "cannot be a job of a mix",

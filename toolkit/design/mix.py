@@ -192,15 +192,16 @@ class _Reader:
     def job(self) -> MixJob:
         name = self._name()
         what = [key for key in _WHAT if key in self._given]
+        rest = {key: value for key, value in self._given.items() if key not in _KEYS}
+        if not what and rest:
+            raise self._unknown(next(iter(rest)))
         if len(what) != 1:
             raise self._wrong(f"the job `{name}` needs one of {_among(_WHAT)}", "say what it runs", what)
         own = what[0] != "command"
-        rest = {key: value for key, value in self._given.items() if key not in _KEYS}
         if self._kept and what[0] == "file":
             rest.pop("target", None)
         if rest and what[0] != "operation":
-            key = next(iter(rest))
-            raise self._wrong(f"unknown key `{key}` of a job", did_you_mean(key, _KEYS), [key], "TK-0101")
+            raise self._unknown(next(iter(rest)))
         read = {"command": self._command, "file": self._file, "operation": self._operation}[what[0]]
         argv, target = read()
         taken = () if own else _OF_PROGRAMS
@@ -228,6 +229,9 @@ class _Reader:
             target=target,
             options=options,
         )
+
+    def _unknown(self, key: str) -> ToolkitError:
+        return self._wrong(f"unknown key `{key}` of a job", did_you_mean(key, _KEYS), [key], "TK-0101")
 
     def _check_arrival(self, name: str) -> None:
         """Refuse a job that would begin in two ways."""

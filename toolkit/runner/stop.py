@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -14,6 +16,7 @@ from toolkit.executors import Timeouts
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AT_ONCE = 130
+_TOGETHER_SECONDS = 0.5
 _HURRIED = frozenset({"TK-0130", "TK-0310"})
 TAKEN_OVER = "TK-0302"
 """Code of the error of a lease that another process has by now."""
@@ -24,6 +27,7 @@ class Stop:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._heard_at = -math.inf
         self._look: Callable[[], None] = lambda: None
         self._overdue: Callable[[], bool] = lambda: False
         self._fits: Callable[[str], bool] = lambda _: True
@@ -126,10 +130,16 @@ class Stop:
                 signal.signal(each, handler)
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
+        """Stop in order at the first signal, and at once at a later one.
+
+        `timeout` sends each signal twice, to the process and to its group: what comes together is one.
+        """
         del number, frame
-        if self.requested:
+        if self.requested and time.monotonic() - self._heard_at >= _TOGETHER_SECONDS:
             os._exit(_AT_ONCE)
-        self.request()
+        if not self.requested:
+            self._heard_at = time.monotonic()
+            self.request()
 
 
 def _is_nohup(number: signal.Signals) -> bool:

@@ -308,7 +308,8 @@ class Sweep:
             "repeat": record.repeat, "outcome": record.outcome.value, "elapsed_seconds": record.elapsed_seconds,
             "reason": record.reason, "run": self._context.run, "trial": record.trial,
         }  # fmt: skip
-        text = f"{record.cell}: {record.outcome.value}" + (f" ({record.reason})" if record.reason else "")
+        name = f"{record.cell}: " if record.cell else ""
+        text = f"{name}{record.outcome.value}" + (f" ({record.reason})" if record.reason else "")
         self._context.events.emit(Event("trial-ended", text, data))
 
     # -- when things break --------------------------------------------------------------------------------------
