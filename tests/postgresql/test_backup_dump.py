@@ -25,8 +25,8 @@ def tables(postgresql_server: Server) -> Iterator[str]:
     """A schema of an odd name with three tables, one of them partitioned."""
     quoted = quote(ODD)
     statements = (
-        f'CREATE TABLE {quoted}."a ""b" AS SELECT g AS i, md5(g::text) AS t FROM generate_series(1, 30000) g',
-        f"CREATE TABLE {quoted}.c AS SELECT g AS i, md5(g::text) AS t FROM generate_series(1, 30000) g",
+        f'CREATE TABLE {quoted}."a ""b" AS SELECT g AS i, md5(g::text) AS t FROM generate_series(1, 60000) g',
+        f"CREATE TABLE {quoted}.c AS SELECT g AS i, md5(g::text) AS t FROM generate_series(1, 60000) g",
         f"CREATE TABLE {quoted}.p (i int) PARTITION BY RANGE (i)",
         f"CREATE TABLE {quoted}.p1 PARTITION OF {quoted}.p FOR VALUES FROM (0) TO (100)",
         f"INSERT INTO {quoted}.p SELECT generate_series(1, 99)",
@@ -71,10 +71,18 @@ def test_a_job_leaves_a_dump_that_was_read_back_with_checksums(dump: Run, tmp_pa
 
 
 def test_sessions_and_compressions_are_swept_and_nothing_stays(dump: Run, tmp_path: Path) -> None:
-    status, document = dump("--channels", "1,2", "--compression", "none,gzip", "--repeat", "1", "--warmup", "0")
-    trials = document["trials"]
-    assert isinstance(trials, list)
-    assert status == 0, [each["reason"] for each in trials]
+    # On a busy machine one session may have done all before the other begins: that is told, and tried again.
+    for _ in range(5):
+        status, document = dump(
+            "--channels", "1,2", "--compression", "none,gzip", "--repeat", "1", "--warmup", "0"
+        )
+        trials = document["trials"]
+        assert isinstance(trials, list)
+        late = [each["reason"] for each in trials if each["granted_degree"] != each["requested_degree"]]
+        assert set(late) <= {"at most 1 of 2 sessions had a table at once"}
+        assert (status == 0) is (not late), [each["reason"] for each in trials]
+        if not late:
+            break
     assert {(each["requested_degree"], each["granted_degree"]) for each in trials} == {(1, 1), (2, 2)}
     sizes = {each["factors"]["compression"]: each["bytes"] for each in trials}
     assert sizes["gzip"] < sizes["none"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 import socket
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -204,6 +206,15 @@ def running_standin(scenario: Scenario | None = None) -> Iterator[Standin]:
         server.end()
         thread.join(60)
         engine.close()
+        if engine.faults:
+            _collect()
+
+
+def _collect() -> None:
+    """Collect the sockets of broken sessions, which the driver leaves open, before another test begins."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def _describe(name: str, kind: str) -> ColumnMeta:
