@@ -17,6 +17,7 @@ RUN = "20261121-051342-ab3f"
 
 
 _IDENTITIES = frozenset({"oracle/identity", "oracle/folder_look"})
+_DEFINITIONS = frozenset({"oracle/definition_table", "oracle/definition_index"})
 
 
 @dataclass
@@ -26,6 +27,10 @@ class Thing:
     identity: str
     born: int | None = 100
     mark: str | None = None
+    values: dict[tuple[str, str | None], str] = field(default_factory=dict)
+    """Attributes by name and part, as `oracle/attributes` shows them."""
+    definition: tuple[tuple[str, str], ...] = ()
+    """Columns or key, as `oracle/definition_table` shows them."""
 
 
 class Tagged:
@@ -57,13 +62,19 @@ class World:
     def run(self, step: Step, number: int = 0) -> Answer:
         if step.name in _IDENTITIES:
             thing = self.things.get(step.object.name.name if step.object else str(step.binds["name"]))
-            return Answer((vars(thing),) if thing else ())
+            return Answer(({"identity": thing.identity, "born": thing.born, "mark": thing.mark},) if thing else ())
+        if step.name == "oracle/attributes":
+            return self._attributes(step, number)
+        if step.name in _DEFINITIONS:
+            thing = self.things.get(str(step.binds["name"]))
+            pairs = thing.definition if thing else ()
+            return Answer(tuple({"name": name, "value": value} for name, value in pairs))
         if step.name == "oracle/absence":
             there = self.things.get(str(step.binds["name"]))
             return Answer(({"identity": there.identity if there else None, "born": self.now},))
         if step.name == "oracle/instant":
             return Answer(({"born": self.now},))
-        if step.name in {"oracle/unfinished", "oracle/renamed"}:
+        if step.name in {"oracle/unfinished", "oracle/renamed", "oracle/folder_list"}:
             return Answer(self.answers.get(step.name, ()))
         self.sent.append(step.text)
         self.monitor_queries += step.session is Role.MONITOR
@@ -77,6 +88,16 @@ class World:
         if step.effect is Effect.DROPS and step.object is not None:
             self.things.pop(step.object.name.name, None)
         return Answer(self.answers.get(step.text, ()))
+
+    def _attributes(self, step: Step, number: int) -> Answer:
+        if step.session is Role.WORKER:
+            self.in_worker.append((number, step.name))
+        thing = self.things.get(str(step.binds["name"]))
+        if thing is None or not thing.values:
+            return Answer(())
+        own = {"name": "identity", "part": None, "value": thing.identity}
+        parts = ({"name": name, "part": part, "value": value} for (name, part), value in thing.values.items())
+        return Answer((own, *parts))
 
     def get(self, role: Role, number: int = 0) -> Tagged:
         del role, number
