@@ -16,11 +16,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
 from tests.notify.runs import run as a_run
+from tests.notify.runs import step as a_step
 from tests.notify.sinks import Hook, serving
 from toolkit.app import notices
 from toolkit.app.dead_plan_runs import end_dead_runs, lease_of_plan_run
 from toolkit.cli.main import main
-from toolkit.model.plan import PlanRunRecord
+from toolkit.model.plan import PlanRunRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import leases, open_store, schema
@@ -149,6 +150,20 @@ def test_a_heartbeat_from_another_host_that_is_late_is_no_death_yet(
             said = capsys.readouterr().err
             assert ("no heartbeat since" in said, "died" in said) == (not died, died)
             assert (store.load_plan_run(a_run().plan_run).state is RunState.DIED) is died
+
+
+def test_a_step_that_began_after_the_last_heartbeat_took_no_negative_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "process_alive", lambda _: False)
+    with open_store() as store:
+        store.acquire_lease(lease_of_plan_run(a_run().plan_run), a_run().plan_run)
+        began = store.now() + timedelta(seconds=2)
+        step = replace(a_step(), state=StepState.RUNNING, began_at=began, ended_at=None)
+        store.begin_plan_run(replace(a_run(step), state=RunState.RUNNING, ended_at=None))
+        (died,) = end_dead_runs(store)
+    assert died.steps[0].elapsed_seconds == 0 and died.ended_at == began
+    assert f"last heard of at {began:%Y-%m-%d %H:%M:%S}" in str(died.stopped_by)
 
 
 def test_a_run_that_works_has_a_heartbeat_for_monitoring(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def mail(port: int, password: str = "") -> str:
         (["done"], ["done"], {"always"}),
         (["done"], None, {"always", "change"}),
         (["stopped"], ["done"], {"always", "change"}),
-        (["stopped"], ["failed"], {"always", "recovery", "change"}),
+        (["stopped"], ["failed"], {"always", "change"}),
         (["done", "skipped"], ["done", "done"], {"always", "change"}),
     ],
 )
@@ -52,11 +52,19 @@ def test_a_run_is_worth_a_message_for_what_became_of_it(
     now: list[str], before: list[str] | None, expected: set[str]
 ) -> None:
     made = [
-        None if states is None else run(*(step(state, f"s{at}") for at, state in enumerate(states)))
+        run(*(step(state, f"s{at}") for at, state in enumerate(states)))
         for states in (now, before)
+        if states is not None
     ]
-    assert made[0] is not None
-    assert reasons_of(made[0], made[1]) == expected
+    assert reasons_of(made[0], made[1:]) == expected
+
+
+@pytest.mark.parametrize(("first", "recovered"), [("failed", True), ("done", False)])
+def test_a_failure_is_over_once_a_run_succeeds_not_when_one_is_stopped(first: str, *, recovered: bool) -> None:
+    before, stopped, now = run(step(first), days_ago=2), run(step("stopped"), days_ago=1), run(step())
+    said = run_message(stopped, reasons_of(stopped, [before]))
+    assert "did not complete" in said.subject and "succeeded" not in said.text
+    assert (NotifyOn.RECOVERY in reasons_of(now, [stopped, before])) is recovered
 
 
 def test_only_who_wants_it_of_this_plan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +79,7 @@ def test_a_failure_is_named_first_with_its_reason() -> None:
     reason = "ORA-01652: unable to extend temp segment by 128 in tablespace TEMP, while an index was rebuilt"
     bad = step("failed", "indexes", reason=reason, expected_seconds=30.0)
     record = run(step(), bad, step("skipped", "archive", reason="only_if: 3 < 10", began_at=None))
-    said = run_message(record, reasons_of(record, None))
+    said = run_message(record, reasons_of(record, ()))
     assert said.subject == "dbatk: plan nightly failed: indexes on dwh"
     assert (
         said.text
@@ -113,7 +121,7 @@ Full report: dbatk plan report 20261121-210000-0000
     ],
 )
 def test_a_subject_says_the_outcome_the_plan_and_the_target(record: PlanRunRecord, subject: str) -> None:
-    reasons = reasons_of(record, None)
+    reasons = reasons_of(record, ())
     assert run_message(record, reasons).subject == f"dbatk: {subject}"
 
 
@@ -128,7 +136,7 @@ def test_no_line_of_a_mail_is_wider_than_mail_is(reason: str, name: str) -> None
 
 def test_what_a_database_says_stays_one_harmless_line() -> None:
     record = run(step("failed", EVIL[:20], target=EVIL, reason=EVIL), stopped_by=EVIL)
-    said = run_message(record, reasons_of(record, None))
+    said = run_message(record, reasons_of(record, ()))
     assert "\n" not in said.subject and "\r" not in said.subject
     for text in (said.subject, said.text):
         assert "@here" not in text and "<!channel" not in text
@@ -151,7 +159,7 @@ def test_the_digest_has_the_bad_runs_first() -> None:
 
 def test_a_thousand_steps_make_no_thousand_lines() -> None:
     record = run(*(step(name=f"s{at}") for at in range(1000)), step("failed", "last"))
-    said = run_message(record, reasons_of(record, None))
+    said = run_message(record, reasons_of(record, ()))
     assert len(said.text.splitlines()) < 250
     assert "Failed: last" in said.text and "of 1001 steps" in said.text
 
@@ -238,7 +246,7 @@ def test_a_server_that_never_answers_is_given_up_in_time() -> None:
     with serving(Silence) as (port, _):
         (problem,) = deliver(
             [DeliveryAddress("slow", mail(port))],
-            run_message(record, reasons_of(record, None)),
+            run_message(record, reasons_of(record, ())),
             limit_seconds=0.3,
         )
     assert "within 0.3 s" in problem

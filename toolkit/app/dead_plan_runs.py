@@ -60,7 +60,7 @@ def _may_live(holder: Holder) -> bool:
 
 
 def _last_heard(record: PlanRunRecord, holder: Holder | None) -> datetime:
-    if holder is not None:
-        return holder.lease.heartbeat_at
+    """Return the last sign of life: a step may have begun or ended since the last heartbeat."""
     known = [each for step in record.steps for each in (step.began_at, step.ended_at) if each is not None]
-    return max(known, default=record.began_at)
+    beats = [] if holder is None else [holder.lease.heartbeat_at]
+    return max((record.began_at, *known, *beats))

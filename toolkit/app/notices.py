@@ -71,13 +71,13 @@ def tell_death(
 def _tell_one(
     runs: Sequence[PlanRunRecord], at: int, notices: Notices | None, limit_seconds: float
 ) -> tuple[bool, tuple[str, ...]]:
-    last, before = runs[at], runs[at + 1] if len(runs) > at + 1 else None
+    last = runs[at]
     try:
         known = notices if notices is not None else load_notices()
     except ToolkitError as error:
         return False, (f"no message was sent: {error.sentence}",)
     problems = _metrics(runs, known)
-    reasons = reasons_of(last, before)
+    reasons = reasons_of(last, runs[at + 1 :])
     wanted = [one for one in known.to if one.wants(last.plan, reasons)]
     reached, unsent = _sent(wanted, run_message(last, reasons), limit_seconds)
     return reached > 0 or bool(known.to and not wanted), (*problems, *unsent)

@@ -42,14 +42,19 @@ def safe(text: str, longest: int = _LONGEST_REASON) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
-def reasons_of(run: PlanRunRecord, before: PlanRunRecord | None) -> frozenset[NotifyOn]:
-    """Return the reasons to send a message about a run, compared with the one before it."""
+def reasons_of(run: PlanRunRecord, earlier: Sequence[PlanRunRecord]) -> frozenset[NotifyOn]:
+    """Return the reasons to send a message about a run, compared with earlier ones, the newest first.
+
+    One that was stopped neither failed nor succeeded: whether a failure is over the next one tells.
+    """
     found = {NotifyOn.ALWAYS}
     if failed(run):
         found.add(NotifyOn.FAILURE)
-    elif before is not None and failed(before):
-        found.add(NotifyOn.RECOVERY)
-    if before is None or _states(run) != _states(before):
+    elif run.state is RunState.DONE:
+        told = next((each for each in earlier if failed(each) or each.state is RunState.DONE), None)
+        if told is not None and failed(told):
+            found.add(NotifyOn.RECOVERY)
+    if not earlier or _states(run) != _states(earlier[0]):
         found.add(NotifyOn.CHANGE)
     return frozenset(found)
 
@@ -78,7 +83,7 @@ def digest_message(runs: Sequence[PlanRunRecord], since: datetime) -> Message:
     ordered = sorted(runs, key=lambda run: (not failed(run), run.began_at))
     lines = [f"{what} since {_instant(since)}.".capitalize()]
     for run in ordered:
-        lines += ["", "-" * _WIDTH, *_run_lines(run, _outcome(run, reasons_of(run, None)))]
+        lines += ["", "-" * _WIDTH, *_run_lines(run, _outcome(run, reasons_of(run, ())))]
     return _message(f"{what} since {_instant(since)}", lines)
 
 
