@@ -58,6 +58,10 @@ class Access:
     """The password of an Oracle wallet with certificates (ewallet.pem), where it has one."""
     ask_password: Callable[[], str | None] = field(default=lambda: None, repr=False)
     """Asks a person, once, where the server wants a password; `password` returns the answer from then on."""
+    unseen_ok: bool = False
+    """Whether statements may be sent whose need of a licence cannot be seen."""
+    own: frozenset[tuple[str, ...]] = frozenset()
+    """Names that the catalogue knows as objects of a user's, as parts (`("APP", "T")`)."""
 
 
 _HIDDEN = "********"
@@ -225,8 +229,8 @@ class UsersTarget(Protocol):
     engine: EngineName
 
     @property
-    def access(self) -> Access:
-        """How to get in: what a process needs that opens sessions of its own."""
+    def users_access(self) -> Access:
+        """How to get in, and what is allowed there: what a process needs that opens sessions of its own."""
         ...
 
     def connect_user(self, tag: SessionTag) -> UserSession:

@@ -126,7 +126,8 @@ class OracleTarget:
 
     def __post_init__(self) -> None:
         self.access = replace(self.access, password=self._remembered(self.access.password))
-        self.guard = LicenceGuard(self.access.licences)
+        given = self.access
+        self.guard = LicenceGuard(given.licences, own=given.own, unseen_ok=given.unseen_ok)
 
     def _remembered(self, fetch: Callable[[], str | None]) -> Callable[[], str | None]:
         """Return what fetches the password and keeps it in mind, to be hidden in what the database says."""
@@ -185,6 +186,12 @@ class OracleTarget:
         raw.client_identifier = _cut(tag.run, _IDENTIFIER_BYTES)
         connection.tag(tag.action or role.value)
         return connection
+
+    @property
+    def users_access(self) -> Access:
+        """The access, with what the guard was told since."""
+        guard = self.guard
+        return replace(self.access, licences=guard.declared, own=guard.own, unseen_ok=guard.unseen_ok)
 
     def connect_user(self, tag: SessionTag) -> UserSession:
         """Open the session of a user of a workload.

@@ -183,7 +183,7 @@ class PostgresqlTarget:
         return make_conninfo("", **{name: value for name, value in arguments.items() if value is not None})
 
     @property
-    def access(self) -> Access:
+    def users_access(self) -> Access:
         return self._access
 
     def connect_user(self, tag: SessionTag) -> UserSession:

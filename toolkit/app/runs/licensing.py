@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.app.approvals import TargetPolicy
 from toolkit.config.profiles import Licence
-from toolkit.design.user_sql import assignments_of
+from toolkit.design.user_texts import factor_texts, user_texts
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, context, resolution
 from toolkit.executors import Script, Sessions
@@ -58,26 +58,13 @@ def texts_of(scripts: Iterable[Script], experiment: Experiment) -> Iterator[str]
                 if not step.argv or step.kind is StepKind.RMAN:
                     yield step.text
                     yield from step.undo
-    for factor in experiment.factors:
-        if factor.command is not None:
-            how = factor.command
-            yield from filter(None, (how.read_sql, how.apply_sql, how.undo_sql))
-
-
-def user_texts(experiment: Experiment) -> Iterator[str]:
-    """Yield what the user wrote: query and condition, the names of objects, the SQL of factors."""
-    for name in ("query", "where", "source", "table", "archive_to"):
-        text = experiment.options.get(name)
-        if isinstance(text, str):
-            yield text
-    yield from assignments_of(experiment.options)
-    yield from texts_of((), experiment)
+    yield from factor_texts(experiment)
 
 
 def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> LicenceFindings:
     """Look at all statements, and at what the names of the user's own lead to."""
     sent = tuple(texts_of(scripts, experiment))
-    found = _looked((*sent, *user_texts(experiment)), resolution.own_names(facts.rows(NAMES)))
+    found = _looked((*sent, *user_texts(experiment, facts.engine)), resolution.own_names(facts.rows(NAMES)))
     return found + _parallel_loads(sent) + resolution.findings(facts.rows(NAMES)) + _unreadable(experiment, facts)
 
 
@@ -99,7 +86,7 @@ def _parallel_loads(texts: Iterable[str]) -> LicenceFindings:
 
 def _unreadable(experiment: Experiment, facts: Facts) -> LicenceFindings:
     """Say so where the catalogue refused to tell what names are."""
-    return _unread(facts.refused.get(NAMES) if any(True for _ in user_texts(experiment)) else None)
+    return _unread(facts.refused.get(NAMES) if any(user_texts(experiment, facts.engine)) else None)
 
 
 def _unread(why: str | None) -> LicenceFindings:
@@ -111,7 +98,7 @@ def _unread(why: str | None) -> LicenceFindings:
 
 def _not_asked(experiment: Experiment, facts: Facts) -> tuple[str, ...]:
     """Say in the bill what could not be asked; nothing is sent then, so nothing is refused for it."""
-    if NAMES in facts.answers or NAMES in facts.refused or not any(True for _ in user_texts(experiment)):
+    if NAMES in facts.answers or NAMES in facts.refused or not any(user_texts(experiment, facts.engine)):
         return ()
     return ("synonyms and views behind the names were not read: there was no connection",)
 
@@ -127,7 +114,7 @@ def with_context(experiment: Experiment, facts: Facts, sessions: Sessions, decla
     control = sessions.get(Role.CONTROL)
     facts = _with_names(experiment, facts, control)
     named = resolution.findings(facts.rows(NAMES))
-    own = _looked(user_texts(experiment), resolution.own_names(facts.rows(NAMES))) + named
+    own = _looked(user_texts(experiment, facts.engine), resolution.own_names(facts.rows(NAMES))) + named
     if not declared and not own.uses and not own.unseen and not _option_wished(experiment):
         return facts
     return read_facts(control, dialect_of(facts.engine), _GROUND, facts)
@@ -140,7 +127,7 @@ def _option_wished(experiment: Experiment) -> bool:
 
 
 def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
-    found = _looked(user_texts(experiment))
+    found = _looked(user_texts(experiment, facts.engine))
     table = experiment.options.get("table")
     if isinstance(table, str) and may_load_twice(experiment):
         found = replace(found, written=(*found.written, *licences.look(table).names))

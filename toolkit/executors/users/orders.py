@@ -43,7 +43,8 @@ def access_told(access: Access) -> Json:
     return {
         "address": asdict(access.address), "password": access.password(),
         "wallet_password": access.wallet_password(), "licences": sorted(access.licences),
-        "options": [list(pair) for pair in access.options],
+        "options": [list(pair) for pair in access.options], "unseen_ok": access.unseen_ok,
+        "own": sorted(map(list, access.own)),
     }  # fmt: skip
 
 
@@ -58,6 +59,8 @@ def target_of(told: Json) -> UsersTarget:
         licences=frozenset(cast("list[str]", told["licences"])),
         options=_pairs(told["options"]),
         wallet_password=lambda: wallet,
+        unseen_ok=told["unseen_ok"] is True,
+        own=frozenset(map(tuple, cast("Sequence[Sequence[str]]", told["own"]))),
     )
     module = import_module(engine(access.address.engine).target)
     return cast("UsersTarget", module.open_target(access))

@@ -164,7 +164,7 @@ class Users:
         self._look()
 
     def _begin_processes(self, workload: Workload) -> None:
-        access, told = access_told(self._target.access), asdict(workload)
+        access, told = access_told(self._target.users_access), asdict(workload)
         # a process drives several sessions at once: more of them than processors only take turns
         count = min(workload.users, max(2, os.cpu_count() or 1))
         for numbers in dealt(workload.users, count):
