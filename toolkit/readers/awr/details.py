@@ -96,8 +96,9 @@ _FINDINGS = (
     SectionSpec(
         "ash_plsql",
         (
-            Field("entry_subprogram", "pl sql entry subprogram", _N), _ACTIVITY,
-            Field("current_subprogram", "pl sql current subprogram", _N), Field("pct_current", "% current"),
+            Field("entry_subprogram", "pl sql entry subprogram|plsql entry subprogram", _N), _ACTIVITY,
+            Field("current_subprogram", "pl sql current subprogram|plsql current subprogram", _N),
+            Field("pct_current", "% current"),
         ),
         ("entry_subprogram", "pct_activity"),
     ),

@@ -248,11 +248,15 @@ class _Row:
     text: list[str] = field(default_factory=list)
 
     def finished(self, width: int, known: Container[str]) -> tuple[str, ...]:
-        whole = "".join(
-            f"{line} " if _parts(line, following, width, known) else line
-            for line, following in zip_longest(self.text, self.text[1:], fillvalue="")
-        ).strip()
-        return (*self.cells, self.module, self.container, whole)
+        return (*self.cells, self.module, self.container, joined(self.text, width, known))
+
+
+def joined(lines: Sequence[str], width: int, known: Container[str]) -> str:
+    """Return the text of a statement, whose lines were broken at a width; `known` are words that are whole."""
+    return "".join(
+        f"{line} " if _parts(line, following, width, known) else line
+        for line, following in zip_longest(lines, lines[1:], fillvalue="")
+    ).strip()
 
 
 def _parts(line: str, following: str, width: int, known: Container[str]) -> bool:

@@ -11,17 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from toolkit.readers.awr.completeness import lists_of_text
+from toolkit.readers.awr.levels import Level, is_sampled, sampled_columns, sampled_rows
+from toolkit.readers.awr.pages import Pages, merged, unpaged
 from toolkit.readers.awr.rulers import (
     SPAN,
-    Spans,
     StatementLine,
     columns_below,
     cut,
     figures,
     is_figure,
     is_grouping,
-    is_metrics,
-    stacked_rows,
     statement_rows,
 )
 from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
@@ -34,7 +33,6 @@ _LABELLED = re.compile(
     r"(?P<label>[%A-Za-z][^:]*?(?::\s[A-Za-z][^:]*?)?):(?P<values>(?:\s+[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?(?=\s|$))*)"
 )
 _VALUE = re.compile(r"[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?")
-_PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
 _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
 _SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
@@ -46,7 +44,7 @@ _MOST_HEADINGS = 16
 
 def read_text(text: str) -> ReportDocument:
     """Take a text report apart."""
-    lines = [line[:_LONGEST_LINE].expandtabs().rstrip() for line in _unpaged(text).split("\n")]
+    lines = [line[:_LONGEST_LINE].expandtabs().rstrip() for line in unpaged(text).split("\n")]
     reader = _Reader(lines)
     reader.read()
     title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
@@ -54,51 +52,10 @@ def read_text(text: str) -> ReportDocument:
     notes = [line for line in lines if "(min" in line][:50]
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     return ReportDocument(
-        "text", f"{title} {named}".strip(), _merged(reader.tables), ended, notes, unread=reader.unread,
+        "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes, unread=reader.unread,
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
                    for name in reader.endless), *lists_of_text(reader.headings)],
     )  # fmt: skip
-
-
-def _unpaged(text: str) -> str:
-    """Return the text without the headings that SQL*Plus repeats on each page of a query's result."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
-    return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
-
-
-@dataclass(slots=True)
-class _Pages:
-    """A table whose rows may go on below the next page's headings, and may be parted by the break."""
-
-    section: str
-    columns: tuple[str, ...]
-    spans: Spans
-    names: Spans | None
-    lines: list[str] = field(default_factory=list)
-
-    def continues(self, other: _Pages) -> bool:
-        """Whether the headings of another page are those of this table."""
-        return (self.section, self.columns, self.spans, self.names) == (
-            other.section,
-            other.columns,
-            other.spans,
-            other.names,
-        )
-
-    def table(self, lost: list[str]) -> AwrTable:
-        """Return the whole table; `lost` takes lines that do not stand below its headings."""
-        wraps = "multi-valued" not in self.section.lower()
-        containers: dict[int, str] = {}
-        rows = stacked_rows(self.lines, self.spans, self.names, lost, containers, wraps=wraps)
-        columns = self.columns
-        if self.names is None and any(row[0] for row in rows):
-            columns = ("", *columns)
-        elif self.names is None:
-            rows = [row[1:] for row in rows]
-        if containers:
-            columns = (*columns, "PDB Name")
-            rows = [(*row, containers.get(place, "")) for place, row in enumerate(rows)]
-        return AwrTable(self.section, "", columns, rows)
 
 
 @dataclass(slots=True)
@@ -117,7 +74,7 @@ class _Reader:
     headings: set[str] = field(default_factory=set)
     begun: str = ""
     """The list below whose heading no such line was met."""
-    pages: _Pages | None = None
+    pages: Pages | None = None
     """The table read last, as far as it is known."""
 
     def read(self) -> None:
@@ -188,13 +145,15 @@ class _Reader:
         following = self._line(self.at + 1)
         self.at += 1
         columns = tuple(words for words, _, _ in columns_below(heads, spans))
-        page = _Pages(section, columns, spans, None)
+        page = Pages(section, columns, spans, None)
         if _is_label_row(following) and not self._is_next(page):
             if heads and (name := heads[0][: max(spans[0][0] - 3, 0)].strip()):
                 self.section = re.split(r"\s{2,}", name)[0]
             self._labelled(columns_below(heads, spans))
             return
-        below = self._second_ruler(spans)
+        if is_sampled(columns) or ((below := self._second_ruler(spans)) and self._is_sampled_below(below)):
+            self._sampled(section, Level(columns, spans))
+            return
         if below and is_grouping(spans, self.lines[below]):
             self.at = below
             return
@@ -204,17 +163,17 @@ class _Reader:
         elif below:
             inner = (words for words, _, _ in columns_below(self.lines[self.at : below], second))
             self.at = below + 1
-            self._paged(_Pages(section, (*columns, *inner), second, spans))
+            self._paged(Pages(section, (*columns, *inner), second, spans))
         elif columns and reduce(columns[-1]) in {"sql id", "old hash value", "hash value"}:
             rows = self._statements(spans, columns)
             self._add(AwrTable(section, "", (*columns, "SQL Module", "PDB Name", "SQL Text"), rows))
         else:
             self._paged(page)
 
-    def _is_next(self, page: _Pages) -> bool:
+    def _is_next(self, page: Pages) -> bool:
         return self.pages is not None and self.pages.continues(page)
 
-    def _paged(self, page: _Pages) -> None:
+    def _paged(self, page: Pages) -> None:
         """Read the rows of a table below its headings, or those of its next page."""
         if self.pages is None or not self.pages.continues(page):
             self._end_table()
@@ -231,6 +190,32 @@ class _Reader:
                 self.unread.append(line)
             self.at += 1
         self._end_table()
+
+    def _is_sampled_below(self, ruler: int) -> bool:
+        heads = self.lines[self.at : ruler]
+        spans = [match.span() for match in SPAN.finditer(self.lines[ruler])]
+        return is_sampled([words for words, _, _ in columns_below(heads, spans)])
+
+    def _sampled(self, section: str, first: Level) -> None:
+        """Read a list of sampled sessions, which may go on on further pages."""
+        levels = [first]
+        while below := self._second_ruler(levels[-1].spans):
+            spans = [match.span() for match in SPAN.finditer(self.lines[below])]
+            columns = tuple(words for words, _, _ in columns_below(self.lines[self.at : below], spans))
+            levels.append(Level(columns, spans))
+            self.at = below + 1
+        lines: list[str] = []
+        while self.at < len(self.lines) and not _TERMINATOR.fullmatch(line := self.lines[self.at]):
+            if _SECTION.match(line):
+                if not (page := self._next_page(line, first.spans)):
+                    break
+                self.at = page
+                for level in levels[1:]:
+                    self.at = (self._second_ruler(level.spans) or self.at - 1) + 1
+            else:
+                lines.append(line)
+                self.at += 1
+        self._add(AwrTable(section, "", sampled_columns(levels), sampled_rows(lines, levels, self.unread)))
 
     def _second_ruler(self, spans: Sequence[tuple[int, int]], begin: int | None = None) -> int | None:
         """Return the line of a second ruler where a first one only names what stands in a line of its own."""
@@ -364,25 +349,3 @@ def _placed(values: Sequence[tuple[str, int, int]], columns: Sequence[tuple[str,
         if inside is not None:
             left.remove(inside)
         yield inside[0] if inside else ""
-
-
-def _merged(tables: Sequence[AwrTable]) -> list[AwrTable]:
-    """Return the tables with those put together again that a page break cut in two."""
-    merged: list[AwrTable] = []
-    for table in tables:
-        last = merged[-1] if merged else None
-        if last is not None and table.columns and (last.section, last.columns) == (table.section, table.columns):
-            merged[-1] = AwrTable(last.section, last.title, last.columns, _continued(last.rows, table))
-        else:
-            merged.append(table)
-    return merged
-
-
-def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[str, ...]]:
-    joined = list(rows)
-    for row in table.rows:
-        if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row[:-3]):
-            joined[-1] = (*joined[-1][:-1], joined[-1][-1] + row[-1])
-        else:
-            joined.append(row)
-    return joined

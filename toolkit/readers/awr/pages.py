@@ -1,0 +1,75 @@
+"""Tables that go on over pages: page headings left out, rows and values put together that a break parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from toolkit.readers.awr.rulers import Spans, is_metrics, stacked_rows
+from toolkit.readers.awr.tables import AwrTable
+
+_PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
+
+
+def unpaged(text: str) -> str:
+    """Return the text without the headings that SQL*Plus repeats on each page of a query's result."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
+
+
+@dataclass(slots=True)
+class Pages:
+    """A table whose rows may go on below the next page's headings, and may be parted by the break."""
+
+    section: str
+    columns: tuple[str, ...]
+    spans: Spans
+    names: Spans | None
+    lines: list[str] = field(default_factory=list)
+
+    def continues(self, other: Pages) -> bool:
+        """Whether the headings of another page are those of this table."""
+        return (self.section, self.columns, self.spans, self.names) == (
+            other.section,
+            other.columns,
+            other.spans,
+            other.names,
+        )
+
+    def table(self, lost: list[str]) -> AwrTable:
+        """Return the whole table; `lost` takes lines that do not stand below its headings."""
+        wraps = "multi-valued" not in self.section.lower()
+        containers: dict[int, str] = {}
+        rows = stacked_rows(self.lines, self.spans, self.names, lost, containers, wraps=wraps)
+        columns = self.columns
+        if self.names is None and any(row[0] for row in rows):
+            columns = ("", *columns)
+        elif self.names is None:
+            rows = [row[1:] for row in rows]
+        if containers:
+            columns = (*columns, "PDB Name")
+            rows = [(*row, containers.get(place, "")) for place, row in enumerate(rows)]
+        return AwrTable(self.section, "", columns, rows)
+
+
+def merged(tables: Sequence[AwrTable]) -> list[AwrTable]:
+    """Return the tables with those put together again that a page break cut in two."""
+    merged: list[AwrTable] = []
+    for table in tables:
+        last = merged[-1] if merged else None
+        if last is not None and table.columns and (last.section, last.columns) == (table.section, table.columns):
+            merged[-1] = AwrTable(last.section, last.title, last.columns, _continued(last.rows, table))
+        else:
+            merged.append(table)
+    return merged
+
+
+def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[str, ...]]:
+    joined = list(rows)
+    for row in table.rows:
+        if joined and table.columns[-1:] == ("SQL Text",) and not is_metrics(row[:-3]):
+            joined[-1] = (*joined[-1][:-1], joined[-1][-1] + row[-1])
+        else:
+            joined.append(row)
+    return joined
