@@ -95,7 +95,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "give the log written by `rman ... log FILE`, or RMAN's output saved to a file"),
         _entry("TK-0117", _U, "cannot be imported",
                "the file is of no kind that import reads, is damaged or newer, or was imported before",
-               "give hyperfine's JSON, output of pgbench, a CSV of trials, or what `dbatk runs export` wrote"),
+               "give a file of one of the kinds that `dbatk import --help` names, unchanged and whole"),
         # 02xx: the database
         _entry("TK-0201", _F, "cannot connect",
                "the server is down or refuses the connection, or the credentials are wrong",

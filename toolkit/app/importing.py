@@ -221,7 +221,7 @@ def _trials(found: Sequence[ForeignTrial], now: datetime) -> list[TrialRecord]:
     trials = []
     for number, each in enumerate(found, 1):
         cell = Cell(tuple((name, levels[name][text]) for name, text in each.levels))
-        counted[cell] = counted.get(cell, 0) + 1
+        counted[cell] = counted.get(cell, 0) + (each.repeat != 0)  # a warm-up is no repeat
         repeat = counted[cell] if each.repeat is None else each.repeat
         other = taken.setdefault((cell, repeat), each)
         if other is not each and repeat > 0:

@@ -13,7 +13,8 @@ from toolkit.units import counted
 
 _FILES = argument(
     "files",
-    "hyperfine's JSON, output of pgbench, CSV with one row a trial, or an exported run",
+    "of hyperfine, pgbench, sysbench, HammerDB, Swingbench, BenchBase, BenchBox or pytest-benchmark; CSV or TOML "
+    "with one row a trial; or an exported run",
     kind=list[str],
     metavar="FILE...",
 )

@@ -1,4 +1,4 @@
-"""Trials that other programs measured: hyperfine's JSON, output of pgbench, and CSV with one row a trial."""
+"""Trials that other programs measured: files of benchmarks, and CSV or TOML with one row a trial."""
 
 from toolkit.readers.trials.model import ForeignTrial, TrialFiles
 from toolkit.readers.trials.recognise import read_trials

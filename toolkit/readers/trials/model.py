@@ -26,9 +26,11 @@ class LineOfFile:
 
     file: str
     line: int
+    unit: str = "line"
+    """What is counted: lines, or the results of a file whose lines nobody counts."""
 
     def __str__(self) -> str:
-        return f"`{self.file}`, line {self.line}"
+        return f"`{self.file}`, {self.unit} {self.line}"
 
 
 @dataclass(frozen=True, slots=True)

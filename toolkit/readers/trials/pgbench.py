@@ -1,21 +1,22 @@
 """What pgbench prints at its end: one trial each, judged by its transactions a second.
 
 Output in English is read. What varies between the outputs are the factors, the rest is the environment. The times
-of single statements (`-r`) and `--log` files are not read.
+of single statements (`-r`) are not read; `--log` files are a kind of their own (`pgbench_log`).
 https://www.postgresql.org/docs/current/pgbench.html
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from toolkit.model.records import Metric
 from toolkit.model.words import Outcome
-from toolkit.readers.trials.model import ForeignTrial, LineOfFile, TrialFiles, check_level, refuse
+from toolkit.readers.trials.model import ForeignTrial, LineOfFile, TrialFiles, refuse
+from toolkit.readers.trials.outputs import ForeignResult, over_settings, parts_of
 
 KIND = "output of pgbench"
-_BEGIN = "transaction type: "
+_BEGIN = re.compile("transaction type: ")
 _VERSION = re.compile(r"pgbench \((?P<version>[^\n]{1,100})\)")
 _SETTINGS = {
     "clients": "number of clients", "threads": "number of threads", "scale": "scaling factor",
@@ -32,7 +33,7 @@ _FAILED = re.compile(rf"number of failed transactions: {_NUMBER}\b")
 
 def is_pgbench(text: str) -> bool:
     """Whether a text holds the end of an output of pgbench."""
-    return any(line.startswith(_BEGIN) for line in text.splitlines())
+    return any(_BEGIN.match(line) for line in text.splitlines())
 
 
 def read_pgbench(files: Sequence[tuple[str, str]]) -> TrialFiles:
@@ -41,25 +42,14 @@ def read_pgbench(files: Sequence[tuple[str, str]]) -> TrialFiles:
     Raises:
         ToolkitError: TK-0117.
     """
-    outputs = [each for name, text in files for each in _outputs(name, text)]
-    settings = [_settings(lines, place) for place, lines in outputs]
-    names = [name for name in _SETTINGS if any(name in each for each in settings)]
-    varied = [name for name in names if len({each.get(name, "") for each in settings}) > 1]
-    trials = [
-        _trial(tuple((name, check_level(name, each.get(name, "none"), place)) for name in varied), place, lines)
-        for (place, lines), each in zip(outputs, settings, strict=True)
+    outputs = [
+        ForeignResult(_settings(lines, place), _trial(lines, place))
+        for name, text in files
+        for place, lines in parts_of(name, text, _BEGIN)
     ]
-    same = {name: settings[0][name] for name in names if name not in varied}
     versions = dict.fromkeys(found["version"] for _, text in files for found in _VERSION.finditer(text))
-    environment = same | ({"pgbench": "; ".join(versions)} if versions else {})
-    return TrialFiles(KIND, tuple(trials), better={"tps": "higher"}, environment=environment)
-
-
-def _outputs(name: str, text: str) -> Iterator[tuple[LineOfFile, list[str]]]:
-    lines = text.splitlines()
-    begins = [number for number, line in enumerate(lines) if line.startswith(_BEGIN)]
-    for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
-        yield LineOfFile(name, begin + 1), lines[begin:end]
+    environment = {"pgbench": "; ".join(versions)} if versions else {}
+    return over_settings(KIND, outputs, better={"tps": "higher"}, environment=environment)
 
 
 def _settings(lines: Sequence[str], place: LineOfFile) -> dict[str, str]:
@@ -70,7 +60,7 @@ def _settings(lines: Sequence[str], place: LineOfFile) -> dict[str, str]:
     return settings
 
 
-def _trial(levels: tuple[tuple[str, str], ...], place: LineOfFile, lines: Sequence[str]) -> ForeignTrial:
+def _trial(lines: Sequence[str], place: LineOfFile) -> ForeignTrial:
     rates = [float(found["value"]) for line in lines if (found := _TPS.match(line))]
     operation, target = "command", "postgresql"
     aborted = any(_ABORTED in line for line in lines)
@@ -78,13 +68,11 @@ def _trial(levels: tuple[tuple[str, str], ...], place: LineOfFile, lines: Sequen
         refuse(f"{place}: this output of pgbench does not say how many transactions a second", "give it whole")
     if aborted or rates[0] <= 0:
         reason = "the run was aborted" if aborted else "no transaction was processed"
-        return ForeignTrial(
-            levels, place, outcome=Outcome.FAILED, reason=reason, operation=operation, target=target
-        )
+        return ForeignTrial((), place, outcome=Outcome.FAILED, reason=reason, operation=operation, target=target)
     metrics = [Metric("tps", rates[0], "1/s", "pgbench")]
     for line in lines:
         if found := _LATENCY.match(line):
             metrics.append(Metric(f"latency_{found['what']}_ms", float(found["value"]), "ms", "pgbench"))
         if found := _FAILED.match(line):
             metrics.append(Metric("failed_transactions", float(found["value"]), "transactions", "pgbench"))
-    return ForeignTrial(levels, place, metrics=tuple(metrics), operation=operation, target=target)
+    return ForeignTrial((), place, metrics=tuple(metrics), operation=operation, target=target)

@@ -1,9 +1,10 @@
-"""CSV with one row a trial: columns of metrics, columns that say which trial it is, and factors.
+"""CSV or TOML with one row a trial: columns of metrics, columns that say which trial it is, and factors.
 
 `elapsed_seconds`, `throughput[MB/s]`, any `name[unit,higher]`, or `value` with `unit` are metrics; `repeat`,
 `outcome`, `began_at`, `run`, `target` and `operation` are known; every other column is a factor. Lines that begin
 with `#` before the header are comments; `# source: ...` among them says where the numbers are from, `# published:`
-what was concluded from them there, and `# note:` what a reader must know.
+what was concluded from them there, and `# note:` what a reader must know. TOML has a `[[trial]]` for each row,
+whose keys are the columns; `source`, `published`, `note`, and what is the same in all trials, stand above them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +29,7 @@ from toolkit.readers.trials.model import (
     refuse,
 )
 
-KIND = "CSV of trials"
+KIND, TOML_KIND = "CSV of trials", "TOML of trials"
 ELAPSED, THROUGHPUT, VALUE, UNIT = "elapsed_seconds", "throughput", "value", "unit"
 KNOWN = ("repeat", "outcome", "began_at", "run", "target", "operation")
 SECONDS = {
@@ -74,11 +76,28 @@ def read_tables(files: Sequence[tuple[str, str]]) -> TrialFiles:
     Raises:
         ToolkitError: TK-0117.
     """
+    return _whole([_Lines(name, content) for name, content in files], KIND)
+
+
+def is_toml(text: str) -> bool:
+    """Whether a text is TOML with trials."""
+    return re.search(r"^[ \t]*\[\[[ \t]*trial[ \t]*\]\]", text, re.MULTILINE) is not None
+
+
+def read_toml(files: Sequence[tuple[str, str]]) -> TrialFiles:
+    """Read files of TOML with a `[[trial]]` for each trial, by their names.
+
+    Raises:
+        ToolkitError: TK-0117.
+    """
+    return _whole([_Tables(name, content) for name, content in files], TOML_KIND)
+
+
+def _whole(tables: Sequence[_Lines | _Tables], kind: str) -> TrialFiles:
     trials: list[ForeignTrial] = []
     better: dict[str, str] = {}
     said: dict[str, list[str]] = {"source": [], "published": [], "note": []}
-    for name, content in files:
-        lines = _Lines(name, content)
+    for lines in tables:
         columns = _columns(lines)
         better |= {column.name: column.better for column in columns if column.better}
         found = list(_trials(lines, columns))
@@ -86,7 +105,7 @@ def read_tables(files: Sequence[tuple[str, str]]) -> TrialFiles:
         for what, text in lines.said:
             said[what].append(text)
         if not found:
-            refuse(f"`{name}` has a header and no trial", "one row is one trial")
+            refuse(f"`{lines.name}` has a header and no trial", "one row is one trial")
     one_shape(trials)
     units = {(metric.name, metric.unit): each.place for each in trials for metric in each.metrics}
     for (name, unit), place in units.items():
@@ -97,7 +116,7 @@ def read_tables(files: Sequence[tuple[str, str]]) -> TrialFiles:
             )
     notes = tuple(dict.fromkeys(said.pop("note")))
     environment = {what: "; ".join(dict.fromkeys(texts)) for what, texts in said.items() if texts}
-    return TrialFiles(KIND, tuple(trials), better=better, environment=environment, notes=notes)
+    return TrialFiles(kind, tuple(trials), better=better, environment=environment, notes=notes)
 
 
 class _Lines:
@@ -110,14 +129,14 @@ class _Lines:
             before += 1
         matches = (_SAID.match(line.strip()) for line in lines[:before])
         self.said = [(match["what"].lower(), match["text"].strip()) for match in matches if match]
-        self._name, self._before = name, before
+        self.name, self._before = name, before
         header = re.sub(r"\[[^\]]*\]", "", lines[before]) if before < len(lines) else ""
         separator = max((",", ";", "\t"), key=header.count)
         self._reader = csv.reader(_quoted(lines[before:], separator), delimiter=separator, strict=True)
 
     @property
     def place(self) -> LineOfFile:
-        return LineOfFile(self._name, self._before + self._reader.line_num)
+        return LineOfFile(self.name, self._before + self._reader.line_num)
 
     def __iter__(self) -> Iterator[list[str]]:
         try:
@@ -126,6 +145,52 @@ class _Lines:
                     yield [cell.strip() for cell in row]
         except csv.Error as error:
             refuse(f"{self.place}: this is no CSV: {error}", "close each quote, and end each row on its line")
+
+
+class _Tables:
+    """The trials of a TOML file as rows of text, the names of their columns first."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self._number = name, 0
+        try:
+            document = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            reason = " ".join(str(error).split())[:120].lower()
+            refuse(f"`{name}`: this is no TOML: {reason}", "each trial is a `[[trial]]` with its keys below")
+        trials = document.pop("trial", None)
+        notes = document.pop("note", [])
+        heads = {what: document.pop(what) for what in ("source", "published") if what in document}
+        self.said: list[tuple[str, str]] = [(what, self._text(what, text)) for what, text in heads.items()]
+        self.said += [("note", self._text("note", one)) for one in (notes if isinstance(notes, list) else [notes])]
+        self._same = {key: self._text(key, value) for key, value in document.items()}
+        for key in self._same:
+            if _column(key, self.place).is_metric:
+                refuse(f"`{name}`: `{key[:80]}` cannot stand above the trials", "write it into each `[[trial]]`")
+        self._trials = [each for each in trials if isinstance(each, dict)] if isinstance(trials, list) else []
+        self._rows = self._all()
+
+    @property
+    def place(self) -> LineOfFile:
+        return LineOfFile(self.name, max(1, self._number), "trial")
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self._rows
+
+    def _all(self) -> Iterator[list[str]]:
+        names = list(dict.fromkeys((*self._same, *(key for each in self._trials for key in each))))
+        yield names
+        for number, trial in enumerate(self._trials, 1):
+            self._number = number
+            yield [self._text(name, (self._same | trial).get(name, "")) for name in names]
+
+    def _text(self, name: str, value: object) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, datetime):
+            return value.isoformat()
+        if not isinstance(value, str | int | float):
+            refuse(f"{self.place}: `{name[:80]}` is neither a text nor a number", "a trial is a flat table")
+        return str(value).strip()
 
 
 def _quoted(lines: Sequence[str], separator: str) -> Iterator[str]:
@@ -137,7 +202,7 @@ def _quoted(lines: Sequence[str], separator: str) -> Iterator[str]:
             yield line
 
 
-def _columns(lines: _Lines) -> list[_Column]:
+def _columns(lines: _Lines | _Tables) -> list[_Column]:
     header = next(iter(lines), [])
     columns = [_column(cell, lines.place) for cell in header]
     names = [column.name for column in columns]
@@ -164,7 +229,7 @@ def _column(cell: str, place: LineOfFile) -> _Column:
     return _Column(check_factor(cell, place))
 
 
-def _trials(lines: _Lines, columns: Sequence[_Column]) -> Iterator[ForeignTrial]:
+def _trials(lines: _Lines | _Tables, columns: Sequence[_Column]) -> Iterator[ForeignTrial]:
     for row in lines:
         place = lines.place
         if len(row) != len(columns):
