@@ -1,4 +1,4 @@
--- Title: system privileges of the session that let it gather statistics of other schemas
+-- Title: system privileges of the session that let it gather statistics of other schemas, or in jobs of the database
 -- Needs: nothing
 -- License: none
 -- Effect: reads only
@@ -6,4 +6,4 @@
 -- Versions: 11.2 to 26ai
 SELECT p.privilege AS privilege
   FROM session_privs p
- WHERE p.privilege IN ('ANALYZE ANY', 'SELECT ANY TABLE');
+ WHERE p.privilege IN ('ANALYZE ANY', 'SELECT ANY TABLE', 'ANALYZE ANY DICTIONARY', 'CREATE JOB', 'MANAGE SCHEDULER', 'MANAGE ANY QUEUE');

@@ -51,8 +51,12 @@ class LiveStatistics(Implementation):
         *,
         partition: str | None,
         on_live: bool,
+        by_part: bool,
     ) -> tuple[Query, ...]:
-        """Say what must be known: preferences, locks, the present state; `on_live` in a measurement."""
+        """Say what must be known: preferences, locks, the present state; `on_live` where published ones must stay.
+
+        `by_part` where partitioned tables are to be gathered part by part.
+        """
 
     @abstractmethod
     def isolate(self, works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> tuple[Call, ...]:

@@ -36,12 +36,12 @@ from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import outside_of, partition_table
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import MODIFIABLE, Made, Session, State, instance_name
-from tests.oracle.standin.statistics import literals
+from tests.oracle.standin.statistics import chosen, literals
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
 _STATS_ARGUMENTS = frozenset(
     {"ownname", "tabname", "partname", "estimate_percent", "method_opt", "degree", "granularity", "cascade",
-     "options", "no_invalidate", "force"}
+     "options", "no_invalidate", "force", "obj_filter_list"}
 )  # fmt: skip
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
@@ -305,6 +305,9 @@ class Engine(IndexWork):
         whole = (command.parts["procedure"] or "").upper() == "GATHER_SCHEMA_STATS"
         name = None if whole else _package_text(given.get("tabname", ""), "")
         tables = self.state.statistics.gather(self.state, owner, name, given)
+        if command.parts["filters"]:
+            patterns = chosen(command.parts["filters"], owner)
+            tables = [made for made in tables if any(each.fullmatch(made.name[1]) for each in patterns)]
         degree = self._granted(session, int(given["degree"]) if given.get("degree", "").isdecimal() else 1)
         with self._working(session, max(session.asked, degree), degree):
             for made in tables:
@@ -326,8 +329,14 @@ class Engine(IndexWork):
         asked = literals(command.parts["query"] or "")
         name = (asked["owner"], asked["table_name"])
         wanted = (command.parts["wanted"] or "").upper()
-        as_it_was = not wanted or self.state.statistics.preference("PUBLISH", name) == wanted
+        preference = (command.parts["preference"] or "").upper()
+        as_it_was = not wanted or self.state.statistics.preference(preference, name) == wanted
         if ("TABLE", name) in self.state.objects and as_it_was:
+            self._do_dbms_stats(session, data, command)
+
+    def _do_stats_if_still(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        preference, wanted = command.parts["preference"] or "", command.parts["wanted"]
+        if self.state.statistics.preference(preference) == wanted:
             self._do_dbms_stats(session, data, command)
 
     def _do_pending_delete(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:

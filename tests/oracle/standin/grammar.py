@@ -89,7 +89,8 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "stats",
-        r"BEGIN\s+DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS|GATHER_SCHEMA_STATS)\s*\((?P<arguments>.*)\)\s*;\s*END\s*;",
+        r"(?:DECLARE\s+(?P<list>\w+)\s+DBMS_STATS\.OBJECTTAB\s*:=\s*DBMS_STATS\.OBJECTTAB\(\)\s*;\s*BEGIN(?P<filters>(?:\s+(?P=list)\b[^;']*"
+        r"(?:'(?:[^']|'')*')?\s*;)+)\s+|BEGIN\s+)DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS|GATHER_SCHEMA_STATS)\s*\((?P<arguments>.*)\)\s*;\s*END\s*;",
     ),
     (
         "switch_group",
@@ -109,8 +110,13 @@ _FORMS: tuple[tuple[str, str], ...] = (
     (
         "stats_if_there",
         r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b[^;]*?(?:AND\s+DBMS_STATS\.GET_PREFS\s*"
-        r"\(\s*'PUBLISH'[^;()]*\)\s*=\s*'(?P<wanted>\w+)'\s*)?\bTHEN\s+"
+        r"\(\s*'(?P<preference>\w+)'[^;()]*\)\s*=\s*'(?P<wanted>\w+)'\s*)?\bTHEN\s+"
         r"DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
+    ),
+    (
+        "stats_if_still",
+        r"BEGIN\s+IF\s+DBMS_STATS\.GET_PREFS\s*\(\s*'(?P<preference>\w+)'\s*\)\s*=\s*'(?P<wanted>\w+)'\s+THEN\s+"
+        r"DBMS_STATS\.(?P<procedure>SET_GLOBAL_PREFS)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
     ),
     ("system_set", r"ALTER\s+SYSTEM\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)\s+SCOPE=MEMORY"),
     ("flush", r"ALTER\s+SYSTEM\s+FLUSH\s+BUFFER_CACHE"),

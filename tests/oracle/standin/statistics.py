@@ -41,6 +41,7 @@ _DEFAULTS = {
 }  # fmt: skip
 _ARGUMENTS = {
     "SET_TABLE_PREFS": {"ownname", "tabname", "pname", "pvalue"},
+    "SET_GLOBAL_PREFS": {"pname", "pvalue"},
     "DELETE_TABLE_PREFS": {"ownname", "tabname", "pname"},
     "CREATE_STAT_TABLE": {"ownname", "stattab", "tblspace"},
     "LOCK_TABLE_STATS": {"ownname", "tabname"},
@@ -107,7 +108,8 @@ class Statistics:
         if table is not None and (owner, table) in self.locked and given.get("force", "FALSE") != "TRUE":
             raise ora(20005, "object statistics are locked (stattype = ALL)")
         options = given.get("options", "'GATHER'").strip("'")
-        return [made for made in found if made.name not in self.locked and self._chosen(made, options)]
+        forced = given.get("force", "FALSE") == "TRUE"
+        return [made for made in found if (forced or made.name not in self.locked) and self._chosen(made, options)]
 
     def _chosen(self, made: Made, options: str) -> bool:
         if options == "GATHER STALE":
@@ -140,6 +142,9 @@ class Statistics:
         strange = set(given) - _ARGUMENTS.get(procedure, set())
         if procedure not in _ARGUMENTS or strange:
             raise ora(6550, f"{procedure} {', '.join(sorted(strange))}")
+        if procedure == "SET_GLOBAL_PREFS":
+            self.defaults[given["pname"].strip("'").upper()] = given["pvalue"].strip("'").upper()
+            return None
         owner = package_text(given["ownname"], user)
         if procedure == "CREATE_STAT_TABLE":
             return owner, package_text(given["stattab"], user)
@@ -270,6 +275,15 @@ def define_package(data: duckdb.DuckDBPyConnection, current: Callable[[], State]
 
     data.create_function(f"{STATEFUL}preference", preference, ["VARCHAR"], "VARCHAR")
     data.create_function(f"{STATEFUL}report", report, ["VARCHAR", "VARCHAR"], "VARCHAR")
+
+
+def chosen(filters: str, owner: str) -> list[re.Pattern[str]]:
+    """Return the patterns of an object filter list; each must be of the schema that is gathered."""
+    for each in re.findall(r"\.ownname\s*:=\s*('(?:[^']|'')*')", filters, re.IGNORECASE):
+        assert package_text(each, "") == owner, filters
+    names = re.findall(r"\.objname\s*:=\s*('(?:[^']|'')*')", filters, re.IGNORECASE)
+    spelled = [re.escape(package_text(each, "")) for each in names]
+    return [re.compile(each.replace("%", ".*").replace("_", ".")) for each in spelled]
 
 
 def literals(block: str) -> dict[str, str]:

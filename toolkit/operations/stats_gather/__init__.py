@@ -6,7 +6,7 @@ from dataclasses import replace
 from toolkit.design.contradictions import values_of
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import Levels, OperationDeclaration, Options, SizeReads, VerifiedBy
-from toolkit.model.options import Option, OptionKind
+from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -34,6 +34,21 @@ _HOW = (
            factor=True, choices=("yes", "no", "auto")),
     Option("statistics_target", OptionKind.INTEGER, "default_statistics_target of the session",
            engines=shared.POSTGRESQL, factor=True, low=1, high=10000),
+    Option("only_tables", OptionKind.NAMES,
+           "only tables of the schema with these names; % and _ as in LIKE: ORDERS,ITEM%", engines=shared.ORACLE),
+    Option("incremental", OptionKind.CHOICE,
+           "gather partitioned tables part by part, with synopses (preference INCREMENTAL, restored afterwards)",
+           engines=shared.ORACLE, choices=("yes", "no")),
+    Option("concurrent", OptionKind.FLAG,
+           "several tables and partitions at once, in jobs of the database (preference CONCURRENT, restored "
+           "afterwards)", engines=shared.ORACLE),
+    Option("keep_preferences", OptionKind.FLAG, "leave INCREMENTAL and CONCURRENT as they were set for it",
+           engines=shared.ORACLE),
+    Option("publish", OptionKind.CHOICE,
+           "later: leave new statistics pending", engines=shared.ORACLE,
+           choices=("now", "later")),
+    Option("force_locked", OptionKind.FLAG, "replace locked statistics, too", engines=shared.ORACLE,
+           topic=Topic.SAFETY),
 )  # fmt: skip
 _BUCKETS = re.compile(r'"[^"]*"|\bSIZE\s+([0-9]+)\b', re.IGNORECASE)
 _MOST_BUCKETS = 2048

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from toolkit.dialects.implementations import Implementation
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.statistics import LiveStatistics, live_statistics_of
 from toolkit.dialects.work import Call, Work
@@ -45,7 +46,8 @@ class StatsGather:
             planner.named("table"),
             planner.facts.release,
             partition=None if partition is None else planner.qualified(partition).name,
-            on_live=planner.measuring and self._live(planner),
+            on_live=(planner.measuring and self._live(planner)) or planner.spec.text("publish") == "later",
+            by_part=planner.spec.text("incremental") is not None,
         )
 
     def _objects(self, planner: Planner) -> tuple[Query, ...]:
@@ -189,9 +191,13 @@ class StatsGather:
     def _end_isolation(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
         ways = _ways(planner)
         if ways is None or not planner.measuring:
-            return ()
+            changes = [call for piece in pieces for call in self._how(planner).setup(piece.work, planner.facts)]
+            return tuple(undo for call in reversed(changes) for undo in call.undo)
         back = ways.end_isolation([piece.work for piece in pieces], planner.facts)
         return (*back, *planner.dialect.drop(holder_of(planner)))
+
+    def _how(self, planner: Planner) -> Implementation:
+        return planner.dialect.work.of(planner.spec.operation)
 
     def _counts(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Step, ...]:
         """Count what each piece gathered: the degree of one session would not tell of several."""

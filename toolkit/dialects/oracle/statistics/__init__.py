@@ -23,8 +23,9 @@ class OracleStatistics(LiveStatistics):
         *,
         partition: str | None,
         on_live: bool,
+        by_part: bool,
     ) -> tuple[Query, ...]:
-        asked = reads.reads(schemas, table, release, on_live=on_live)
+        asked = reads.reads(schemas, table, release, on_live=on_live, by_part=by_part)
         if table is None or partition is None:
             return asked
         return (*asked, reads.of_partition(table, partition))

@@ -1,7 +1,7 @@
 """The arguments of DBMS_STATS.GATHER_*: what is sent, and which combinations make no sense.
 
 What nobody asked for is not sent: a parameter sent overrides the preference a DBA may have set for the table.
-FORCE is never sent: locked statistics stay as they are.
+FORCE is sent only where a job asks for it: locked statistics stay as they are.
 """
 
 from __future__ import annotations
@@ -55,6 +55,9 @@ def values(work: Work) -> dict[str, ContextValue]:
         "partition": _partition(work),
         "gather": _GATHER.get(spelling.text_option(work, "gather") or "") if of_schema(work) else None,
     }
+    named["force"] = work.option("force_locked") is True
+    if of_schema(work):
+        named["patterns"] = _patterns(work)
     if work.option("gather") == "auto":
         return {**named, **_NOTHING}
     return {
@@ -81,6 +84,28 @@ def method_opt(work: Work) -> str | None:
     """Return METHOD_OPT on one line with single blanks, as it is sent; quoted names stay as they are."""
     text = spelling.text_option(work, "method_opt")
     return _BLANKS.sub(lambda found: found[0] if found[0][0] == '"' else " ", text.strip()) if text else None
+
+
+_PATTERN = re.compile(r'"[^"\x00]{1,128}"|[A-Z%][A-Z0-9_$#%]{0,127}')
+
+
+def _patterns(work: Work) -> tuple[str, ...]:
+    """Return the names and patterns of `--only-tables`; `%` and `_` stand as in LIKE.
+
+    Raises:
+        ToolkitError: TK-0102 for what is neither a name nor a pattern.
+    """
+    value = work.option("only_tables")
+    texts = [str(text).strip() for text in value] if isinstance(value, tuple | list) else []
+    texts = [text if text.startswith('"') else text.upper() for text in texts]
+    for text in texts:
+        if not _PATTERN.fullmatch(text):
+            raise ToolkitError(
+                f"`{text[:80]}` is not a name or pattern of tables",
+                code="TK-0102",
+                hint="as in `ORDERS,ITEM%`, without a schema",
+            )
+    return tuple(texts)
 
 
 def _partition(work: Work) -> str | None:
@@ -121,6 +146,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """
     _check_partition(work)
     _check_method_opt(work)
+    _patterns(work)
     return _choice_of_objects(work) or _sampling(work) or _histograms(work, facts)
 
 

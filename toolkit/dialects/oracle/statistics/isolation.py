@@ -8,18 +8,18 @@ Source: PL/SQL Packages, DBMS_STATS: SET_TABLE_PREFS, DELETE_PENDING_STATS (a nu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from toolkit.dialects.oracle import objects
 from toolkit.dialects.oracle.names import package_name
-from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics import preferences, reads
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName, Scalar, Support
-from toolkit.model.words import Effect, Mode, ObjectKind, StepKind, SupportState
+from toolkit.model.values import Scalar, Support
+from toolkit.model.words import Effect, Mode, StepKind, SupportState
 
 _CONCURRENT_BY_HAND = frozenset({"MANUAL", "ALL", "TRUE"})
 """Values of CONCURRENT under which a gathering by hand runs in jobs (TRUE in 11.2)."""
@@ -44,7 +44,7 @@ def binds_of(work: Work) -> dict[str, Scalar]:
 # -- what stands in the way -------------------------------------------------------------------------------------
 def judge(work: Work, facts: Facts) -> Support | None:
     """Refuse a measurement on live objects where it could not be put back, or would destroy another's work."""
-    if not on_live(work) or facts.assumed:
+    if not (on_live(work) or preferences.stays_pending(work)) or facts.assumed:
         return None
     return _grants(work, facts) or _hindrance(work, facts)
 
@@ -79,9 +79,8 @@ def _hindrance(work: Work, facts: Facts) -> Support | None:
     if not found:
         return None
     more = f" (and {len(found) - 1} more such reasons)" if len(found) > 1 else ""
-    return Support(
-        SupportState.UNSUPPORTED, f"not possible on live objects now: {found[0]}{more}; measure on copies"
-    )
+    instead = "measure on copies" if on_live(work) else "publish or delete them, or gather later"
+    return Support(SupportState.UNSUPPORTED, f"not possible on live objects now: {found[0]}{more}; {instead}")
 
 
 def _reasons(facts: Facts, key: str) -> list[str]:
@@ -100,44 +99,18 @@ def isolate(works: Sequence[Work], kept: ObjectRef, mark: str, facts: Facts) -> 
         raise ToolkitError("the schema of the table is unknown", code="TK-0112", hint="write it as SCHEMA.TABLE")
     calls = [_export_table(kept), objects.comment(kept, mark), _lock(kept)]
     calls += [_export(work, kept) for work in works]
-    for work in works:
-        calls += [_unpublish(name, former) for name, former in _isolated(work, facts)]
-    return tuple(calls)
+    return (*calls, *(change for work in works for change in _unpublished(work, facts)))
 
 
 def end_isolation(works: Sequence[Work], facts: Facts) -> tuple[Call, ...]:
     """Put PUBLISH of every table back."""
-    changes = [_unpublish(name, former) for work in works for name, former in _isolated(work, facts)]
+    changes = (change for work in works for change in _unpublished(work, facts))
     return tuple(back for change in changes for back in change.undo)
 
 
-def _isolated(work: Work, facts: Facts) -> Iterable[tuple[QualifiedName, str | None]]:
-    """Return the tables whose statistics a gathering would replace, each with its own PUBLISH, or None."""
-    owner, table = owner_of(work), table_of(work)
-    rows = facts.require(reads.of_schema("stats_shielded", owner))
-    return [
-        (QualifiedName(str(row["shielded_table"]), owner), _text(row.get("publish")))
-        for row in rows
-        if table in (None, row["shielded_table"])
-    ]
-
-
-def _unpublish(name: QualifiedName, former: str | None) -> Call:
-    values = {"owner": _package(name.schema), "table": package_name(name.name)}
-    ref = ObjectRef(ObjectKind.PREFERENCE, QualifiedName(f"PUBLISH of {name.name}", name.schema), table=name)
-    back: dict[str, ContextValue] = {
-        **values, "catalogue_owner": name.schema, "catalogue_table": name.name, "value": former
-    }  # fmt: skip
-    undo = Call("stats_publish_back", back, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=ref)
-    return Call(
-        "stats_publish",
-        {**values, "value": "FALSE"},
-        kind=StepKind.BLOCK,
-        effect=Effect.CHANGES,
-        object=ref,
-        undo=(undo,),
-        before="none of its own" if former is None else former,
-    )
+def _unpublished(work: Work, facts: Facts) -> Iterator[Call]:
+    for name, former in preferences.shielded(work, facts):
+        yield preferences.of_table(name, "PUBLISH", "FALSE", former)
 
 
 def delete_pending(work: Work, facts: Facts) -> Call:
@@ -188,7 +161,3 @@ def _holder(kept: ObjectRef) -> dict[str, ContextValue]:
 
 def _package(name: str | None) -> str | None:
     return package_name(name) if name else None
-
-
-def _text(value: Scalar) -> str | None:
-    return None if value is None else str(value)

@@ -13,6 +13,7 @@ from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import owner_of
 from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since, table_of
+from toolkit.dialects.oracle.statistics.preferences import stays_pending
 from toolkit.dialects.statistics import Proof
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -29,6 +30,7 @@ Answers = Mapping[str, tuple[Row, ...]]
 def proof(works: Sequence[Work]) -> tuple[Call, ...]:
     """Ask for the state of the statistics of every schema, as it was asked before."""
     file = "stats_record" if on_live(works[0]) else "stats_tables"
+    file = "stats_pending" if stays_pending(works[0]) else file
     return tuple(
         Call(file, file=True, binds=binds_of(work), keep_as=reads.of_schema(file, owner_of(work)))
         for work in works
@@ -37,6 +39,8 @@ def proof(works: Sequence[Work]) -> tuple[Call, ...]:
 
 def proven(works: Sequence[Work], facts: Facts, answers: Answers, kept: ObjectRef | None) -> Proof:
     """Compare the state now with the recorded one."""
+    if stays_pending(works[0]):
+        return _pending(works, facts, answers)
     return _unmoved(works, facts, answers, kept) if on_live(works[0]) else _newer(works, facts, answers)
 
 
@@ -130,7 +134,7 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
             elif row.get("temporary") != "Y":
                 name = QualifiedName(str(row["analyzed_table"]), owner_of(work))
                 old.append(f"{name}: {_why_old(work, row, facts)}")
-    chosen = works[0].option("gather") not in (None, "gather")
+    chosen = works[0].option("gather") not in (None, "gather") or works[0].option("only_tables") is not None
     if chosen:
         return Proof(
             good=True,
@@ -145,6 +149,20 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
         good=False,
         sentence=f"the statistics of {tables} are not newer than {begun}, those of {gathered} are",
         details=(*old[:_MOST], *more),
+    )
+
+
+def _pending(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
+    """Look for what a job left pending, to be published later."""
+    begun = since(facts)
+    rows = [row for work in works for row in answers.get(reads.of_schema("stats_pending", owner_of(work)), ())]
+    new = [f"{row['schema_name']}.{row['pending_table']}" for row in rows if str(row["newest"] or "") >= begun]
+    if not new:
+        return Proof(good=False, sentence=f"no pending statistics are newer than {begun}: nothing was gathered")
+    shown = ", ".join(new[:_MOST]) + (", ..." if len(new) > _MOST else "")
+    return Proof(
+        good=True,
+        sentence=f"verified: pending statistics of {counted(len(new), 'table')} are newer than {begun}: {shown}",
     )
 
 

@@ -54,7 +54,7 @@ def running_file(release: Release) -> str:
 
 
 def reads(
-    schemas: Sequence[str], table: QualifiedName | None, release: Release, *, on_live: bool
+    schemas: Sequence[str], table: QualifiedName | None, release: Release, *, on_live: bool, by_part: bool = False
 ) -> tuple[Query, ...]:
     """Ask for clock, preferences and locks; on live objects for all that the recipe needs too."""
     owners: Sequence[str | None] = [table.schema] if table is not None else schemas
@@ -62,7 +62,7 @@ def reads(
     asked = [Query(CLOCK, CLOCK, optional=True), Query(RIGHTS, RIGHTS, optional=True)]
     asked.append(Query(_ALWAYS, _ALWAYS, optional=True))
     asked += [Query(_key(name), "stats_preference", {"preference": name}, optional=True) for name in _LATER]
-    files = ["stats_tables", "stats_table_preferences"]
+    files = ["stats_tables", "stats_table_preferences", *(["stats_partitioned"] if by_part else [])]
     if on_live:
         files += ["stats_record", "stats_shielded", "stats_hindrances"]
         asked += [Query(RUNNING, running_file(release), optional=True), Query(OPTIMIZER, OPTIMIZER, optional=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics import preferences, reads
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.isolation import on_live, table_of
 from toolkit.dialects.work import Work
@@ -41,6 +41,7 @@ _DEFAULTS = {
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what the result depends on; nothing of what was not read."""
     sentences = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
+    sentences += preferences.remarks(work, facts)
     if on_live(work):
         sentences += [
             "statistics are gathered as pending, which are stored in other dictionary tables than published ones"
@@ -113,7 +114,7 @@ def _tables(work: Work, facts: Facts) -> list[tuple[str, str | None]]:
 def _locked(work: Work, facts: Facts) -> str:
     tables = _tables(work, facts)
     locked = [name for name, lock in tables if lock]
-    if not locked or not of_schema(work):
+    if not locked or not of_schema(work) or work.option("force_locked") is True:
         return ""
     names = ", ".join(locked[:5]) + (", ..." if len(locked) > 5 else "")
     return (
@@ -126,7 +127,7 @@ def _concurrent(facts: Facts) -> str:
     value = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
     if value in ("OFF", "FALSE"):
         return ""
-    return f"CONCURRENT is {value}: several tables may be gathered at once in jobs; dbatk never sets it"
+    return f"CONCURRENT is {value}: several tables may be gathered at once in jobs"
 
 
 def _incremental(work: Work, facts: Facts) -> str:
@@ -151,7 +152,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
 
 
 def _lock_of_table(work: Work, facts: Facts) -> Support | None:
-    if of_schema(work) or work.object.scratch:
+    if of_schema(work) or work.object.scratch or work.option("force_locked") is True:
         return None
     lock = next((lock for _, lock in _tables(work, facts) if lock), None)
     if lock is None:
@@ -159,7 +160,7 @@ def _lock_of_table(work: Work, facts: Facts) -> Support | None:
     return Support(
         SupportState.UNSUPPORTED,
         f"the statistics of {work.object.name} are locked ({lock}; would raise ORA-20005): unlock them with "
-        "DBMS_STATS.UNLOCK_TABLE_STATS if intended; dbatk never forces",
+        "DBMS_STATS.UNLOCK_TABLE_STATS, or give --force-locked, if that is intended",
     )
 
 

@@ -29,7 +29,7 @@ from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.backup.ways import OracleBackups
 from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
 from toolkit.dialects.oracle.places import counted_here
-from toolkit.dialects.oracle.statistics import OracleStatistics
+from toolkit.dialects.oracle.statistics import OracleStatistics, preferences
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather, table_move
 from toolkit.dialects.oracle.work.base import OperationWords, shared
@@ -134,6 +134,9 @@ class _InSession(Implementation):
 
 class _Statistics(OracleStatistics, _InSession):
     """DBMS_STATS."""
+
+    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return preferences.setup(work, facts)
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (

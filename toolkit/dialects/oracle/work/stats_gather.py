@@ -8,7 +8,7 @@ what it left pending; see `toolkit.dialects.oracle.statistics`.
 
 from __future__ import annotations
 
-from toolkit.dialects.oracle.statistics import arguments, counts, isolation, remarks
+from toolkit.dialects.oracle.statistics import arguments, counts, isolation, preferences, remarks
 from toolkit.dialects.oracle.statistics.reads import PARTITION
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
@@ -63,6 +63,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
         arguments.judge(work, facts)
         or _partition(work, facts)
         or remarks.judge(work, facts)
+        or preferences.judge(work, facts)
         or isolation.judge(work, facts)
     )
 

@@ -1,0 +1,194 @@
+"""Jobs that gather statistics in other ways: with synopses, in jobs, chosen tables, locked ones, left pending."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.make import SCHEMA, assumed, texts, work
+from tests.oracle.standin import Scenario, running_standin
+from tests.oracle.standin.statistics import Statistics
+from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, nothing, played
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
+from toolkit.model.facts import Facts
+from toolkit.model.words import Mode, SupportState
+
+STATS = "stats-gather"
+JOB = ("stats", "gather", "--schema", "DBATK")
+_PARTS = {"ALL_PART_TABLES": [{"OWNER": "DBATK", "TABLE_NAME": "GTEST"}]}
+_RIGHTS = [
+    {"PRIVILEGE": name}
+    for name in ("ANALYZE ANY", "ANALYZE ANY DICTIONARY", "CREATE JOB", "MANAGE SCHEDULER", "MANAGE ANY QUEUE")
+]
+
+
+def facts(release: str = "19-ee", **preferences: str) -> Facts:
+    """Return facts about a schema with two partitioned tables, one of which has its own INCREMENTAL."""
+    rows = (
+        {"partitioned_table": "ORDERS", "incremental": None},
+        {"partitioned_table": "Old", "incremental": "FALSE"},
+    )
+    named = {"CONCURRENT": preferences} if preferences else {}
+    known = {f"stats_preference:{name}": ({"name": name, "preference_value": value[name]},)
+             for name, value in named.items()}  # fmt: skip
+    return assumed(release, **{"stats_partitioned:APP": rows, **known})
+
+
+def setup(release: str = "19-ee", preferences: dict[str, str] | None = None, **options: OptionValue) -> list[str]:
+    """Return what a job sets first."""
+    item = work(STATS, 1, Mode.JOB, ref=SCHEMA, **options)
+    return list(texts(DIALECT.work.of(STATS).setup(item, facts(release, **(preferences or {})))))
+
+
+# -- what is sent -----------------------------------------------------------------------------------------------
+def test_synopses_are_asked_for_by_a_preference_of_each_partitioned_table() -> None:
+    found = setup(incremental="yes")
+    assert len(found) == 2 and all("'INCREMENTAL'" in text and "'TRUE'" in text for text in found)
+    assert "'ORDERS'" in found[0] and "'\"Old\"'" in found[1]
+    assert setup(incremental="no") == []
+
+
+@pytest.mark.parametrize(
+    ("release", "former", "value"),
+    [("11.2-ee", "FALSE", "TRUE"), ("12.1-ee", "OFF", "MANUAL"), ("19-ee", "AUTOMATIC", "ALL")],
+)
+def test_concurrent_takes_the_word_of_its_release_and_leaves_automatic_gatherings_as_they_were(
+    release: str, former: str, value: str
+) -> None:
+    (text,) = setup(release, {"CONCURRENT": former}, concurrent=True)
+    assert "SET_GLOBAL_PREFS" in text and f"'{value}'" in text
+
+
+def test_what_is_set_already_is_not_set_again() -> None:
+    assert setup("19-ee", {"CONCURRENT": "ALL"}, concurrent=True) == []
+
+
+def sent(**options: OptionValue) -> str:
+    """Return the call that gathers."""
+    (text,) = texts(DIALECT.work.timed(work(STATS, 1, Mode.JOB, ref=SCHEMA, **options), assumed()))
+    return text
+
+
+def test_locked_statistics_are_forced_only_where_a_job_says_so() -> None:
+    assert "force => TRUE" in sent(force_locked=True) and "force" not in sent()
+
+
+def test_tables_are_chosen_by_a_list_of_filters() -> None:
+    text = sent(only_tables=("orders", "ITEM%", '"it\'s"'))
+    assert "chosen.EXTEND(3)" in text and "obj_filter_list => chosen" in text
+    assert "chosen(2).objname := 'ITEM%'" in text and "chosen(3).objname := '\"it''s\"'" in text
+    with pytest.raises(ToolkitError, match="is not a name or pattern"):
+        sent(only_tables=("APP.ORDERS",))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"incremental": "yes", "estimate_percent": 10}, "need `--estimate-percent auto`"),
+        ({"incremental": "yes", "granularity": "global"}, "need `--granularity auto`"),
+        ({"incremental": "yes", "publish": "later"}, "need PUBLISH TRUE"),
+        ({"concurrent": True, "publish": "later"}, "could go on after PUBLISH is restored"),
+    ],
+)
+def test_what_would_not_do_what_was_asked_is_refused(options: dict[str, OptionValue], reason: str) -> None:
+    found = DIALECT.work.support(work(STATS, 1, Mode.JOB, ref=SCHEMA, **options), facts())
+    assert not found.ok and reason in found.sentence
+
+
+def test_a_measurement_has_none_of_it() -> None:
+    found = DIALECT.work.support(work(STATS, 1, force_locked=True), assumed())
+    assert "`--force-locked` is for a job" in found.sentence
+
+
+def test_gathering_in_jobs_names_the_grants_it_needs() -> None:
+    rows = ({"privilege": "ANALYZE ANY"}, {"privilege": "CREATE JOB"})
+    known = assumed(stats_rights=rows, server=({**assumed().first("server"), "user_name": "DBATK"},))
+    found = DIALECT.work.support(work(STATS, 1, Mode.JOB, ref=SCHEMA, concurrent=True), known)
+    assert found.state is SupportState.NEEDS_PRIVILEGE
+    assert "GRANT ANALYZE ANY DICTIONARY, MANAGE SCHEDULER, MANAGE ANY QUEUE TO DBATK" in found.sentence
+
+
+# -- on the stand-in --------------------------------------------------------------------------------------------
+def test_incremental_and_concurrent_are_set_for_the_run_and_restored(tmp_path: Path) -> None:
+    with running_standin(Scenario(views={**_PARTS, "SESSION_PRIVS": _RIGHTS})) as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run(*JOB, "--incremental", "yes", "--concurrent")
+        assert answer.status == 0, answer.said
+        assert (
+            context.statistics.preferences.get(MINE, {}) == {}
+            and context.statistics.defaults["CONCURRENT"] == "OFF"
+        )
+        sent = [text for text in standin.statements if "_PREFS(" in text and "SELECT" not in text[:6]]
+    order = ["SET_TABLE_PREFS", "SET_GLOBAL_PREFS", "SET_GLOBAL_PREFS", "DELETE_TABLE_PREFS"]
+    assert [next(word for word in order if word in text) for text in sent] == order
+    assert "INCREMENTAL of GTEST is restored afterwards" in answer.warnings
+
+
+def test_a_preference_is_kept_where_the_user_says_so(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=_PARTS)) as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run(*JOB, "--incremental", "yes", "--keep-preferences")
+        assert answer.status == 0, answer.said
+        assert context.statistics.preferences[MINE] == {"INCREMENTAL": "TRUE"}
+
+
+def test_a_preference_that_a_colleague_set_meanwhile_stays(tmp_path: Path) -> None:
+    with running_standin(Scenario(views={"SESSION_PRIVS": _RIGHTS})) as standin:
+        context = Bench(standin, tmp_path)
+        gather = context.statistics.gather
+
+        def meanwhile(*given: object) -> object:
+            context.statistics.defaults["CONCURRENT"] = "ALL"
+            return gather(*given)  # type: ignore[arg-type]
+
+        context.statistics.gather = meanwhile  # type: ignore[method-assign,assignment]
+        assert context.run(*JOB, "--concurrent").status == 0
+        assert context.statistics.defaults["CONCURRENT"] == "ALL"
+
+
+def test_without_a_partitioned_table_there_is_nothing_incremental(tmp_path: Path) -> None:
+    answer = played(tmp_path, Scenario(), nothing, *JOB, "--incremental", "yes")
+    assert answer.status != 0 and "no partitioned table of DBATK is visible" in answer.error
+
+
+def _locked(state: Statistics) -> None:
+    state.lock(*MINE)
+
+
+def test_locked_statistics_are_gathered_by_force_and_stay_locked(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = Bench(standin, tmp_path)
+        _locked(context.statistics)
+        answer = context.run(*JOB, "--force-locked")
+        assert answer.status == 0, answer.said
+        assert context.statistics.locked == {MINE: "ALL"} and ("TABLE", MINE) in context.statistics.published
+    assert "replaced too (--force-locked); they stay locked" in answer.warnings
+
+
+def test_only_the_chosen_tables_are_gathered(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run("stats", "gather", "--schema", "APP", "--only-tables", "ORD%")
+        assert answer.status == 0, answer.said
+        assert ("TABLE", ("APP", "ORDERS")) in context.statistics.published
+        context.statistics.published.clear()
+        context.run("stats", "gather", "--schema", "APP", "--only-tables", "ITEM%")
+        assert not context.statistics.published
+
+
+def test_statistics_left_pending_do_not_move_the_published_ones(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run(*JOB, "--publish", "later")
+        assert answer.status == 0, answer.said
+        assert list(context.statistics.pending) == [MINE] and not context.statistics.published
+        assert not context.statistics.preferences.get(MINE)
+        again = context.run(*JOB, "--publish", "later")
+    assert answer.environment["published_statistics"].startswith(
+        "verified: pending statistics of 1 table are newer"
+    )
+    assert answer.metrics("tables_gathered") == [1.0]
+    assert again.status != 0 and "pending statistics of DBATK.GTEST exist" in again.error

@@ -1,0 +1,190 @@
+"""Preferences that a gathering sets for itself, and what they need: INCREMENTAL, PUBLISH of tables, CONCURRENT.
+
+Each is stored in the dictionary and so holds for everybody: it is in the journal with its former value, and put
+back when the run ends unless the user wants it kept.
+Sources: PL/SQL Packages, DBMS_STATS: SET_TABLE_PREFS, SET_GLOBAL_PREFS; SQL Tuning Guide, incremental statistics
+(AUTO_SAMPLE_SIZE, granularity AUTO, PUBLISH TRUE) and concurrent statistics gathering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from toolkit.dialects.oracle import spelling
+from toolkit.dialects.oracle.names import package_name
+from toolkit.dialects.oracle.releases import Feature, has
+from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of
+from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.model.facts import Facts
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName, Support
+from toolkit.model.words import Effect, Mode, ObjectKind, StepKind, SupportState
+
+_OPTIONS = ("incremental", "concurrent", "publish", "force_locked", "only_tables")
+_ON = {"yes": "TRUE", "no": "FALSE"}
+_FOR_JOBS = ("CREATE JOB", "MANAGE SCHEDULER", "MANAGE ANY QUEUE")
+_FOR_ALL = ("ANALYZE ANY", "ANALYZE ANY DICTIONARY")
+
+
+def stays_pending(work: Work) -> bool:
+    """Tell whether a job leaves what it gathers pending, to be compared and published later."""
+    return work.mode is Mode.JOB and work.option("publish") == "later"
+
+
+def setup(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Set what the options of a job ask for, each with what puts it back."""
+    if work.mode is not Mode.JOB:
+        return ()
+    return (*_tables(work, facts), *_everywhere(work, facts))
+
+
+def _tables(work: Work, facts: Facts) -> Iterator[Call]:
+    value = _ON.get(spelling.text_option(work, "incremental") or "")
+    for name, former in partitioned(work, facts) if value else ():
+        if (former or reads.preference(facts, "INCREMENTAL") or "FALSE").upper() != value:
+            yield of_table(name, "INCREMENTAL", str(value), former, keep=work.option("keep_preferences") is True)
+    if stays_pending(work):
+        for name, former in shielded(work, facts):
+            yield of_table(name, "PUBLISH", "FALSE", former)
+
+
+def _everywhere(work: Work, facts: Facts) -> Iterator[Call]:
+    former = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
+    value = _concurrent(former, facts) if work.option("concurrent") is True else former
+    if value == former:
+        return
+    ref = ObjectRef(ObjectKind.PREFERENCE, QualifiedName("CONCURRENT of the database"))
+    yield _change(
+        "stats_global_preference", {"preference": "CONCURRENT"}, value, former, ref,
+        keep=work.option("keep_preferences") is True,
+    )  # fmt: skip
+
+
+def _concurrent(former: str, facts: Facts) -> str:
+    """Return the value by which gatherings by hand run in jobs, and automatic ones as they did."""
+    if not has(facts.release, Feature.STATISTICS_TASKS):
+        return "TRUE"
+    return {"OFF": "MANUAL", "FALSE": "MANUAL", "AUTOMATIC": "ALL"}.get(former, former)
+
+
+def partitioned(work: Work, facts: Facts) -> Iterable[tuple[QualifiedName, str | None]]:
+    """Return the partitioned tables gathered, each with its own INCREMENTAL, or None."""
+    return _named(work, facts, "stats_partitioned", "partitioned_table", "incremental")
+
+
+def shielded(work: Work, facts: Facts) -> Iterable[tuple[QualifiedName, str | None]]:
+    """Return the tables whose statistics a gathering would replace, each with its own PUBLISH, or None."""
+    return _named(work, facts, "stats_shielded", "shielded_table", "publish")
+
+
+def _named(
+    work: Work, facts: Facts, file: str, table: str, value: str
+) -> Iterable[tuple[QualifiedName, str | None]]:
+    owner, only = owner_of(work), None if of_schema(work) else work.object.name.name
+    return [
+        (QualifiedName(str(row[table]), owner), None if row.get(value) is None else str(row[value]))
+        for row in facts.require(reads.of_schema(file, owner))
+        if only in (None, row[table])
+    ]
+
+
+def of_table(name: QualifiedName, preference: str, value: str, former: str | None, *, keep: bool = False) -> Call:
+    """Set a preference of one table; undone only while it is still ours."""
+    ref = ObjectRef(ObjectKind.PREFERENCE, QualifiedName(f"{preference} of {name.name}", name.schema), table=name)
+    values: dict[str, ContextValue] = {
+        "owner": None if name.schema is None else package_name(name.schema),
+        "table": package_name(name.name),
+        "preference": preference,
+    }
+    catalogue = {"catalogue_owner": name.schema, "catalogue_table": name.name}
+    return _change("stats_table_preference", values, value, former, ref, catalogue, keep=keep)
+
+
+def _change(
+    template: str, values: dict[str, ContextValue], value: str, former: str | None, ref: ObjectRef,
+    more: dict[str, str | None] | None = None, *, keep: bool = False,
+) -> Call:  # fmt: skip
+    put_back = {**values, **(more or {}), "ours": value, "value": former}
+    undo = Call(f"{template}_back", put_back, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=ref)
+    return Call(
+        template,
+        {**values, "value": value},
+        kind=StepKind.BLOCK,
+        effect=Effect.CHANGES,
+        object=ref,
+        undo=() if keep else (undo,),
+        before="none of its own" if former is None else former,
+    )
+
+
+# -- what stands in the way -------------------------------------------------------------------------------------
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Refuse what only a job can have, and what would not do what was asked."""
+    given = [name for name in _OPTIONS if work.option(name) not in (None, False)]
+    if given and work.mode is not Mode.JOB:
+        flag = "--" + given[0].replace("_", "-")
+        return _no(f"`{flag}` is for a job: a measurement works on copies, or leaves pending what it gathers")
+    if work.option("only_tables") is not None and not of_schema(work):
+        return _no("`--only-tables` selects from a schema; a table is gathered as it is")
+    if stays_pending(work) and work.option("concurrent") is True:
+        return _no("jobs of `--concurrent` could go on after PUBLISH is restored: omit it, or `--publish later`")
+    return _incremental(work, facts) or _of_jobs(work, facts)
+
+
+def _incremental(work: Work, facts: Facts) -> Support | None:
+    asked = work.option("incremental")
+    if asked == "yes" and stays_pending(work):
+        return _no("incremental statistics need PUBLISH TRUE: omit `--publish later`, or `--incremental yes`")
+    other = [name for name in ("estimate_percent", "granularity") if work.option(name) not in (None, "auto")]
+    if asked == "yes" and other:
+        return _no(f"incremental statistics need `--{other[0].replace('_', '-')} auto`: others have no synopses")
+    unread = facts.assumed or reads.of_schema("stats_partitioned", owner_of(work)) in facts.refused
+    if asked is None or unread or list(partitioned(work, facts)):
+        return None
+    return _no(f"no partitioned table of {work.object.name} is visible: only those have incremental statistics")
+
+
+def _of_jobs(work: Work, facts: Facts) -> Support | None:
+    if work.option("concurrent") is not True or reads.RIGHTS not in facts.answers:
+        return None
+    user = str(facts.value("server", "user_name") or "this_user")
+    owned = {row.get("privilege") for row in facts.rows(reads.RIGHTS)}
+    set_already = (reads.preference(facts, "CONCURRENT") or "OFF").upper() in ("MANUAL", "ALL", "TRUE")
+    needed = _FOR_JOBS if set_already else (*_FOR_ALL, *_FOR_JOBS)
+    missing = [name for name in needed if name not in owned]
+    if user == "SYS" or not missing:
+        return None
+    return Support(
+        SupportState.NEEDS_PRIVILEGE,
+        f"setting CONCURRENT and gathering in jobs needs more privileges: GRANT {', '.join(missing)} TO {user}",
+    )
+
+
+def remarks(work: Work, facts: Facts) -> Iterator[str]:
+    """Say what the options change for others, and what is left."""
+    if work.mode is not Mode.JOB:
+        return
+    kept = work.option("keep_preferences") is True
+    if work.option("incremental") == "yes":
+        known = reads.of_schema("stats_partitioned", owner_of(work)) in facts.answers
+        names = [name.name for name, _ in partitioned(work, facts)] if known else []
+        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        after = (
+            "stays TRUE (--keep-preferences)" if kept else "is restored afterwards (--keep-preferences leaves it)"
+        )
+        yield f"INCREMENTAL of {shown or 'each partitioned table'} {after}"
+        yield "synopses are stored in SYSAUX; the first gathering with them reads every partition"
+    if work.option("concurrent") is True:
+        yield (
+            "CONCURRENT holds for the whole database meanwhile, and needs free job_queue_processes (in 11.2 also "
+            "a resource plan): tables and partitions are gathered in jobs, which outlive a cancelled session"
+        )
+    if stays_pending(work):
+        yield "the new statistics stay pending, until DBMS_STATS.PUBLISH_PENDING_STATS publishes them"
+    if work.option("force_locked") is True:
+        yield "statistics that somebody locked on purpose are replaced too (--force-locked); they stay locked"
+
+
+def _no(sentence: str) -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence)
