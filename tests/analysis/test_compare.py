@@ -182,6 +182,24 @@ def test_another_environment_is_told_and_never_refused() -> None:
     assert [(one.name, one.a, one.b) for one in found] == [("sga", None, 8), ("version", "19.20", "23.4")]
 
 
+def test_what_was_set_differently_is_told_first() -> None:
+    a = run_of([trial(1, cell(degree=2, work_mem="4MB"), 1, 4.0)], run="a", environment={"x": "1"})
+    b = run_of([trial(1, cell(degree=2, work_mem="64MB"), 1, 4.0)], run="b", environment={"x": "2"})
+    assert [(one.name, one.a, one.b) for one in compare(a, b).differences] == [
+        ("work_mem", "4MB", "64MB"), ("x", "1", "2")
+    ]  # fmt: skip
+    within = sweep(TIMES)
+    (told,) = compare(within, within, cell_a=cell(degree=1), cell_b=cell(degree=4)).differences
+    assert (told.name, told.a, told.b) == ("degree", 1, 4)
+    assert compared(sweep(TIMES, run="a"), sweep(TIMES, run="b")).differences == ()
+
+
+def test_a_factor_that_only_one_side_varied_is_told_as_missing_on_the_other() -> None:
+    a = run_of([trial(1, cell(degree=2), 1, 4.0)], run="a")
+    b = run_of([trial(1, cell(degree=2, work_mem="64MB"), 1, 4.0)], run="b")
+    assert [(one.name, one.a, one.b) for one in compare(a, b).differences] == [("work_mem", None, "64MB")]
+
+
 def test_metrics_of_different_providers_are_left_out_with_a_sentence() -> None:
     def with_metrics(run: str, source: str) -> RunRecord:
         made = sweep(TIMES, run=run)

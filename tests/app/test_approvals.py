@@ -64,7 +64,8 @@ def test_the_question_says_whether_production_is_known_or_feared() -> None:
     assert allowed("oracle", True, Approvals(ask=ask))
     assert allowed("oracle", None, Approvals(ask=ask))
     assert asked == [
-        "`ORCL` is a production database. Run this on it?", "`ORCL` may be a production database. Run this on it?",
+        "`dwh` (database `ORCL`) is a production database. Run this on it?",
+        "`dwh` (database `ORCL`) may be a production database. Run this on it?",
     ]  # fmt: skip
 
 
@@ -72,13 +73,19 @@ def test_the_question_names_the_profile_that_says_it() -> None:
     asked: list[str] = []
     policy = TargetPolicy(True, "dev", by={"production": "shop"})
     check_production("oracle", policy, Approvals(ask=lambda question: not asked.append(question)), NAMES)
-    assert asked == ["`ORCL` is a production database, says profile `shop`. Run this on it?"]
+    assert asked == ["`dev` (database `ORCL`) is a production database, says profile `shop`. Run this on it?"]
+
+
+def test_a_refusal_of_a_target_without_a_profile_names_the_database() -> None:
+    with pytest.raises(ToolkitError, match="`ORCL` is production") as caught:
+        check_production("oracle", TargetPolicy(None), Approvals(), frozenset({"ORCL"}))
+    assert "--allow-production ORCL, or set" in str(caught.value.hint)
 
 
 def test_saying_that_it_is_not_production_does_not_overrule_its_profile() -> None:
     with pytest.raises(ToolkitError, match="is a production database") as caught:
         check_production("oracle", TargetPolicy(True, "dwh"), Approvals(not_production=True), NAMES)
-    assert caught.value.hint == "use --allow-production ORCL if that is intended"
+    assert caught.value.hint == "use --allow-production dwh if that is intended"
 
 
 def test_a_factor_that_runs_commands_needs_leave() -> None:

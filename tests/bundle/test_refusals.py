@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -84,6 +85,14 @@ def test_a_factor_that_runs_commands_is_not_exported(export: Exporter, capsys: p
     )
     assert not export(more=how, status=5).exists()
     assert "a script cannot do" in capsys.readouterr().err
+
+
+def test_what_is_printed_is_the_command_that_runs_it_on_the_server(
+    export: Exporter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (export() / "README.txt").read_text(encoding="utf-8")
+    typed = re.search(r"run `(sh run\.sh .+)` there", capsys.readouterr().err)
+    assert typed is not None and f"{typed[1]}\n" in readme
 
 
 def test_an_empty_folder_is_filled_for_its_owner_only(export: Exporter, tmp_path: Path) -> None:

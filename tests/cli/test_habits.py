@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Dbatk
 from tests.cli.test_help import COMMANDS
 from tests.tiers import thinned
-from toolkit.cli.habits import HABITS, RENAMED, renamed
+from toolkit.cli.habits import HABITS, HABITS_WITH, RENAMED, renamed
 
 FLAGS = {
     path: {flag for one in command.params for flag in one.opts if flag.startswith("--")}  # type: ignore[attr-defined]
@@ -29,6 +29,8 @@ def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk
     for path, flags in FLAGS.items():
         if typed in flags or (options and not flags.intersection(options)):
             continue
+        if any(flag in flags and typed in own for flag, own in HABITS_WITH.items()):
+            continue
         if any(typed in one.opts for one in dict(COMMANDS)[path].params):  # type: ignore[attr-defined]
             continue
         answer = dbatk(*path, typed, "4")
@@ -39,6 +41,16 @@ def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk
         if met == 3:
             break
     assert met, "no command has what is meant"
+
+
+@pytest.mark.parametrize("of", HABITS_WITH)
+def test_a_habit_of_one_tool_is_answered_by_the_command_that_does_the_same(of: str, dbatk: Dbatk) -> None:
+    ((path, flags),) = [(path, flags) for path, flags in FLAGS.items() if of in flags]
+    for typed, meant in HABITS_WITH[of].items():
+        answer = dbatk(*path, typed, "4")
+        said = next((f"use `{one}`" for one in meant.split() if one in flags), meant)
+        assert (answer.status, said in " ".join(answer.err.split())) == (2, True), (typed, answer.err)
+    assert {one for meant in HABITS_WITH[of].values() if meant.startswith("--") for one in meant.split()} <= flags
 
 
 @pytest.mark.parametrize(
@@ -57,7 +69,23 @@ def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk
         ("restore try -j 4", "use `--channels`"),
         ("purge --limit 100", "use `--chunk`"),
         ("load --errors 10", "use `--max-rejects`"),
-        ("ctas tables=orders parallel=4", "`--tables ...`"),
+        ("ctas tables=orders parallel=4", "use `--table`"),
+        ("restore try DUMPFILE=exp.dmp", "use `--backup`"),
+        ("restore try remap_schema=a:b", "never changes the database"),
+        ("stats gather block_sample=yes", "`--block-sample ...`"),
+        ("restore try --clean", "never changes the database"),
+        ("load --content data_only x.csv", "a table that exists"),
+        ("purge --dest h=x,t=y", "use `--archive-to`"),
+        ("purge --sleep 1", "use `--guard`"),
+        ("workload -S -c 8", "use `--transactions`"),
+        ("workload -i", "`--builtin` makes its tables"),
+        ("workload --warmup-time 10", "use `--ramp-up`"),
+        ("workload --latency-limit 100", "percentiles of the latency"),
+        ("command -p x -- y", "use `--prepare`"),
+        ("command -c x -- y", "use `--cleanup`"),
+        ("command -L threads 1,2 -- y", "use `--factor`"),
+        ("command --parameter-scan threads 1 8 -- y", "use `--factor`"),
+        ("table move --only-indexes", "`dbatk index rebuild`"),
         ("command gzip -kf x", "`dbatk command -- PROGRAM ...`"),
     ],
 )
@@ -136,3 +164,19 @@ def test_a_file_given_as_source_is_answered_by_a_line_that_works(
     )
     assert done.returncode == 0, done.stderr
     assert "2 rows" in done.stdout
+
+
+@pytest.mark.parametrize("known", thinned([True, False], 2))
+def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_it(
+    known: bool, url: str, dbatk: Dbatk, home: Path
+) -> None:
+    (home / "it's sales.csv").write_text("id,amount\n1,2.5\n2,3.5\n")
+    target = url if known else "duckdb:///own.duckdb"
+    answer = dbatk("load", "-t", target, "it's sales.csv", "--table", "sales")
+    typed = re.search(r"to make it from the file: `(echo .*)`", answer.err)
+    assert answer.status in (1, 2) and typed is not None, answer.err
+    line = typed[1].replace("dbatk ", f"{sys.executable} -m toolkit ", 1).replace("NAME", "sales")
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, "2 rows" in done.stdout) == (0, True), done.stderr

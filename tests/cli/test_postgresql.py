@@ -47,6 +47,8 @@ def test_doctor_names_what_runs_serially(dbatk: Dbatk, postgresql_url: str, sour
     answer = dbatk("doctor", "-t", postgresql_url)
     assert answer.status == 0
     assert all(len(line) <= 80 for line in answer.out.splitlines())
+    said = " ".join(answer.out.split())
+    assert "insert, load, stats-gather, purge in parallel available, by sessions `--verbose`" in said
     document = json.loads(dbatk("doctor", "-t", postgresql_url, "--json").out)
     work = {check["name"]: check for check in document["work"]}
     assert work["insert in parallel"]["state"] == "ok"

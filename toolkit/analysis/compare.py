@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from toolkit.analysis.cells import confidence_of, in_order
-from toolkit.analysis.confounded import several_at_once
+from toolkit.analysis.confounded import levels_changed, several_at_once
 from toolkit.analysis.doubts import way_of_reading
 from toolkit.analysis.fit import ConfidenceInterval, Fit, Noise, Observation, fit
 from toolkit.analysis.judged import Judged, judged_of
@@ -199,7 +199,7 @@ def compare(
     return Comparison(
         a,
         b,
-        differences_of(a, b),
+        (*(Difference(*found) for found in levels_changed(chosen)), *differences_of(a, b)),
         with_metrics,
         (*forced, *several_at_once(chosen), *load_notes(a, b), *notes, *left_out(a, b)),
         chosen=tuple(chosen),

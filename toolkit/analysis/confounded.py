@@ -34,6 +34,14 @@ def several_at_once(pairs: Sequence[tuple[Cell, Cell]]) -> tuple[str, ...]:
     )
 
 
+def levels_changed(pairs: Sequence[tuple[Cell, Cell]]) -> tuple[tuple[str, Level | None, Level | None], ...]:
+    """Return each factor in which all compared configurations differ alike, with its level in A and in B."""
+    names = dict.fromkeys(name for pair in pairs for cell in pair for name in cell)
+    changes = [(name, {(a.get(name), b.get(name)) for a, b in pairs}) for name in names]
+    alike = [(name, *next(iter(found))) for name, found in changes if len(found) == 1]
+    return tuple((name, a, b) for name, a, b in alike if a != b)
+
+
 def _partition(levels: Sequence[Level]) -> tuple[int, ...]:
     """Return which levels are equal, whatever they are: two factors with one partition change together."""
     places = {level: place for place, level in enumerate(dict.fromkeys(levels))}

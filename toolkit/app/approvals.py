@@ -91,13 +91,25 @@ def check_production(
     refused = production_refused(engine, policy, approvals, names)
     if refused is None:
         return
-    shown = sorted(names)[0] if names else "NAME"
     if approvals.ask is not None:
         what = f"is a production database{_says(policy)}" if policy.production else "may be a production database"
-        if approvals.ask(f"`{shown}` {what}. Run this on it?"):
+        if approvals.ask(f"{_shown(policy, names)[1]} {what}. Run this on it?"):
             return
         raise ToolkitError("not approved", code="TK-0301", hint="nothing was changed")
     raise refused
+
+
+def _shown(policy: TargetPolicy, names: frozenset[str]) -> tuple[str, str]:
+    """Return the name that confirms a target, and how it is called: by its profile and the database's own name.
+
+    The user typed that of the profile; the other one shows where the profile leads.
+    """
+    if policy.profile_name is None:
+        name = min(names, default="NAME")
+        return name, f"`{name}`"
+    known = {name.lower() for name in policy.names}
+    own = min((name for name in names if name.lower() not in known), default=None)
+    return policy.profile_name, f"`{policy.profile_name}`" + (f" (database `{own}`)" if own else "")
 
 
 def _says(policy: TargetPolicy) -> str:
@@ -120,17 +132,17 @@ def production_refused(
         return None
     if policy.production is None and (approvals.not_production or declared_engine(engine).embedded):
         return None
-    shown = sorted(names)[0] if names else "NAME"
+    confirms, shown = _shown(policy, names)
     if policy.production:
         return ToolkitError(
-            f"`{shown}` is a production database{_says(policy)}",
+            f"{shown} is a production database{_says(policy)}",
             code="TK-0301",
-            hint=f"use --allow-production {shown} if that is intended",
+            hint=f"use --allow-production {confirms} if that is intended",
         )
     return ToolkitError(
-        f"it is not known whether `{shown}` is production",
+        f"it is not known whether {shown} is production",
         code="TK-0301",
-        hint=f"use --not-production or --allow-production {shown}, or set `production = false` in its profile",
+        hint=f"use --not-production or --allow-production {confirms}, or set `production = false` in its profile",
     )
 
 

@@ -219,13 +219,15 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
         ref = ObjectRef(kind, table, scratch=True, table=table if index else None)
         work = Work(name, Mode.MEASUREMENT, ref, {"degree": degree}, degree, source=table, columns=("A",))
         support = dialect.work.support(work, facts)
-        sentence = support.sentence
-        if not sentence and degree == 1:
-            sentence = "a degree is the number of sessions working through the objects"
+        by_sessions = support.ok and degree == 1 and not support.sentence
         if support.ok and degree != 1 and (unread := _unread(facts)):
             yield Check(f"{name} in parallel", "note", unread)
             continue
-        yield _support_check(f"{name} in parallel", support.state, sentence)
+        found = _support_check(f"{name} in parallel", support.state, support.sentence)
+        yield replace(found, evidence=_BY_SESSIONS[0], consequence=_BY_SESSIONS[1]) if by_sessions else found
+
+
+_BY_SESSIONS = ("available, by sessions", "a degree is the number of sessions working through the objects")
 
 
 _LIMITING = {"settings": "parameters", "doctor_options": "installed options"}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolkit.model.experiment import Experiment
 
 _FILE = argument("file", "experiment file (TOML); `dbatk ctas ... --save-as FILE` writes one")
-_OUT = option("out", "folder to write; must be new or empty", metavar="DIR")
+_OUT = option("out", "folder to write; must be new or empty (required)", metavar="DIR")
 _UNCONNECTED = "`--assume 19-ee` (release and edition) or `--facts FILE` writes the scripts without connecting"
 _ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
 _FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")
@@ -75,7 +75,7 @@ def _export(arguments: Arguments) -> int:
         out_json({**document, "warnings": list(exported.notes)})
     else:
         say(f"wrote {exported.folder}: run {exported.run}, {counted(exported.trials, 'trial')}")
-        say("\nhint: read its README.txt, copy the folder to the server, and run `sh run.sh` there")
+        say(f"\nhint: read its README.txt, copy the folder to the server, and run `{exported.command}` there")
     return ExitCode.DONE
 
 

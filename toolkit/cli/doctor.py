@@ -149,7 +149,7 @@ def _show(found: Doctor) -> None:
     """
     whole = line_width() > MOST
     out(_head(found))
-    checks = (*found.checks, *_together(found.support))
+    checks = (*found.checks, *_together(map(_in_a_word, found.support)))
     for state in ("problem", "warning"):
         for check in (one for one in checks if one.state == state):
             _paragraph(f"{status(state):7}  {check.name}: ", _sentence(check))
@@ -185,6 +185,12 @@ def _head(found: Doctor) -> str:
 def _sentence(check: Check) -> str:
     text = "; ".join(part for part in (check.evidence, check.consequence) if part)
     return f"{text} -> {check.action}" if check.action else text
+
+
+def _in_a_word(support: Check) -> Check:
+    """Say of work that is supported just that where the screen has no room for how, which `--verbose` shows."""
+    long = support.state == "ok" and len(support.evidence) > _SHORT
+    return replace(support, evidence="available") if long else support
 
 
 def _short(check: Check) -> str:

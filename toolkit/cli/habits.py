@@ -13,6 +13,13 @@ from toolkit.errors import ToolkitError
 _PARALLEL = "--degree --channels --concurrency --users"
 _ADDRESS = "give the address with `-t`: `oracle://user@host:1521/service`, `postgresql://user@host/db`"
 _CONSENT = "nothing is waved through: say `--not-production`, or `--allow-production NAME` for a target that is"
+_BUILT_IN = "`--builtin` makes its tables before the first trial and drops them at the end"
+_LATENCIES = "percentiles of the latency are in the run: `dbatk report RUN` shows them"
+_WHOLE = "a restore is tried in a place of its own, whole, and never changes the database that was backed up"
+_ROWS_ONLY = "rows are added to a table that exists: create it as it should be, or empty it, before that"
+_SHELL = "a program is begun without a shell; name one where its syntax is needed: `-- sh -c 'a | b'`"
+_OUTPUT = "what the program printed is kept with the run: `dbatk report RUN --out page.html`"
+_EXPORTED = "`dbatk report RUN --format csv` or `markdown` writes them"
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
 
 RENAMED = {
@@ -93,8 +100,8 @@ HABITS: dict[str, str] = {
     "--compress-type": "--compression",
     "--output": "--out",
     "-o": "--out",
-    "--file": "--out --query",
-    "-f": "--query --out",
+    "--file": "--query --transactions --out",
+    "-f": "--query --transactions --out",
     "--sql": "--query",
     "--select": "--query",
     "--from": "--source",
@@ -130,6 +137,89 @@ HABITS: dict[str, str] = {
     "-W": _PASSWORD,
 }
 
+HABITS_WITH: dict[str, dict[str, str]] = {
+    # habits of one command, by an option that only it has
+    "--builtin": {  # pgbench, sysbench
+        "-S": "--transactions",
+        "--select-only": "--transactions",
+        "-N": "--transactions",
+        "--skip-some-updates": "--transactions",
+        "--file": "--transactions",
+        "-f": "--transactions",
+        "-i": _BUILT_IN,
+        "--initialize": _BUILT_IN,
+        "-l": _LATENCIES,
+        "--log": _LATENCIES,
+        "--latency-limit": _LATENCIES,
+        "--histogram": _LATENCIES,
+        "--percentile": _LATENCIES,
+        "--max-tries": "--tries",
+        "--warmup-time": "--ramp-up",
+        "--db-driver": _ADDRESS,
+        "--pgsql-host": _ADDRESS,
+        "--pgsql-port": _ADDRESS,
+        "--pgsql-user": _ADDRESS,
+        "--pgsql-db": _ADDRESS,
+        "--pgsql-password": _PASSWORD,
+    },
+    "--conclude": {  # hyperfine
+        "-p": "--prepare",
+        "-s": "--setup",
+        "-c": "--cleanup",
+        "-n": "--label",
+        "--command-name": "--label",
+        "-m": "--repeat",
+        "-M": "--repeat",
+        "--max-runs": "--repeat",
+        "-P": "--factor",
+        "--parameter-scan": "--factor",
+        "-L": "--factor",
+        "--parameter-list": "--factor",
+        "-i": "--allow-exit",
+        "--ignore-failure": "--allow-exit",
+        "-N": _SHELL,
+        "-S": _SHELL,
+        "--shell": _SHELL,
+        "--show-output": _OUTPUT,
+        "--export-csv": _EXPORTED,
+        "--export-markdown": _EXPORTED,
+    },
+    "--backup": {  # pg_restore, impdp, pgBackRest
+        "--remap-schema": _WHOLE,
+        "--remap-tablespace": _WHOLE,
+        "--network-link": _WHOLE,
+        "--table-exists-action": _WHOLE,
+        "--content": _WHOLE,
+        "-c": _WHOLE,
+        "--clean": _WHOLE,
+        "-C": _WHOLE,
+        "--create": _WHOLE,
+        "--section": _WHOLE,
+        "--schema-only": _WHOLE,
+        "--data-only": _WHOLE,
+        "--set": "--backup-set",
+        "--pg1-path": "--destination",
+    },
+    "--max-rejects": {  # impdp, sqlldr
+        "--table-exists-action": _ROWS_ONLY,
+        "--content": _ROWS_ONLY,
+        "--truncate": _ROWS_ONLY,
+    },
+    "--archive-to": {  # pt-archiver
+        "--dest": "--archive-to",
+        "--max-lag": "--guard",
+        "--check-slave-lag": "--guard",
+        "--sleep": "--guard",
+    },
+    "--order-by-index": {  # pg_repack
+        "--order-by": "--order-by-index",
+        "-o": "--order-by-index",
+        "--only-indexes": "`dbatk index rebuild` rebuilds the indexes of a table",
+        "-x": "`dbatk index rebuild` rebuilds the indexes of a table",
+    },
+}
+"""What differs from HABITS where the user comes from the one tool that does the same."""
+
 
 def suggestion(word: str, flags: Collection[str]) -> str | None:
     """Return what a habit is called here, as the beginning of a hint; None for what is no habit.
@@ -140,7 +230,9 @@ def suggestion(word: str, flags: Collection[str]) -> str | None:
     """
     from toolkit.documents import nearest
 
-    known = HABITS.get(word)
+    known = next(
+        (own[word] for flag, own in HABITS_WITH.items() if flag in flags and word in own), HABITS.get(word)
+    )
     if known is None and len(word) > len("--ab"):
         near = nearest(word, [*flags, *(one for one in HABITS if one.startswith("--"))])
         known = HABITS.get(near or "") if near not in flags else None
@@ -196,9 +288,10 @@ def explained(
         hint = "name the file alone: `dbatk load orders.csv --table orders` reads it and sends it, as \\copy does"
     elif files and error.code == "TK-0204":
         hint = (
-            "a table is loaded that exists: create it first, or check schema and name; on DuckDB "
-            "`dbatk ctas --query FILE` makes one from `SELECT * FROM 'rows.csv'`"
+            f"a table is loaded that exists: create it first, or check schema and name{_made_from(files, target)}"
         )
+    elif files and error.code == "TK-0201" and (made := _made_from(files, target)):
+        hint = f"check the path{made}"
     elif query is not None and error.code == "TK-0106" and _SELECT.match(query):
         hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"
     elif source is not None and no_such_table and _SELECT.match(source):
@@ -210,13 +303,26 @@ def explained(
     return ToolkitError(error.message, code=error.code, hint=hint, database_code=error.database_code)
 
 
+def _made_from(files: Sequence[str], target: str | None) -> str:
+    """Return how a table of DuckDB is made from its file: what a new user with a CSV means by loading it."""
+    if not (target or "").startswith("duckdb:") or len(files) != 1 or not Path(files[0]).is_file():
+        return ""
+    select, address = _selecting(files[0], target or "")
+    return f"; to make it from the file: `echo {select} | dbatk ctas -t {address} --query - --table NAME`"
+
+
 def _reading(file: str, target: str) -> str:
     """Return how a file is read where the name of a table was expected: on DuckDB what to type instead."""
     if not target.startswith("duckdb:"):
         return "`--source` takes a table: load the file into one first; only DuckDB reads files by itself"
-    url, _, given = target.partition("?")
-    words = dict.fromkeys([*filter(None, given.split("&")), "create=yes", f"files={quote(file, safe='/')}"])
-    address = shlex.quote(f"{url}?{'&'.join(words)}")
-    select = shlex.quote("SELECT * FROM '{}'".format(file.replace("'", "''")))  # noqa: S608 - shown, not sent
+    select, address = _selecting(file, target)
     typed = f"echo {select} | dbatk ... -t {address} --query -"
     return f"`--source` takes a table; this reads the file: `{typed}` instead of `--source`"
+
+
+def _selecting(file: str, target: str) -> tuple[str, str]:
+    """Return the SELECT that reads a file, and the address that lets it, as a shell takes them."""
+    url, _, given = target.partition("?")
+    words = dict.fromkeys([*filter(None, given.split("&")), "create=yes", f"files={quote(file, safe='/')}"])
+    select = "SELECT * FROM '{}'".format(file.replace("'", "''"))  # noqa: S608 - shown, not sent
+    return shlex.quote(select), shlex.quote(f"{url}?{'&'.join(words)}")

@@ -313,7 +313,7 @@ def _usage_error(caught: BaseException) -> ToolkitError:
             )
         return _unknown(f"there is no command `{word}`", word, _commands(context), hint)
     if extra := _NAMED.findall(message):
-        hint = f"options begin with two dashes: `--{extra[0]} ...`; {hint}"
+        hint = f"{_named_habit(extra[0], _flags(context))}; {hint}"
     sentence = message.strip().rstrip(".").replace("'", "`")
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
 
@@ -323,6 +323,14 @@ def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> Toolk
 
     near = nearest(word, known)
     return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{near}`? {hint}" if near else hint)
+
+
+def _named_habit(name: str, flags: Iterable[str]) -> str:
+    """Say how a parameter that is given as expdp takes them is given here."""
+    from toolkit.cli.habits import suggestion
+
+    flag, known = f"--{name.lower().replace('_', '-')}", list(flags)
+    return (None if flag in known else suggestion(flag, known)) or f"options begin with two dashes: `{flag} ...`"
 
 
 _NAMED = re.compile(r"[( ]([a-z_]+)=", re.IGNORECASE)

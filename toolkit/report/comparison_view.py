@@ -41,9 +41,10 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
     """Prepare a comparison for reading."""
     pairs = _pairs_table(comparison)
     a, b = _run_names(comparison)
+    sides = ("A", "B") if a == b else (f"A: {a}", f"B: {b}")
     differences = table(
         "What differs",
-        left("what", f"A: {a}", f"B: {b}"),
+        left("what", *sides),
         (
             [found.name, scalar(found.name, found.a), scalar(found.name, found.b)]
             for found in comparison.differences

@@ -56,11 +56,12 @@ _BILL_WORD = re.compile("^licences?: ")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A bundle that was written, and what it does not do."""
+    """A bundle that was written, the command that runs it on the server, and what it does not do."""
 
     run: str
     folder: Path
     trials: int
+    command: str
     notes: tuple[str, ...]
 
 
@@ -124,7 +125,9 @@ def export_bundle(
             licensing.check_script(text, known.facts, policy)
     manifest = _manifest(experiment, known, run, trials, policy.licences, files, bill)
     write_folder(folder, {**files, MANIFEST: manifest_text(manifest)})
-    return Exported(run, folder, sum(each.stages is not None for each in trials), notes)
+    rman = declaration(experiment.operation).backs_up
+    command = "sh run.sh" if rman else f"sh run.sh {_connect_hint(address)}"
+    return Exported(run, folder, sum(each.stages is not None for each in trials), command, notes)
 
 
 def address_of(text: str) -> Address:
