@@ -64,33 +64,44 @@ def test_the_seconds_of_a_server_are_those_of_its_processes_and_of_those_they_ha
             reaped = {} if self.pid == 9 else {"children_user": 10.0, "children_system": 20.0}
             return SimpleNamespace(user=1.0, system=2.0, **reaped)
 
-        def children(self, *, recursive: bool) -> list[Spent]:
-            assert recursive
-            return [Spent(8), Spent(9)]
-
     monkeypatch.setattr(psutil, "Process", Spent)
-    monkeypatch.setattr(host, "_is_alone", lambda _: False)
+    monkeypatch.setattr(host, "_children", {7: [8, 6], 8: [9], 6: [], 9: []}.__getitem__)
     seen = host_state(7, 9)
-    assert (seen.server, seen.ours) == (33.0 + 33.0 + 3.0, 3.0 + 33.0 + 3.0)
+    assert (seen.server, seen.ours) == (33.0 + 33.0 + 33.0 + 3.0, 3.0)
     assert (host_state(None).server, host_state(7).ours) == (0.0, 0.0)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="this system has no /proc")
-def test_the_other_processes_of_the_host_are_looked_at_only_for_a_process_that_has_children(
-    monkeypatch: pytest.MonkeyPatch,
+_PARENT = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(); input()'])"
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_all_processes_below_one_are_found_and_others_are_looked_at_only_without_a_list(
+    monkeypatch: pytest.MonkeyPatch, *, listed: bool
 ) -> None:
-    asked: list[int] = []
+    if listed and not Path(f"/proc/self/task/{os.getpid()}/children").exists():
+        pytest.skip("this kernel does not list the children of a process")
+    asked, children = list[int](), psutil.Process.children
 
-    def children(self: psutil.Process, **_: bool) -> list[psutil.Process]:
+    def looked_through(self: psutil.Process, *, recursive: bool) -> list[psutil.Process]:
         asked.append(self.pid)
-        return []
+        return children(self, recursive=recursive)
 
-    monkeypatch.setattr(psutil.Process, "children", children)
-    waits = "input()"
-    with subprocess.Popen([sys.executable, "-c", waits], stdin=subprocess.PIPE) as child:
-        assert host_state(child.pid, os.getpid()).ours > 0
-        assert asked == [os.getpid()]
-        child.kill()
+    def not_listed(process: int) -> list[int]:
+        raise FileNotFoundError(process)
+
+    monkeypatch.setattr(psutil.Process, "children", looked_through)
+    if not listed:
+        monkeypatch.setattr(host, "_children", not_listed)
+    with subprocess.Popen(
+        [sys.executable, "-c", _PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdin is not None and parent.stdout is not None
+        parent.stdout.readline()
+        below = host._below(parent.pid)
+        assert [psutil.Process(pid).ppid() for pid in below] == [parent.pid]
+        assert set(below) | {parent.pid} <= set(host._below(os.getpid()))
+        assert asked == ([] if listed else [parent.pid, os.getpid()])
+        parent.communicate(b"\n")
 
 
 def test_a_server_that_is_gone_has_spent_nothing() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import Connection, Engine, event
 
 from tests.store.make import BEGAN, RUN, head, trial
 from toolkit.errors import ToolkitError
@@ -66,6 +67,7 @@ def test_an_interrupted_trial_does_not_count_as_ended_and_two_attempts_count_onc
         lambda store: store.set_environment(NOBODY, {"cpu": 2}),
         lambda store: store.set_environment(NOBODY, {}),
         lambda store: store.save_facts(NOBODY, "{}"),
+        lambda store: store.explain(NOBODY, {}, (), "{}"),
         lambda store: store.keep_artifact(NOBODY, Artifact("a", "text/plain", b"")),
         lambda store: store.begin_trial(NOBODY, 1, 1, trial().cell, 1, BEGAN),
         lambda store: store.end_trial(NOBODY, trial()),
@@ -100,6 +102,27 @@ def test_facts_are_kept_and_replaced(store: Store) -> None:
     store.save_facts(RUN, "{}")
     store.save_facts(RUN, '{"tables": ["größer"]}')
     assert store.load_facts(RUN) == '{"tables": ["größer"]}'
+
+
+def test_what_explains_a_run_is_kept_in_one_transaction_or_not_at_all(store: Store) -> None:
+    script, committed = Artifact("script.sql", "application/sql", b"SELECT 1"), list[str]()
+
+    def commit(_: Connection) -> None:
+        committed.append("commit")
+
+    event.listen(Engine, "commit", commit)
+    try:
+        with pytest.raises(ToolkitError, match="lacks a value"):
+            store.explain(RUN, {"cpu": 2}, (script,), None)  # type: ignore[arg-type]
+        assert (dict(store.load_run(RUN).environment), store.artifact_names(RUN)) == ({}, ())
+        assert committed == []
+        store.explain(RUN, {"cpu": 2}, (script, replace(script, name="more")), "{}")
+        assert committed == ["commit"]
+    finally:
+        event.remove(Engine, "commit", commit)
+    assert dict(store.load_run(RUN).environment) == {"cpu": 2}
+    assert [name for name, *_ in store.artifact_names(RUN)] == ["more", "script.sql"]
+    assert store.load_facts(RUN) == "{}"
 
 
 def test_an_artifact_is_kept_as_received_and_a_second_one_replaces_it(store: Store) -> None:

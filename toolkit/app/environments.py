@@ -104,8 +104,8 @@ def environment_at(resolved: ResolvedTarget) -> Environment:
 
 
 # -- with a run ---------------------------------------------------------------------------------------------------
-def keep_environment(context: RunContext, *, host: bool) -> None:
-    """Keep the environment with a run, and warn of what has changed since the last run on this target.
+def environment_to_keep(context: RunContext, *, host: bool) -> tuple[Environment, Artifact]:
+    """Read the environment of a run, and return it also as what is kept with the run.
 
     Of a database only its settings are read, in one round trip; patches and sizes are for `dbatk environment`.
     """
@@ -113,10 +113,7 @@ def keep_environment(context: RunContext, *, host: bool) -> None:
     files = dialect.environment_files(facts.release)[:1]
     now = read_environment(context.sessions.get(Role.CONTROL), dialect, files, facts, host=host)
     content = zlib.compress(json.dumps(environment_document(now)).encode())
-    context.store.keep_artifact(context.run, Artifact(ARTIFACT, "application/zlib", content))
-    changed = changes_since(context.store, context.run, now)
-    if changed is not None:
-        context.warn(changed)
+    return now, Artifact(ARTIFACT, "application/zlib", content)
 
 
 def environment_of_run(store: Store, run: str) -> Environment | None:
@@ -126,8 +123,10 @@ def environment_of_run(store: Store, run: str) -> Environment | None:
         ToolkitError: TK-0106 where it is damaged.
     """
     kept = store.load_artifact(run, ARTIFACT)
-    if kept is None:
-        return None
+    return None if kept is None else _of_artifact(kept, run)
+
+
+def _of_artifact(kept: Artifact, run: str) -> Environment:
     try:
         document = json.loads(zlib.decompress(kept.content))
     except (ValueError, zlib.error):
@@ -135,12 +134,21 @@ def environment_of_run(store: Store, run: str) -> Environment | None:
     return environment_of_document(document, f"the environment of run {run}")
 
 
-def changes_since(store: Store, run: str, now: Environment) -> str | None:
-    """Say what has changed on a target since the last run there; None where nothing has, or no run is known."""
+def changes_since(store: Store, run: str, now: Environment, kept: Artifact) -> str | None:
+    """Say what has changed on a target since the last run there; None where nothing has, or no run is known.
+
+    Args:
+        store: where runs are.
+        run: the run.
+        now: its environment.
+        kept: the same as it is kept: where the last run kept the same bytes, there is nothing to compare.
+    """
     before = store.previous_run(run)
-    then = None if before is None else environment_of_run(store, before)
+    last = None if before is None else store.load_artifact(before, ARTIFACT)
+    if before is None or last is None or last.content == kept.content:
+        return None
     # a database grows by the work itself
-    found = () if then is None else [one for one in differences((then, now)) if not one.name.startswith("size.")]
+    found = [one for one in differences((_of_artifact(last, before), now)) if not one.name.startswith("size.")]
     if not found:
         return None
     named = [f"{one.name} {_shown(one.sides[0])} -> {_shown(one.sides[1])}" for one in found[:_MOST_NAMED]]

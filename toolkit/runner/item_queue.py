@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from toolkit.model.steps import TimedItem
 from toolkit.runner.stop import Stop
@@ -22,6 +22,7 @@ class ItemQueue:
 
     def __init__(self, items: Sequence[TimedItem], stop: Stop, wait: Callable[[], None] = lambda: None) -> None:
         self._items = deque(items)
+        self._none_needs_another = not any(item.needs for item in items)
         self._busy: set[str] = set()
         self._open = {item.label for item in items}
         self._failed: set[str] = set()
@@ -39,26 +40,25 @@ class ItemQueue:
             self._wait()
         with self._changed:
             while self._items and not (self._closed or self._stop.requested):
-                possible = self._possible()
-                if not possible:
+                passed, due = time.perf_counter() - self._origin, list[float]()
+                for item in self._possible():
+                    if self._is_free(item) and item.due_seconds <= passed:
+                        self._items.remove(item)
+                        self._busy |= {item.apart} if item.apart is not None else set()
+                        return item
+                    due.append(item.due_seconds - passed)
+                if not due:
                     break
-                passed = time.perf_counter() - self._origin
-                item = next(
-                    (each for each in possible if self._is_free(each) and each.due_seconds <= passed), None
-                )
-                if item is not None:
-                    self._items.remove(item)
-                    self._busy |= {item.apart} if item.apart is not None else set()
-                    return item
-                due = min(each.due_seconds - passed for each in possible)
-                self._changed.wait(min(_TICK_SECONDS, due) if due > 0 else _TICK_SECONDS)
+                self._changed.wait(min(_TICK_SECONDS, *due) if min(due) > 0 else _TICK_SECONDS)
         return None
 
     def _is_free(self, item: TimedItem) -> bool:
         return item.apart not in self._busy and self._open.isdisjoint(item.needs)
 
-    def _possible(self) -> list[TimedItem]:
+    def _possible(self) -> Iterable[TimedItem]:
         """Return the items that fit and need nothing, directly or through others, that failed or does not fit."""
+        if self._none_needs_another:  # of hundreds the first one usually will do: the others are not asked for
+            return (item for item in self._items if self._stop.fits(item.label))
         lost = self._failed | {each.label for each in self._items if not self._stop.fits(each.label)}
         while more := {each.label for each in self._items if not lost.isdisjoint(each.needs)} - lost:
             lost |= more

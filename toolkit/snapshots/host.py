@@ -27,6 +27,7 @@ DISTURBED_ABOVE = 0.5
 STANDS_OUT_BY = 0.25
 """By how much it must exceed what others usually take during the run."""
 _JUDGED_FROM_SECONDS = 0.3
+_LOOKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +56,58 @@ def _tree_seconds(root: int | None) -> float:
     if root is None:
         return 0.0
     total = 0.0
-    with contextlib.suppress(psutil.Error):
-        first = psutil.Process(root)
-        for process in (first, *(() if _is_alone(root) else first.children(recursive=True))):
-            with contextlib.suppress(psutil.Error):
-                times = process.cpu_times()
-                total += times.user + times.system
-                total += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
+    for pid in (root, *_below(root)):
+        with contextlib.suppress(psutil.Error):
+            times = psutil.Process(pid).cpu_times()
+            total += times.user + times.system
+            total += getattr(times, "children_user", 0.0) + getattr(times, "children_system", 0.0)
     return total
 
 
-def _is_alone(root: int) -> bool:
-    """Tell whether a process surely has none below it; finding those it has looks at all of the host."""
+def _below(root: int) -> list[int]:
+    """Return all processes below one; where the kernel does not list them, all of the host are looked through."""
+    found, waiting = list[int](), [root]
     try:
-        return not any((task / "children").read_bytes() for task in Path(f"/proc/{root}/task").iterdir())
-    except OSError:  # no such file with this kernel, or a thread has just ended
-        return False
+        while waiting:
+            children = _children(waiting.pop())
+            found += children
+            waiting += children
+    except OSError:
+        with contextlib.suppress(psutil.Error):
+            return [each.pid for each in psutil.Process(root).children(recursive=True)]
+    return found
+
+
+def _children(parent: int) -> list[int]:
+    """Return the processes that a process begot, as soon as two looks agree: one that ends hides others (proc(5)).
+
+    Raises:
+        OSError: the kernel has no such list.
+    """
+    before, now = None, list[int]()
+    for _ in range(_LOOKS):
+        if before == now:
+            break
+        before, now = now, [child for task in _threads(parent) for child in _begotten(task)]
+    return now
+
+
+def _threads(process: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{process}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        if not _TASKS.is_dir():
+            raise
+        return []  # it has ended
+
+
+def _begotten(thread: Path) -> list[int]:
+    try:
+        return [int(pid) for pid in (thread / "children").read_bytes().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        if thread.exists():
+            raise
+        return []
 
 
 def host_state(server: int | None, ours: int | None = None) -> HostState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,6 +18,36 @@ from toolkit.store.database import StorePart, require_run, unknown_run
 from toolkit.store.journal import OPEN_STATES
 from toolkit.store.leases import refuse_live
 from toolkit.store.rows import pack
+
+
+def _put_environment(connection: Connection, run: str, environment: Mapping[str, Scalar]) -> None:
+    rows = []
+    for position, (name, value) in enumerate(environment.items()):
+        text, kind = pack(value)
+        rows.append({"run": run, "position": position, "name": name, "value": text, "value_type": kind})
+    connection.execute(schema.environment.delete().where(schema.environment.c.run == run))
+    if rows:
+        connection.execute(schema.environment.insert(), rows)
+
+
+def _put_artifact(connection: Connection, run: str, artifact: Artifact) -> None:
+    table, trial = schema.artifact, artifact.trial or 0
+    row = {
+        "run": run,
+        "trial": trial,
+        "name": artifact.name,
+        "media_type": artifact.media_type,
+        "size_bytes": len(artifact.content),
+        "content": artifact.content,
+    }
+    same = (table.c.run == run, table.c.trial == trial, table.c.name == artifact.name)
+    connection.execute(table.delete().where(*same))
+    connection.execute(table.insert().values(row))
+
+
+def _put_facts(connection: Connection, run: str, text: str) -> None:
+    connection.execute(schema.facts.delete().where(schema.facts.c.run == run))
+    connection.execute(schema.facts.insert().values(run=run, content=text))
 
 
 class Runs(StorePart):
@@ -71,21 +101,30 @@ class Runs(StorePart):
                 row = {"run": run, "position": len(known), "text": text, "warned_at": now}
                 connection.execute(table.insert().values(row))
 
+    def explain(
+        self, run: str, environment: Mapping[str, Scalar], artifacts: Iterable[Artifact], facts: str
+    ) -> None:
+        """Keep at once what explains a run: where it takes place, its script and the like, and its facts.
+
+        Raises:
+            ToolkitError: TK-0109 when no such run is stored.
+        """
+        with self._database.write("what explains the run") as connection:
+            require_run(connection, run)
+            _put_environment(connection, run, environment)
+            for artifact in artifacts:
+                _put_artifact(connection, run, artifact)
+            _put_facts(connection, run, facts)
+
     def set_environment(self, run: str, environment: Mapping[str, Scalar]) -> None:
         """Keep where the run takes place, in place of what was kept before.
 
         Raises:
             ToolkitError: TK-0109 when no such run is stored.
         """
-        rows = []
-        for position, (name, value) in enumerate(environment.items()):
-            text, kind = pack(value)
-            rows.append({"run": run, "position": position, "name": name, "value": text, "value_type": kind})
         with self._database.write("the environment") as connection:
             require_run(connection, run)
-            connection.execute(schema.environment.delete().where(schema.environment.c.run == run))
-            if rows:
-                connection.execute(schema.environment.insert(), rows)
+            _put_environment(connection, run, environment)
 
     def save_facts(self, run: str, text: str) -> None:
         """Keep the facts of a run, in place of those kept before.
@@ -94,8 +133,7 @@ class Runs(StorePart):
             ToolkitError: TK-0109 when no such run is stored.
         """
         with self._database.write("the facts") as connection:
-            connection.execute(schema.facts.delete().where(schema.facts.c.run == run))
-            connection.execute(schema.facts.insert().values(run=run, content=text))
+            _put_facts(connection, run, text)
 
     def load_facts(self, run: str) -> str | None:
         """Return the facts kept for a run, or None."""
@@ -109,19 +147,8 @@ class Runs(StorePart):
         Raises:
             ToolkitError: TK-0109 when no such run is stored.
         """
-        table, trial = schema.artifact, artifact.trial or 0
-        same = (table.c.run == run, table.c.trial == trial, table.c.name == artifact.name)
-        row = {
-            "run": run,
-            "trial": trial,
-            "name": artifact.name,
-            "media_type": artifact.media_type,
-            "size_bytes": len(artifact.content),
-            "content": artifact.content,
-        }
         with self._database.write(f"artifact `{artifact.name}`") as connection:
-            connection.execute(table.delete().where(*same))
-            connection.execute(table.insert().values(row))
+            _put_artifact(connection, run, artifact)
 
     def load_artifact(self, run: str, name: str, trial: int | None = None) -> Artifact | None:
         """Return an artifact of the run, or of one of its trials, or None."""

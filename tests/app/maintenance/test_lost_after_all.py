@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.records import Artifact
+from toolkit.model.values import Scalar
 from toolkit.model.words import RunState
 from toolkit.runner import Stop, lease, trial
 from toolkit.runner.sweep import Sweep
@@ -227,15 +229,17 @@ def test_a_store_that_is_full_as_a_run_begins_costs_a_try_and_loads_once(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attempt, "_FIRST_WAIT_SECONDS", 0.0)
-    real, refused = Store.save_facts, list[str]()
+    real, refused = Store.explain, list[str]()
 
-    def save(self: Store, run: str, text: str) -> None:
+    def explain(
+        self: Store, run: str, environment: Mapping[str, Scalar], artifacts: Iterable[Artifact], facts: str
+    ) -> None:
         if not refused:
             refused.append(run)
             raise FULL
-        real(self, run, text)
+        real(self, run, environment, artifacts, facts)
 
-    monkeypatch.setattr(Store, "save_facts", save)
+    monkeypatch.setattr(Store, "explain", explain)
     done = night(store, tmp_path, f"{LOAD}retries = 1\n")
     assert (done.state.value, done.run, done.tries) == ("done", refused[0], 2), done.reason
     assert "the target had 1,000 and has 1,010" in str(done.verified)

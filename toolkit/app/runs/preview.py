@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.app.approvals import TargetPolicy, on_live
-from toolkit.app.environments import keep_environment
+from toolkit.app.environments import changes_since, environment_to_keep
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.ahead import ahead_of
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
@@ -317,16 +317,19 @@ _STAYS = {
 
 
 def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
-    """Keep what explains the run: environment, licences, the script as shown; and last the facts."""
+    """Keep what explains the run, in one write: environment, script as shown, facts; before it the licences."""
     store, run, planning = context.store, context.run, context.planning
-    whole = space.whole_bytes(context.experiment, context.facts)
     local = host_is_ours(context.target)
-    store.set_environment(run, environment_of(context.facts, host_is_ours=local) | whole)
+    where = environment_of(context.facts, host_is_ours=local)
+    where |= space.whole_bytes(context.experiment, context.facts)
     shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy, host=context.target)
     licensing.keep(store, run, bill)
-    store.keep_artifact(run, Artifact("script.sql", "application/sql", shown.encode()))
-    keep_environment(context, host=local)
-    store.save_facts(run, facts_to_text(context.facts))
+    script = Artifact("script.sql", "application/sql", shown.encode())
+    now, kept = environment_to_keep(context, host=local)
+    store.explain(run, where, (script, kept), facts_to_text(context.facts))
+    changed = changes_since(store, run, now, kept)
+    if changed is not None:
+        context.warn(changed)
     _announce(context)
 
 
