@@ -20,9 +20,9 @@ FREE = "ALTER TABLE dbatk.audit_line DISABLE TRIGGER ALL"
 
 
 @pytest.fixture
-def log(empty_postgresql: str) -> Iterator[AuditLog]:
+def log(emptied_postgresql: str) -> Iterator[AuditLog]:
     """A log of six lines."""
-    with open_store(empty_postgresql) as store:
+    with open_store(emptied_postgresql) as store:
         note(store.audit, 5)
         yield store.audit
 
@@ -45,12 +45,12 @@ def test_it_is_whole_in_order_and_read_from_both_ends(log: AuditLog) -> None:
 
 
 def test_hosts_write_one_log_at_once_whatever_isolation_their_role_begins_with(
-    log: AuditLog, empty_postgresql: str, postgresql_server: Server
+    log: AuditLog, emptied_postgresql: str, postgresql_server: Server
 ) -> None:
-    name = empty_postgresql.rpartition("/")[2].partition("?")[0]
+    name = emptied_postgresql.rpartition("/")[2].partition("?")[0]
     change(postgresql_server, f'ALTER DATABASE "{name}" SET default_transaction_isolation = "serializable"')
     try:
-        with open_store(empty_postgresql) as other, ThreadPoolExecutor(4) as pool:
+        with open_store(emptied_postgresql) as other, ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda one: note(one, 6), [log, other.audit, log, other.audit]))
         verdict = verify(log)
         assert verdict.whole and verdict.lines == 6 + 24, verdict.faults
@@ -107,7 +107,7 @@ def test_what_was_found_whole_is_only_hashed_again(log: AuditLog, monkeypatch: p
 
 
 def test_a_role_that_may_only_select_and_insert_writes_and_verifies(
-    log: AuditLog, empty_postgresql: str, postgresql_server: Server
+    log: AuditLog, emptied_postgresql: str, postgresql_server: Server
 ) -> None:
     change(
         postgresql_server,
@@ -119,7 +119,7 @@ def test_a_role_that_may_only_select_and_insert_writes_and_verifies(
         "REVOKE UPDATE, DELETE ON dbatk.audit_line FROM careful",
     )
     try:
-        before, _, after = empty_postgresql.partition("://")
+        before, _, after = emptied_postgresql.partition("://")
         with open_store(f"{before}://careful@{after.rpartition('@')[2]}") as store:
             note(store.audit, 2)
             assert verify_since_sealed(store.audit).whole and verify(log).lines == 8
