@@ -1,0 +1,134 @@
+"""Every template of Oracle's SQL is rendered, judged by both grammars, and names only what is documented."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import test_judge, test_statistics_texts
+from tests.oracle.make import EVERY_RELEASE, OURS, RUN, SOURCE, assumed, documented_parameters, steps, work
+from tests.oracle.test_judge import judge
+from tests.schedule.make import job
+from toolkit import resources
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.work import Call
+from toolkit.executors.scripted.client import columns_of
+from toolkit.model.facts import Facts
+from toolkit.model.settings import Setting, SettingKind, SettingScope
+from toolkit.model.steps import Step
+from toolkit.model.values import Row
+from toolkit.model.words import StepKind
+from toolkit.rendering import sql_file
+from toolkit.resources import template_root
+from toolkit.schedule.oracle import drop, jobs
+
+BESIDE = {
+    # PL/SQL Packages and Types Reference, DBMS_SESSION and DBMS_APP_CONT; the collected pages lack these two.
+    "DBMS_SESSION.SESSION_TRACE_ENABLE": {"waits", "binds", "plan_stat"},
+    "DBMS_APP_CONT.GET_LTXID_OUTCOME": {"client_ltxid", "committed", "user_call_completed"},
+}
+
+
+@functools.cache
+def known(release: str) -> Facts:
+    """Return what is known of a table with columns that make their own values, keys, conditions and defaults."""
+    keys: list[Row] = [
+        {"constraint_type": kind, "column_list": '"ID", "IDNAME"', "deferrable": how, "deferred": how,
+         "enforcing_index": index, "condition_text": None}
+        for kind, how, index in (("P", "NOT DEFERRABLE", "GTEST_IX"), ("U", "DEFERRABLE", None))
+    ]  # fmt: skip
+    condition: Row = {"constraint_type": "C", "condition_text": "\"AMOUNT\" > 0 OR \"IDNAME\" = 'it''s'"}
+    index: Row = {
+        "schema_name": "DBATK", "index_name": "GTEST_IX", "table_schema": "DBATK", "table_name": "GTEST",
+        "is_unique": "yes", "definition": '("ID", "IDNAME")',
+    }  # fmt: skip
+    answers: dict[str, tuple[Row, ...]] = {
+        "columns": tuple({"column_name": name} for name in ("ID", "IDNAME", "AMOUNT", "N", "WHEN")),
+        "virtual_columns": ({"column_name": "TWICE", "expression": '"AMOUNT"*2'},
+                            {"column_name": "BIG", "expression": "UPPER(\"IDNAME\")||'x'"}),
+        "identity_columns": ({"column_name": "N"},),
+        "column_defaults": ({"column_name": "WHEN", "default_text": "SYSDATE\n"},
+                            {"column_name": "IDNAME", "default_text": "'it''s'"}),
+        "constraints": (*keys, condition),
+        "table_indexes": (index,),
+        "setting_rights": ({"privilege": "ALTER SYSTEM"},),
+    }  # fmt: skip
+    return assumed(release, **answers)
+
+
+def rest(release: str) -> Iterator[Step]:
+    """Render what neither the works of `test_judge` nor those of `test_statistics_texts` come to."""
+    facts, settings = known(release), DIALECT.settings
+    assert settings is not None
+    yield from steps(DIALECT.empty_copy(SOURCE, OURS, "mark", facts, bare=False))
+    for level in ("cold", "warm"):
+        item = work("ctas", 2, cache=level, consumer_group="batch", sql_trace=True)
+        for part in (DIALECT.work.prepare, DIALECT.work.worker_begin, DIALECT.work.worker_end):
+            yield from steps(part(item, facts))
+    yield from steps((Call("last_value", {"table": SOURCE, "column": "ID"}),))
+    yield from steps(call for call in DIALECT.transaction_end({"transaction_id": "0A1B"}) if not call.file)
+    for kind, former, level in (
+        (SettingKind.INTEGER, "1073741824", "2G"), (SettingKind.CHOICE, "AUTO", "MANUAL"),
+        (SettingKind.TEXT, "19.1.0", "12.2.0.1"),
+    ):  # fmt: skip
+        words, scopes = ("AUTO", "MANUAL"), frozenset({SettingScope.SYSTEM})
+        setting = Setting("pga_aggregate_target", former, kind, unit="B", choices=words, scopes=scopes)
+        change = settings.in_system(setting, level, facts)
+        yield from steps((*change.calls, *change.undo))
+    scheduled = job(command=("/opt/it's/dbatk", "run", 'a "plan" & 100%.toml'))
+    yield from steps((*jobs(scheduled, "DBATK_OS", datetime(2026, 11, 21, tzinfo=UTC)), drop("DBATK_NIGHTLY")))
+
+
+def bundled() -> Iterator[Step]:
+    """Render what only scripts for SQL*Plus hold: marks, rows that are spooled, and values of its variables."""
+    query = sql_file("oracle", "segment_bytes_own")
+    yield from steps(
+        (
+            Call("bundle_mark", {"mark": "DBATK|it's|1|"}),
+            Call("bundle_tag", {"action": "it's", "run": RUN}, kind=StepKind.BLOCK),
+            Call("bundle_rows", {"mark": "DBATK|", "columns": columns_of(query), "query": query}),
+            *(Call("bundle_bind", {"name": "N", "value": value}, kind=StepKind.BLOCK) for value in (1, "it's")),
+        )
+    )
+
+
+@functools.cache
+def further() -> dict[str, str]:
+    """Return every distinct statement of these with where it comes from."""
+    found: dict[str, str] = {}
+    for step in (*(step for release in EVERY_RELEASE for step in rest(release)), *bundled()):
+        for text in (step.text, *step.undo):
+            found.setdefault(text, step.name)
+    return found
+
+
+def test_no_template_of_sql_is_left_out_of_what_is_judged() -> None:
+    with resources.noting() as used:
+        test_judge.statements()
+        test_statistics_texts.statements.__wrapped__()
+        further.__wrapped__()
+    every = {f"templates/oracle/{path.name}" for path in (template_root() / "oracle").glob("*.sql.j2")}
+    assert every - used == set()
+
+
+@pytest.mark.full
+def test_what_no_work_comes_to_stands_before_two_grammars(tmp_path: Path) -> None:
+    assert len(further()) > 35
+    assert judge(further(), tmp_path) == ""
+
+
+def test_packages_are_called_with_documented_parameters() -> None:
+    documented = {**documented_parameters(), **BESIDE}
+    called: set[str] = set()
+    for text in further():
+        plain = re.sub(r"'(?:[^']|'')*'", "''", text)
+        for name, inside in re.findall(r"(DBMS_\w+\.\w+)(?:\(([^;]*)\))?;", plain):
+            called.add(name)
+            assert name in documented, f"{name}: {text}"
+            assert set(re.findall(r"(\w+)\s*=>", inside)) <= documented[name], text
+    assert len(called) > 9, called
