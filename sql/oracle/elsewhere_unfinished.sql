@@ -8,7 +8,7 @@
 -- journal table SYS_JOURNAL_<object number> tells, until SMON or DBMS_REPAIR.ONLINE_INDEX_CLEAN takes it away.
 SELECT 'was half-built by an ONLINE build or rebuild that was cut off (ORA-08104)' AS state,
        'DECLARE done BOOLEAN; BEGIN done := DBMS_REPAIR.ONLINE_INDEX_CLEAN(' || TO_CHAR(p.object_id)
-       || '); END;' AS remedy,
+       || '); END' AS remedy,
        NULL AS rebuild,
        'yes' AS half_built,
        NULL AS unseen

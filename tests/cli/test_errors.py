@@ -111,6 +111,7 @@ def test_unknown_words_suggest_the_nearest(line: list[str], near: str, dbatk: Db
         (["ctas", "-t", "duckdb:///x", "--source", "a", "--table", "b", "--keep", "bst"], "TK-0102"),
         (["ctas", "-t", "duckdb:///x", "--source", "a", "--table", "b", "--assume", "2.0"], "TK-0107"),
         (["ctas", "-t", "duckdb:///x", "--source", "a", "--table", "b", "--dry-run", "--assume=1.4"], "TK-0102"),
+        (["ctas", "--source", "a", "--table", "b", "--dry-run", "--assume=19-se1"], "TK-0102"),
         (["ctas", "-t", "duckdb:///x", "--query", "none.sql", "--table", "b"], "TK-0106"),
         (["ctas", "-t", "nowhere", "--source", "a", "--table", "b"], "TK-0111"),
         (["ctas", "-t", "mysql://h/x", "--source", "a", "--table", "b"], "TK-0111"),

@@ -56,6 +56,13 @@ def test_a_run_is_refused_where_its_objects_could_not_be_seen_again(
         assert wreck.look(standin) == before
 
 
+def test_an_index_that_is_not_seen_is_not_said_to_be_none(tmp_path: Path) -> None:
+    with running_standin(Scenario(privileges=("CREATE SESSION", "ALTER ANY INDEX"), grants={})) as standin:
+        status, said = run(standin, tmp_path, *REBUILD)
+        assert (status, said["error"]["code"]) == (2, "TK-0204")  # type: ignore[index]
+        assert "`APP.ORDERS_IX` does not exist or is not visible to DBATK" in str(said)
+
+
 def test_an_index_of_another_schema_is_put_back_where_only_dba_objects_shows_it(tmp_path: Path) -> None:
     with running_standin(SEEING) as standin:
         before = prepared(standin)
@@ -144,7 +151,7 @@ def test_a_half_built_online_index_is_not_found_complete(tmp_path: Path) -> None
         number = standin.engine.state.objects["INDEX", ("DBATK", "NEW_IX")].object_id
         status, said = wreck.run(standin, tmp_path, "runs", "resume", "last", "--not-production")
         assert status == 5
-        assert "half-built" in str(said) and f"DBMS_REPAIR.ONLINE_INDEX_CLEAN({number})" in str(said)
+        assert "half-built" in str(said) and f"DBMS_REPAIR.ONLINE_INDEX_CLEAN({number}); END; and" in str(said)
         status, done = wreck.clean(standin, tmp_path)
         assert status == 3 and f"ONLINE_INDEX_CLEAN({number})" in str(done["left"])
 

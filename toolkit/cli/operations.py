@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import typer
@@ -274,12 +275,11 @@ def _guards(arguments: Arguments) -> tuple[str, ...]:
 
 
 def _target(arguments: Arguments, default: str) -> str:
-    """Return the target; a script for an assumed Oracle release needs none, its editions are Oracle's alone."""
+    """Return the target; a script for an assumed Oracle release needs none: only Oracle has editions."""
     from toolkit.cli.launch import named_target
 
     text = arguments.text("target")
-    edition = (arguments.text("assume") or "").partition(",")[0].lower()
-    if text is None and edition.endswith(("-ee", "-se2", "-se", "-xe", "-free")):
+    if text is None and re.match(r"[\d.]+[a-z]*-", arguments.text("assume") or "", re.IGNORECASE | re.ASCII):
         return "oracle://assumed"
     return named_target(text or default)
 

@@ -82,13 +82,17 @@ class Planner:
             return name
         row = self.facts.first(key)
         if not row:
-            user = self.facts.value("server", "user_name", "") or "this session"
-            raise ToolkitError(
-                f"`{name}` does not exist or is not visible to {user}",
-                code="TK-0204",
-                hint="check schema and name (names in double quotes keep their case)",
-            )
+            raise self.not_there(name)
         return QualifiedName(str(row["table_name"]), str(row["schema_name"]))
+
+    def not_there(self, name: QualifiedName) -> ToolkitError:
+        """Return the error of a name that the catalogue does not show: what cannot be seen may be there."""
+        user = self.facts.value("server", "user_name", "") or "this session"
+        return ToolkitError(
+            f"`{name}` does not exist or is not visible to {user}",
+            code="TK-0204",
+            hint="check schema and name (names in double quotes keep their case)",
+        )
 
     def must_be_free(self, key: str, name: QualifiedName) -> None:
         """Refuse a name that is in use already.

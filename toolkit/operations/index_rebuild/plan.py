@@ -78,6 +78,9 @@ class IndexRebuild:
         found = tuple(index for index in everything if self._is_meant(planner, index))
         if everything and planner.spec.text("partition") is not None:
             self._check_partition(planner, everything)
+        named = planner.named("index")
+        if not everything and named is not None:
+            raise planner.not_there(named)
         if not found:
             what = "no unusable index" if planner.spec.flag("unusable_only") else "no index"
             raise ToolkitError(
