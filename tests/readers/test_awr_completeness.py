@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.readers.awr_samples import STATSPACK, TEXT
 from tests.readers.test_awr_text_tables import FILES, FUNCTIONS
-from toolkit.readers.awr.completeness import lists_of_text
+from toolkit.readers.awr.completeness import _COUNTED_ALWAYS, _LATCHES_ALWAYS, gaps, lists_of_text, twins
+from toolkit.readers.awr.pages import short_pages
 from toolkit.readers.awr.report import read_report
 
 END = f"          {'-' * 61}\n\n"
@@ -145,3 +149,102 @@ def test_lists_that_every_text_has_are_missed_where_it_has_most_of_them() -> Non
     (sentence,) = lists_of_text(NAMES[2:])
     assert sentence.startswith("the text has no list for: instance activity, background events;")
     assert not lists_of_text(NAMES[8:])
+
+
+def named(key: str, *names: str, **values: float) -> list[dict[str, Any]]:
+    return [{key: name, **values} for name in names]
+
+
+MODEL = ("DB CPU", "DB time", "background cpu time", "background elapsed time", "parse time elapsed",
+         "sql execute elapsed time")  # fmt: skip
+CACHES = ("dc_histogram_defs", "dc_objects", "dc_rollback_segments", "dc_segments", "dc_tablespaces", "dc_users")
+EVENTS = tuple(f"event {letter}" for letter in "abcdefghijklmnop")
+WHOLE: dict[str, Any] = {
+    "scope": "instance", "kind": "awr",
+    "instance_activity": named("name", *_COUNTED_ALWAYS), "latches": named("latch", *_LATCHES_ALWAYS),
+    "time_model": named("name", *MODEL), "dictionary_cache": named("cache", *CACHES),
+    "library_cache": named("namespace", "BODY", "SQL AREA", "TABLE/PROCEDURE"),
+    "latch_sleeps": named("latch", *_LATCHES_ALWAYS[:8]), "latch_misses": named("latch", *_LATCHES_ALWAYS[:8]),
+    "foreground_events": named("event", *EVENTS), "wait_events": named("event", *EVENTS),
+    "wait_event_histogram": named("event", *EVENTS, waits=5000.0),
+    "tablespace_io": [{"tablespace": "A", "reads": 100.0}, {"tablespace": "B", "reads": 7.0}],
+    "file_io": [{"tablespace": "A", "reads": 60.0}, {"tablespace": "A", "reads": 40.0},
+                {"tablespace": "B", "reads": 7.0}],
+    "buffer_cache_advice": [{"pool": "D", "size_mb": size} for size in range(80, 1680, 80)],
+    "pga_advice": [{"size_mb": size} for size in range(14)],
+}  # fmt: skip
+LOST = {
+    "instance_activity": "activity lacks", "latches": "of latches lacks", "time_model": "time model lacks",
+    "dictionary_cache": "dictionary cache lacks", "library_cache": "library cache lacks",
+    "latch_misses": "latch misses lacks", "foreground_events": "lists of events lack",
+    "wait_events": "all events lacks", "wait_event_histogram": "histogram of waits lacks",
+    "tablespace_io": "of tablespaces lacks", "file_io": "of files lacks", "pga_advice": "PGA lacks",
+    "buffer_cache_advice": "buffer cache lacks",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_a_list_that_lost_its_middle_is_told_by_its_twin_or_by_what_all_reports_have(name: str) -> None:
+    assert not twins(WHOLE)
+    rows = WHOLE[name]
+    others: dict[str, Any] = {"wait_events": []} if name == "foreground_events" else {}
+    most = {"time_model": 1, "library_cache": 1, "dictionary_cache": 2}.get(name, max(1, len(rows) // 2))
+    begin = (len(rows) - most + 1) // 2
+    cut = {**WHOLE, name: [*rows[:begin], *rows[begin + most :]], **others}
+    assert any(LOST[name] in one for one in twins(cut)), twins(cut)
+    assert not twins({**cut, "scope": "pdb"})
+
+
+def test_a_name_or_two_that_a_release_has_no_more_are_not_missed() -> None:
+    for key, section, names in (
+        ("name", "instance_activity", _COUNTED_ALWAYS),
+        ("latch", "latches", _LATCHES_ALWAYS),
+    ):
+        for gone in pairwise(names):
+            less = {**WHOLE, section: named(key, *(name for name in names if name not in gone))}
+            assert not [one for one in twins(less) if "every report" in one]
+
+
+def test_foreground_events_are_held_against_their_classes() -> None:
+    classes = [{"wait_class": "User I/O", "time_s": 900.0}, {"wait_class": "Commit", "time_s": 100.0},
+               {"wait_class": "DB CPU", "time_s": 5000.0}]  # fmt: skip
+    events = [{"event": "a", "time_s": 850.0, "pct_db_time": 1.0},
+              {"event": "b", "time_s": 140.0, "pct_db_time": 1.0},
+              {"event": "SQL*Net message from client", "time_s": 9e6, "pct_db_time": None}]  # fmt: skip
+    whole: dict[str, Any] = {"foreground_wait_classes": classes, "foreground_events": events}
+    assert not gaps(whole, {})
+    (sentence,) = gaps({**whole, "foreground_events": events[:1]}, {})
+    assert sentence.startswith("the foreground events make up 14 min 10 s, yet their wait classes 16 min 40 s")
+
+
+def test_a_page_with_fewer_lines_than_the_full_ones_is_told() -> None:
+    full = [("Latch Activity", 62), ("Latch Activity", 62), ("Files", 60), ("Parse Calls", 61), ("Gets", 62)]
+    assert not short_pages(full)
+    (sentence,) = short_pages([*full, ("Latch Activity", 40)])
+    assert (
+        sentence
+        == "the list `Latch Activity` has a page of 40 lines where full ones have 62: rows of it are missing"
+    )
+    (sentence,) = short_pages([*full[:4], ("Gets", 50)])
+    assert "`Gets` has a page of 50 lines where full ones have 60" in sentence
+    assert not short_pages([("Files", 62), ("Gets", 40)])
+
+
+REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
+HEADING = re.compile(r"\f?(\S.*?)\s*(?:DB/Inst\b|for DB:)")
+PAGED = ("Instance Activity", "Latch Activity", "Wait Event Histogram")
+
+
+@pytest.mark.skipif(not (REALDATA / "statspack").is_dir(), reason="no real reports at DBATK_REALDATA")
+def test_a_page_cut_out_of_a_list_of_a_real_report_is_told() -> None:
+    cuts = 0
+    for path in sorted((REALDATA / "statspack").glob("*.lst")):
+        lines = path.read_text("latin-1").replace("\r", "").split("\n")
+        whole = document("\n".join(lines))["warnings"]
+        heads = [(place, head[1]) for place, line in enumerate(lines) if (head := HEADING.match(line))]
+        for (begin, name), (end, following) in pairwise(heads):
+            if name == following and name.startswith(PAGED) and end - begin > 40:
+                found = document("\n".join(lines[:begin] + lines[end:]))["warnings"]
+                assert [one for one in found if one not in whole], (path.name, name, begin)
+                cuts += 1
+    assert cuts > 10

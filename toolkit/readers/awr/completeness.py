@@ -7,10 +7,11 @@ total. A statement belongs into the list by gets if another list shows it with m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import groupby, pairwise
 
 from toolkit.model.values import Scalar
-from toolkit.units import counted, percent
+from toolkit.units import counted, percent, seconds
 
 _LEAST_LISTED, _LEAST_SHARE = 10, 1.1
 """Statements that AWR lists whatever their share, and the share in percent of one that it lists in any case."""
@@ -18,6 +19,8 @@ _ROUNDING = 1.01
 """Figures of one statement may be rounded, and differ by their last digit from list to list."""
 _SHARE_APART = 0.6
 """Percent points by which the shares of a list may add to less than what is said of them."""
+_HALF_SECOND, _CLASSES_APART = 0.5, 0.01
+"""What rounding takes from each time, and events too small to be listed from those of their classes."""
 _LARGE, _LARGE_APART = 2.5, 2
 """A list whose smallest share is as large as this may be cut if what is captured besides is so many times that.
 
@@ -29,8 +32,12 @@ _CAPTURED = re.compile(
 _ORDERED = re.compile(r"SQL\s+ordered\s+by\s+([A-Za-z/ ]+)", re.IGNORECASE)
 _NEAR = 4000
 """Characters from the heading of a list to what is said of it."""
-_MEASURES = {"elapsed": "elapsed_s", "cpu": "cpu_s", "gets": "gets", "reads": "reads"}
-_WORDS = {"elapsed": "elapsed time", "cpu": "CPU time", "gets": "gets", "reads": "reads"}
+_MEASURES = {
+    "elapsed": "elapsed_s", "cpu": "cpu_s", "gets": "gets", "reads": "reads", "executions": "executions",
+}  # fmt: skip
+_WORDS = {
+    "elapsed": "elapsed time", "cpu": "CPU time", "gets": "gets", "reads": "reads", "executions": "executions",
+}  # fmt: skip
 _MOST_MISSING = 0.4
 """A text with fewer of the lists is of another kind."""
 _STATISTICS = {
@@ -40,6 +47,59 @@ _STATISTICS = {
     "executes": "execute count",
 }  # fmt: skip
 """What rates of the load profile are made of, in the list of the instance's activity."""
+_COUNTED_ALWAYS = (
+    "CPU used by this session", "CPU used when call started", "CR blocks created",
+    "DBWR checkpoint buffers written", "DBWR checkpoints", "DBWR transaction table writes",
+    "DBWR undo block writes", "active txn count during cleanout", "background timeouts",
+    "buffer is not pinned count", "buffer is pinned count", "calls to kcmgas", "calls to kcmgcs",
+    "cluster key scan block gets", "cluster key scans", "commit cleanouts", "commit txn count during cleanout",
+    "consistent changes", "consistent gets", "db block changes", "db block gets", "enqueue conversions",
+    "enqueue releases", "enqueue requests", "enqueue waits", "execute count", "free buffer requested",
+    "index fetch by key", "leaf node splits", "logons cumulative", "messages received", "messages sent",
+    "no work - consistent read gets", "opened cursors cumulative", "parse count (hard)", "parse count (total)",
+    "parse time cpu", "parse time elapsed", "physical reads", "physical reads direct", "physical writes",
+    "physical writes direct", "recursive calls", "recursive cpu usage", "redo blocks written", "redo entries",
+    "redo size", "redo synch writes", "redo wastage", "redo writes", "rows fetched via callback",
+    "session logical reads", "sorts (memory)", "sorts (rows)", "switch current to new buffer",
+    "table fetch by rowid", "table fetch continued row", "table scan blocks gotten", "table scan rows gotten",
+    "table scans (long tables)", "table scans (short tables)", "user calls", "user commits",
+    "workarea executions - optimal",
+)  # fmt: skip
+_LATCHES_ALWAYS = (
+    "In memory undo latch", "JS queue state obj latch", "JS slv state obj latch", "MQL Tracking Latch",
+    "Memory Management Latch", "PL/SQL warning settings", "SQL memory manager latch", "active service list",
+    "cache buffer handles", "cache buffers chains", "cache buffers lru chain", "checkpoint queue latch",
+    "dml lock allocation", "dummy allocation", "enqueue hash chains", "file cache latch",
+    "job workq parent latch", "ktm global data", "lgwr LWN SCN", "list of block allocation", "messages",
+    "ncodef allocation latch", "post/wait queue", "process allocation", "process group creation",
+    "redo allocation", "redo copy", "redo writing", "row cache objects", "sequence cache", "session allocation",
+    "session idle bit", "session switching", "session timer", "shared pool", "simulator hash latch",
+    "simulator lru latch", "sort extent pool", "transaction allocation", "undo global data",
+)  # fmt: skip
+"""Names that each of 31 real reports of instances of 9.2 to 19c has (latches: of 10.1 to 19c), in their order."""
+_FIXED = {
+    "time_model": ("time model", "name", ("DB CPU", "DB time", "background cpu time", "background elapsed time",
+                                          "parse time elapsed", "sql execute elapsed time")),
+    "dictionary_cache": ("dictionary cache", "cache", ("dc_histogram_defs", "dc_objects", "dc_rollback_segments",
+                                                       "dc_segments", "dc_tablespaces", "dc_users")),
+    "library_cache": ("library cache", "namespace", ("BODY", "SQL AREA", "TABLE/PROCEDURE")),
+}  # fmt: skip
+"""What short lists have in each of these reports: what the list is of, the key of its names, and names."""
+_ADVICE = {
+    "buffer_cache_advice": "buffer cache", "streams_pool_advice": "Streams pool", "pga_advice": "PGA",
+}  # fmt: skip
+_STEP, _PGA_SIZES = 2.5, 14
+"""Sizes that advice is given for are equally far apart, but for rounding and the size that is set."""
+_NEIGHBOURS, _MOST_ABSENT = 3, 0.6
+"""So many such names in a row are missed; a list that lacks more than this share of them is of another kind."""
+_FEW, _FEW_EVENTS = 3, 5
+"""Things that one list names and its twin does not: in 121 real reports they were two at most, three of events."""
+_PART = 1 / 3
+"""Of the latches with sleeps, those whose places are not listed: in real reports they were a fifth at most."""
+_MANY_WAITS, _MANY_EVENTS = 1000, 2
+"""Waits of events that the histograms have and no list of events; in real reports one such event had as many."""
+_PRINTED, _LATCH = 26, 20
+"""Letters of the name of an event and of a latch that every list of a text has room for."""
 _LISTS = {
     "instance activity": r"(other )?instance activity", "background events": r"background wait",
     "I/O of tablespaces": r"tablespace io", "buffer pools": r"buffer pool stat",
@@ -82,6 +142,29 @@ def gaps(sections: Mapping[str, object], captured: Mapping[str, Scalar]) -> list
         *_below_its_share(sections, captured),
         *_lacks_those_of_others(sections),
         *_lacks_statistics(sections),
+        *_lacks_foreground_events(sections),
+    ]
+
+
+def twins(sections: Mapping[str, object]) -> list[str]:
+    """Return a sentence for each list that lacks what another one of the report has, or every report of its kind.
+
+    Args:
+        sections: The facts and sections of a report and those of its details, by name. Only those of an instance
+            are known: other reports leave out more.
+    """
+    if sections.get("scope") != "instance":
+        return []
+    activity = {str(row.get("name")) for row in _rows(sections.get("instance_activity"))}
+    latches = {str(row.get("latch")) for row in _rows(sections.get("latches"))}
+    return [
+        *_lacks_neighbours("the instance's activity", activity, _COUNTED_ALWAYS),
+        *_lacks_neighbours("latches", latches if sections.get("time_model") else set(), _LATCHES_ALWAYS),
+        *_lacks_fixed(sections),
+        *_lacks_sizes(sections),
+        *_lacks_latches(sections),
+        *_lacks_events(sections),
+        *_lacks_files(sections),
     ]
 
 
@@ -165,6 +248,133 @@ def _lacks_statistics(sections: Mapping[str, object]) -> Iterator[str]:
             f"the list of the instance's activity lacks {shown}{more}, which the "
             "load profile counts: rows of it are missing"
         )
+
+
+def _lacks_neighbours(what: str, names: Set[str], always: Sequence[str]) -> Iterator[str]:
+    """Miss names that every report has, where some in a row are absent and most of the others are not."""
+    runs = [[*run] for here, run in groupby(always, names.__contains__) if not here]
+    longest = max(runs, key=len, default=[])
+    if len(longest) >= _NEIGHBOURS and sum(map(len, runs)) <= len(always) * _MOST_ABSENT:
+        yield (
+            f"the list of {what} lacks `{longest[0]}` to `{longest[-1]}`, which every report of an instance has: "
+            "rows of it are missing"
+        )
+
+
+def _lacks_fixed(sections: Mapping[str, object]) -> Iterator[str]:
+    for section, (what, key, always) in _FIXED.items():
+        names = {str(row.get(key)) for row in _rows(sections.get(section))}
+        lacking = [name for name in always if name not in names]
+        if names and lacking:
+            yield f"the list of the {what} lacks `{lacking[0]}`, which every report has: rows of it are missing"
+
+
+def _lacks_sizes(sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold the sizes for which advice is given against each other."""
+    for section, what in _ADVICE.items():
+        sizes: dict[object, list[float]] = {}
+        for row in _rows(sections.get(section)):
+            if (size := _number(row.get("size_mb"))) is not None:
+                sizes.setdefault(row.get("pool"), []).append(size)
+        for found in sizes.values():
+            steps = sorted(after - before for before, after in pairwise(sorted(found)) if after > before)
+            is_uneven = len(steps) > _FEW and steps[-1] > _STEP * steps[len(steps) // 2]
+            if (len(found) < _PGA_SIZES and sections.get("kind") == "awr") if "pga" in section else is_uneven:
+                yield f"the advice on the {what} lacks sizes between those it has: rows of it are missing"
+
+
+def _lacks_foreground_events(sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold the times of the foreground events against those of their classes."""
+    events = [
+        spent
+        for row in _rows(sections.get("foreground_events"))
+        if row.get("pct_db_time") is not None and (spent := _number(row.get("time_s"))) is not None
+    ]
+    classes = [
+        spent
+        for row in _rows(sections.get("foreground_wait_classes"))
+        if row.get("wait_class") != "DB CPU" and (spent := _number(row.get("time_s"))) is not None
+    ]
+    apart = sum(classes) - sum(events)
+    if events and apart > _HALF_SECOND * (len(events) + len(classes)) + _CLASSES_APART * sum(classes):
+        yield (
+            f"the foreground events make up {seconds(sum(events))}, yet their wait classes "
+            f"{seconds(sum(classes))}: rows of the list of events are missing"
+        )
+
+
+def _lacks_latches(sections: Mapping[str, object]) -> Iterator[str]:
+    known, slept, missed = (
+        _names(sections, name, "latch", _LATCH) for name in ("latches", "latch_sleeps", "latch_misses")
+    )
+    for what, others, lacking, is_short in (
+        ("latches", "sleeps or misses", sorted((slept | missed) - known), bool(known)),
+        (
+            "latch misses",
+            "sleeps",
+            sorted(slept - missed),
+            bool(missed and len(slept - missed) > _PART * len(slept)),
+        ),
+    ):
+        if is_short and len(lacking) >= _FEW:
+            yield (
+                f"the list of {what} lacks {counted(len(lacking), 'latch', 'latches')} that the list of {others} "
+                f"has, `{lacking[0]}` among them: rows of it are missing"
+            )
+
+
+def _lacks_events(sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold the lists of events against the histogram of their waits, which has each of them."""
+    listed = set().union(*(
+        _names(sections, name, "event") for name in ("foreground_events", "background_events", "wait_events")
+    ))  # fmt: skip
+    whole, parts = _names(sections, "wait_events", "event"), _names(sections, "foreground_events", "event")
+    if whole and len(parts - whole) >= _FEW:
+        yield (
+            f"the list of all events lacks {counted(len(parts - whole), 'event')} that the list of the "
+            f"foreground's has, `{min(parts - whole)}` among them: rows of it are missing"
+        )
+    rows = _rows(sections.get("wait_event_histogram"))
+    if not listed or not rows:
+        return
+    lacking = sorted(listed - _names(sections, "wait_event_histogram", "event"))
+    if len(lacking) >= _FEW_EVENTS:
+        yield (
+            f"the histogram of waits lacks {counted(len(lacking), 'event')} that the lists of events have, "
+            f"`{lacking[0]}` among them: rows of it are missing"
+        )
+    many = sorted({
+        name for row in rows
+        if (_number(row.get("waits")) or 0) >= _MANY_WAITS
+        and (name := str(row.get("event"))[:_PRINTED]) not in listed
+    })  # fmt: skip
+    if len(many) >= _MANY_EVENTS:
+        yield (
+            f"the lists of events lack {counted(len(many), 'event')} of which the histogram has "
+            f"{_MANY_WAITS:,} waits and more, `{many[0]}` among them: rows of one are missing"
+        )
+
+
+def _lacks_files(sections: Mapping[str, object]) -> Iterator[str]:
+    """Hold the reads of each tablespace against those of its files."""
+    files: dict[object, float] = {}
+    for row in _rows(sections.get("file_io")):
+        files[row.get("tablespace")] = files.get(row.get("tablespace"), 0.0) + (_number(row.get("reads")) or 0.0)
+    spaces = {row.get("tablespace"): _number(row.get("reads")) for row in _rows(sections.get("tablespace_io"))}
+    if not files or not spaces or None in files or None in spaces:
+        return
+    fewer = sorted(str(name) for name, reads in spaces.items() if reads is not None and files.get(name, 0) < reads)
+    more = sorted(str(name) for name in files if name not in spaces)
+    for names, what, of in ((fewer, "files", "tablespaces"), (more, "tablespaces", "files")):
+        if names:
+            yield (
+                f"the list of {what} lacks reads that the list of {of} has, of `{names[0]}`"
+                f"{f' and {len(names) - 1} more' if names[1:] else ''}: rows of it are missing"
+            )
+
+
+def _names(sections: Mapping[str, object], name: str, key: str, letters: int = _PRINTED) -> set[str]:
+    return {str(row[key])[:letters] for row in _rows(sections.get(name)) if row.get(key)}
 
 
 def _identity(row: Mapping[str, Scalar]) -> tuple[Scalar, Scalar]:

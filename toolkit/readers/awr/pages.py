@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile, pairwise
 
 from toolkit.readers.awr.rulers import Spans, is_metrics, stacked_rows
 from toolkit.readers.awr.tables import AwrTable
+from toolkit.units import counted
 
 _PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
 
@@ -16,6 +18,10 @@ def unpaged(text: str) -> str:
     """Return the text without the headings that SQL*Plus repeats on each page of a query's result."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
+
+
+_UNEVEN, _FEW_LISTS = 3, 3
+"""Lines by which full pages may differ, as an entry of several lines is not parted; lists that tell of others."""
 
 
 @dataclass(slots=True)
@@ -73,3 +79,41 @@ def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[s
         else:
             joined.append(row)
     return joined
+
+
+def full_pages(lines: Sequence[str], heading: re.Pattern[str], end: re.Pattern[str]) -> list[tuple[str, int]]:
+    """Return the lists that go on on a further page, with the lines of each page but the last.
+
+    Args:
+        lines: The text.
+        heading: The first line of a page of a list; its group is the name.
+        end: The last line of a list.
+    """
+    heads = [
+        (place, found[1].rstrip(" -"))
+        for place, line in enumerate(lines)
+        if "DB" in line and (found := heading.match(line))
+    ]
+    return [
+        (name, len([*dropwhile(lambda line: not line, reversed(lines[begin:after]))]))
+        for (begin, name), (after, following) in pairwise(heads)
+        if name == following and not any(map(end.fullmatch, lines[begin:after]))
+    ]
+
+
+def short_pages(pages: Sequence[tuple[str, int]]) -> list[str]:
+    """Return a sentence for each list of which a page has too few lines, so that some of it is missing.
+
+    A page that the list goes on after is full: it has as many lines as the other full pages of its list, and not
+    many fewer than those of other lists, whose headings may have more lines.
+    """
+    lengths: dict[str, list[int]] = {}
+    for name, length in pages:
+        lengths.setdefault(name, []).append(length)
+    shortest = sorted(map(max, lengths.values()))[1:2] if len(lengths) > _FEW_LISTS else []
+    return [
+        f"the list `{name}` has a page of {counted(min(found), 'line')} where full ones have {usual}: rows of it "
+        "are missing"
+        for name, found in lengths.items()
+        if min(found) < (usual := max([*found, *shortest])) - _UNEVEN
+    ]

@@ -12,7 +12,7 @@ from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
 from toolkit.readers.awr.averages import with_averages
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
-from toolkit.readers.awr.completeness import captured_shares, gaps
+from toolkit.readers.awr.completeness import captured_shares, gaps, twins
 from toolkit.readers.awr.consistency import (
     contradictions,
     inconsistencies,
@@ -88,6 +88,7 @@ class Report:
             details[_TABLESPACES] = list(rows)
             warnings += displaced
         warnings += whole_counts(details, self.sections)
+        warnings += twins({**self.facts, **self.sections, **details})
         sections = with_plans(self.sections, details)
         return {**self.facts, **sections, **details, "tables": tables, "warnings": list(dict.fromkeys(warnings))}
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from toolkit.readers.awr.completeness import lists_of_text
 from toolkit.readers.awr.levels import Level, is_sampled, sampled_columns, sampled_rows
-from toolkit.readers.awr.pages import Pages, merged, unpaged
+from toolkit.readers.awr.pages import Pages, full_pages, merged, short_pages, unpaged
 from toolkit.readers.awr.rulers import (
     SPAN,
     StatementLine,
@@ -54,7 +54,8 @@ def read_text(text: str) -> ReportDocument:
     return ReportDocument(
         "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes, unread=reader.unread,
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
-                   for name in reader.endless), *lists_of_text(reader.headings)],
+                   for name in reader.endless), *short_pages(full_pages(lines, _SECTION, _TERMINATOR)),
+                 *lists_of_text(reader.headings)],
     )  # fmt: skip
 
 
