@@ -90,6 +90,7 @@ def test_tables_are_chosen_by_a_list_of_filters() -> None:
         ({"incremental": "yes", "estimate_percent": 10}, "need `--estimate-percent auto`"),
         ({"incremental": "yes", "granularity": "global"}, "need `--granularity auto`"),
         ({"incremental": "yes", "publish": "later"}, "need PUBLISH TRUE"),
+        ({"incremental": "yes", "max_difference": 5}, "need PUBLISH TRUE"),
         ({"concurrent": True, "publish": "later"}, "could go on after PUBLISH is restored"),
     ],
 )
@@ -192,3 +193,19 @@ def test_statistics_left_pending_do_not_move_the_published_ones(tmp_path: Path) 
     )
     assert answer.metrics("tables_gathered") == [1.0]
     assert again.status != 0 and "pending statistics of DBATK.GTEST exist" in again.error
+
+
+def test_statistics_are_compared_before_they_are_published(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run(*JOB, "--max-difference", "50")
+        assert answer.status == 0, answer.said
+        assert not context.statistics.pending and ("TABLE", MINE) in context.statistics.published
+        assert "none differed by more than 50 %" in answer.environment["published_statistics"]
+        context.statistics.differences["APP", "ORDERS"] = 73.0
+        answer = context.run("stats", "gather", "--schema", "APP", "--max-difference", "50")
+        assert list(context.statistics.pending) == [("APP", "ORDERS")]
+        assert ("TABLE", ("APP", "ORDERS")) not in context.statistics.published
+        assert not context.statistics.preferences.get(("APP", "ORDERS"))
+    assert "1 table differ from the present ones by more than 50 % and were not published" in answer.warnings
+    assert "DIFF_TABLE_STATS_IN_PENDING('APP', 'ORDERS', NULL, 10)" in answer.warnings

@@ -43,6 +43,7 @@ _STATS_ARGUMENTS = frozenset(
     {"ownname", "tabname", "partname", "estimate_percent", "method_opt", "degree", "granularity", "cascade",
      "options", "no_invalidate", "force", "obj_filter_list"}
 )  # fmt: skip
+_PUBLISH_ARGUMENTS = frozenset({"ownname", "tabname", "no_invalidate", "force"})
 _PARAMETERS = frozenset(
     {"parallel_degree_policy", "parallel_min_percent", "ddl_lock_timeout", "nls_numeric_characters",
      "isolation_level",
@@ -333,6 +334,16 @@ class Engine(IndexWork):
         as_it_was = not wanted or self.state.statistics.preference(preference, name) == wanted
         if ("TABLE", name) in self.state.objects and as_it_was:
             self._do_dbms_stats(session, data, command)
+
+    def _do_publish_pending(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        asked = literals(command.parts["query"] or "")
+        since = datetime.datetime.fromisoformat(asked["since"])
+        strange = set(grammar.arguments(command.parts["arguments"] or "")) - _PUBLISH_ARGUMENTS
+        if strange:
+            raise ora(6550, ", ".join(sorted(strange)))
+        self.state.statistics.publish(
+            asked["owner"], asked.get("table_name"), since, float(command.parts["most"] or 0)
+        )
 
     def _do_stats_if_still(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         preference, wanted = command.parts["preference"] or "", command.parts["wanted"]

@@ -108,6 +108,13 @@ _FORMS: tuple[tuple[str, str], ...] = (
         r"\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+LOOP\s*;\s*END\s*;",
     ),
     (
+        "publish_pending",
+        r"DECLARE\s+\w+\s+NUMBER\s*;\s*BEGIN\s+FOR\s+(?P<row>\w+)\s+IN\s*\((?P<query>\s*SELECT\b.*?)\)\s*LOOP\s+"
+        r"SELECT\s+MAX\(d\.maxdiffpct\)\s+INTO\s+\w+\s+FROM\s+TABLE\(DBMS_STATS\.DIFF_TABLE_STATS_IN_PENDING\([^;]*?,\s*NULL,\s*"
+        r"(?P<most>[\d.]+)\)\)\s+d\s*;\s*IF\b[^;]*?<=\s*(?P=most)\s+THEN\s+DBMS_STATS\.PUBLISH_PENDING_STATS\s*"
+        r"\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s+LOOP\s*;\s*END\s*;",
+    ),
+    (
         "stats_if_there",
         r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b[^;]*?(?:AND\s+DBMS_STATS\.GET_PREFS\s*"
         r"\(\s*'(?P<preference>\w+)'[^;()]*\)\s*=\s*'(?P<wanted>\w+)'\s*)?\bTHEN\s+"

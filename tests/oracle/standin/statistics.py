@@ -77,6 +77,8 @@ class Statistics:
     pending: dict[Name, datetime.datetime] = field(default_factory=dict)
     locked: dict[Name, str] = field(default_factory=dict)
     stale: set[Name] = field(default_factory=set)
+    differences: dict[Name, float] = field(default_factory=dict)
+    """MAXDIFFPCT of pending statistics and the present ones."""
     exported: list[tuple[str, str]] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
 
@@ -170,6 +172,13 @@ class Statistics:
         for name, when in list(self.pending.items()):
             if name[0] == owner and table in (None, name[1]) and when >= since:
                 del self.pending[name]
+
+    def publish(self, owner: str, table: str | None, since: datetime.datetime, most: float) -> None:
+        """Publish pending statistics that are not older, of tables that do not differ by more."""
+        for name, when in list(self.pending.items()):
+            of = name[0] == owner and table in (None, name[1]) and when >= since
+            if of and self.differences.get(name, 0) <= most:
+                self.published["TABLE", name] = self.pending.pop(name)
 
     # -- the catalogue ------------------------------------------------------------------------------------------
     def rows_of(self, view: str, state: State, began: datetime.datetime) -> list[Row] | None:

@@ -47,6 +47,9 @@ _HOW = (
     Option("publish", OptionKind.CHOICE,
            "later: leave new statistics pending", engines=shared.ORACLE,
            choices=("now", "later")),
+    Option("max_difference", OptionKind.NUMBER,
+           "gather pending statistics, and publish only tables that differ from the present ones by at most this "
+           "percentage; the others stay pending", engines=shared.ORACLE, low=0, high=1000000, unit="%"),
     Option("force_locked", OptionKind.FLAG, "replace locked statistics, too", engines=shared.ORACLE,
            topic=Topic.SAFETY),
 )  # fmt: skip
@@ -91,6 +94,7 @@ DECLARATION = OperationDeclaration(
     verified_by=VerifiedBy.STATISTICS,
     sizes=SizeReads("schema_tables", "relation"),
     conditions=frozenset({ConditionKind.STALE}),
+    excludes=(("publish", "max_difference", "statistics that are compared are published at once"),),
     check=_check_histograms,
     several="objects",
     keeps=False,

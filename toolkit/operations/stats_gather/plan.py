@@ -46,9 +46,13 @@ class StatsGather:
             planner.named("table"),
             planner.facts.release,
             partition=None if partition is None else planner.qualified(partition).name,
-            on_live=(planner.measuring and self._live(planner)) or planner.spec.text("publish") == "later",
+            on_live=(planner.measuring and self._live(planner)) or self._apart(planner),
             by_part=planner.spec.text("incremental") is not None,
         )
+
+    def _apart(self, planner: Planner) -> bool:
+        """Tell whether new statistics are kept apart first, which asks for the same as a measurement does."""
+        return planner.spec.text("publish") == "later" or planner.spec.options.get("max_difference") is not None
 
     def _objects(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")

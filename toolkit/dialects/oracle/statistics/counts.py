@@ -5,7 +5,6 @@ from __future__ import annotations
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since
-from toolkit.dialects.oracle.statistics.preferences import stays_pending
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
@@ -36,7 +35,7 @@ def _tasks(work: Work) -> Call:
 
 
 def _gathered(work: Work, facts: Facts) -> Call:
-    if on_live(work) or stays_pending(work):
+    if on_live(work) or work.option("publish") == "later":
         return _asked("stats_pending_count", "counted", binds_of(work))
     return _asked("stats_published_count", "counted", {**binds_of(work), "since": since(facts)})
 

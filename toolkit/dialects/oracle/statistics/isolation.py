@@ -2,7 +2,7 @@
 
 PUBLISH of every table is set to FALSE, so that a gathering writes pending statistics that no plan is made from
 (OPTIMIZER_USE_PENDING_STATISTICS stays FALSE and is never set); afterwards it is what it was. Pending statistics
-are never published, locked ones never forced, and none that were there before are ever deleted.
+of a measurement are never published, locked ones never forced, and none that were there before are ever deleted.
 Source: PL/SQL Packages, DBMS_STATS: SET_TABLE_PREFS, DELETE_PENDING_STATS (a null table would mean all of them).
 """
 
@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from toolkit.dialects.oracle import objects
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import preferences, reads
-from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of
+from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Scalar, Support
-from toolkit.model.words import Effect, Mode, StepKind, SupportState
+from toolkit.model.words import Effect, Mode, Role, StepKind, SupportState
 
 _CONCURRENT_BY_HAND = frozenset({"MANUAL", "ALL", "TRUE"})
 """Values of CONCURRENT under which a gathering by hand runs in jobs (TRUE in 11.2)."""
@@ -44,7 +44,7 @@ def binds_of(work: Work) -> dict[str, Scalar]:
 # -- what stands in the way -------------------------------------------------------------------------------------
 def judge(work: Work, facts: Facts) -> Support | None:
     """Refuse a measurement on live objects where it could not be put back, or would destroy another's work."""
-    if not (on_live(work) or preferences.stays_pending(work)) or facts.assumed:
+    if not (on_live(work) or preferences.gathers_apart(work)) or facts.assumed:
         return None
     return _grants(work, facts) or _hindrance(work, facts)
 
@@ -122,6 +122,22 @@ def delete_pending(work: Work, facts: Facts) -> Call:
         "since": since(facts),
     }
     return Call("stats_pending_delete", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=work.object)
+
+
+def publish_pending(work: Work, facts: Facts) -> Call:
+    """Publish what a job gathered as pending, of the tables that do not differ too much."""
+    sent, most = values(work), work.option("max_difference")
+    chosen: dict[str, ContextValue] = {
+        **{name: sent[name] for name in ("owner", "no_invalidate", "no_invalidate_constant", "force")},
+        "catalogue_owner": owner_of(work),
+        "catalogue_table": table_of(work),
+        "since": since(facts),
+        "most": most if isinstance(most, int | float) else None,
+    }
+    return Call(
+        "stats_publish_pending", chosen, kind=StepKind.BLOCK, session=Role.WORKER, effect=Effect.CHANGES,
+        object=work.object,
+    )  # fmt: skip
 
 
 def since(facts: Facts) -> str:

@@ -21,15 +21,16 @@ from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Mode, ObjectKind, StepKind, SupportState
 
-_OPTIONS = ("incremental", "concurrent", "publish", "force_locked", "only_tables")
+_OPTIONS = ("incremental", "concurrent", "publish", "max_difference", "force_locked", "only_tables")
 _ON = {"yes": "TRUE", "no": "FALSE"}
 _FOR_JOBS = ("CREATE JOB", "MANAGE SCHEDULER", "MANAGE ANY QUEUE")
 _FOR_ALL = ("ANALYZE ANY", "ANALYZE ANY DICTIONARY")
 
 
-def stays_pending(work: Work) -> bool:
-    """Tell whether a job leaves what it gathers pending, to be compared and published later."""
-    return work.mode is Mode.JOB and work.option("publish") == "later"
+def gathers_apart(work: Work) -> bool:
+    """Tell whether a job gathers pending statistics: to be published later, or after they were compared."""
+    apart = work.option("publish") == "later" or work.option("max_difference") is not None
+    return work.mode is Mode.JOB and apart
 
 
 def setup(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -44,7 +45,7 @@ def _tables(work: Work, facts: Facts) -> Iterator[Call]:
     for name, former in partitioned(work, facts) if value else ():
         if (former or reads.preference(facts, "INCREMENTAL") or "FALSE").upper() != value:
             yield of_table(name, "INCREMENTAL", str(value), former, keep=work.option("keep_preferences") is True)
-    if stays_pending(work):
+    if gathers_apart(work):
         for name, former in shielded(work, facts):
             yield of_table(name, "PUBLISH", "FALSE", former)
 
@@ -127,15 +128,15 @@ def judge(work: Work, facts: Facts) -> Support | None:
         return _no(f"`{flag}` is for a job: a measurement works on copies, or leaves pending what it gathers")
     if work.option("only_tables") is not None and not of_schema(work):
         return _no("`--only-tables` selects from a schema; a table is gathered as it is")
-    if stays_pending(work) and work.option("concurrent") is True:
-        return _no("jobs of `--concurrent` could go on after PUBLISH is restored: omit it, or `--publish later`")
+    if gathers_apart(work) and work.option("concurrent") is True:
+        return _no("jobs of `--concurrent` could go on after PUBLISH is restored: omit it here")
     return _incremental(work, facts) or _of_jobs(work, facts)
 
 
 def _incremental(work: Work, facts: Facts) -> Support | None:
     asked = work.option("incremental")
-    if asked == "yes" and stays_pending(work):
-        return _no("incremental statistics need PUBLISH TRUE: omit `--publish later`, or `--incremental yes`")
+    if asked == "yes" and gathers_apart(work):
+        return _no("incremental statistics need PUBLISH TRUE: they cannot be pending first")
     other = [name for name in ("estimate_percent", "granularity") if work.option(name) not in (None, "auto")]
     if asked == "yes" and other:
         return _no(f"incremental statistics need `--{other[0].replace('_', '-')} auto`: others have no synopses")
@@ -180,8 +181,13 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
             "CONCURRENT holds for the whole database meanwhile, and needs free job_queue_processes (in 11.2 also "
             "a resource plan): tables and partitions are gathered in jobs, which outlive a cancelled session"
         )
-    if stays_pending(work):
+    if work.option("publish") == "later":
         yield "the new statistics stay pending, until DBMS_STATS.PUBLISH_PENDING_STATS publishes them"
+    elif gathers_apart(work):
+        yield (
+            "each table's new statistics are compared with the present ones (DIFF_TABLE_STATS_IN_PENDING) before "
+            "they are published; to go back afterwards, use DBMS_STATS.RESTORE_TABLE_STATS"
+        )
     if work.option("force_locked") is True:
         yield "statistics that somebody locked on purpose are replaced too (--force-locked); they stay locked"
 

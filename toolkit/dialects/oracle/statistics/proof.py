@@ -13,7 +13,7 @@ from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import reads
 from toolkit.dialects.oracle.statistics.arguments import owner_of
 from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since, table_of
-from toolkit.dialects.oracle.statistics.preferences import stays_pending
+from toolkit.dialects.oracle.statistics.preferences import gathers_apart
 from toolkit.dialects.statistics import Proof
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -30,7 +30,7 @@ Answers = Mapping[str, tuple[Row, ...]]
 def proof(works: Sequence[Work]) -> tuple[Call, ...]:
     """Ask for the state of the statistics of every schema, as it was asked before."""
     file = "stats_record" if on_live(works[0]) else "stats_tables"
-    file = "stats_pending" if stays_pending(works[0]) else file
+    file = "stats_pending" if gathers_apart(works[0]) else file
     return tuple(
         Call(file, file=True, binds=binds_of(work), keep_as=reads.of_schema(file, owner_of(work)))
         for work in works
@@ -39,7 +39,7 @@ def proof(works: Sequence[Work]) -> tuple[Call, ...]:
 
 def proven(works: Sequence[Work], facts: Facts, answers: Answers, kept: ObjectRef | None) -> Proof:
     """Compare the state now with the recorded one."""
-    if stays_pending(works[0]):
+    if gathers_apart(works[0]):
         return _pending(works, facts, answers)
     return _unmoved(works, facts, answers, kept) if on_live(works[0]) else _newer(works, facts, answers)
 
@@ -153,17 +153,37 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
 
 
 def _pending(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
-    """Look for what a job left pending, to be published later."""
+    """Look for what a job left pending: all of it to be published later, or what differed too much."""
     begun = since(facts)
     rows = [row for work in works for row in answers.get(reads.of_schema("stats_pending", owner_of(work)), ())]
-    new = [f"{row['schema_name']}.{row['pending_table']}" for row in rows if str(row["newest"] or "") >= begun]
+    new = [row for row in rows if str(row["newest"] or "") >= begun]
+    names = [f"{row['schema_name']}.{row['pending_table']}" for row in new]
+    shown = ", ".join(names[:_MOST]) + (", ..." if len(names) > _MOST else "")
+    most = works[0].option("max_difference")
+    tables = counted(len(new), "table")
+    if most is None:
+        if not new:
+            return Proof(
+                good=False, sentence=f"no pending statistics are newer than {begun}: nothing was gathered"
+            )
+        return Proof(
+            good=True, sentence=f"verified: pending statistics of {tables} are newer than {begun}: {shown}"
+        )
     if not new:
-        return Proof(good=False, sentence=f"no pending statistics are newer than {begun}: nothing was gathered")
-    shown = ", ".join(new[:_MOST]) + (", ..." if len(new) > _MOST else "")
+        what = f"all that was gathered since {begun} is published"
+        return Proof(good=True, sentence=f"{what}: none differed by more than {most:g} %")
     return Proof(
-        good=True,
-        sentence=f"verified: pending statistics of {counted(len(new), 'table')} are newer than {begun}: {shown}",
+        good=False,
+        sentence=f"pending statistics of {tables} differ from the present ones by more than {most:g} % "
+        "and were not published",
+        details=tuple(_compare(row) for row in new[:_MOST]),
     )
+
+
+def _compare(row: Row) -> str:
+    owner, table = (package_name(str(row[name])).replace("'", "''") for name in ("schema_name", "pending_table"))
+    asked = f"DBMS_STATS.DIFF_TABLE_STATS_IN_PENDING('{owner}', '{table}', NULL, 10)"
+    return f"{row['schema_name']}.{row['pending_table']}: {asked} tells how"
 
 
 def _why_old(work: Work, row: Row, facts: Facts) -> str:

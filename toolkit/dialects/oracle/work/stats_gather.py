@@ -15,7 +15,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Takes
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Role, StepKind, SupportState
+from toolkit.model.words import Effect, Mode, Role, StepKind, SupportState
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -25,7 +25,7 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Spell the block that gathers a table's or a whole schema's statistics."""
+    """Spell the block that gathers a table's or a whole schema's statistics, and what publishes them."""
     call = Call(
         "stats_schema" if arguments.of_schema(work) else "stats_table",
         arguments.values(work),
@@ -35,7 +35,8 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         object=work.object,
         undo=(isolation.delete_pending(work, facts),) if isolation.on_live(work) else (),
     )
-    return (call,)
+    compared = work.mode is Mode.JOB and work.option("max_difference") is not None
+    return (call, isolation.publish_pending(work, facts)) if compared else (call,)
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
