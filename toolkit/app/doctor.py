@@ -16,7 +16,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
-from toolkit.model.experiment import Experiment, Spec
+from toolkit.model.experiment import Experiment, Spec, queries_of
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration, operations
 from toolkit.model.protocols import DatabaseError
@@ -138,7 +138,7 @@ def _written(spec: Spec | Experiment) -> list[Token]:
     """Return what a user wrote of a work, without literals and comments."""
     columns = spec.options.get("columns")
     texts = (
-        spec.options.get("query"),
+        *queries_of(spec.options).values(),
         spec.options.get("where"),
         *(columns if isinstance(columns, tuple) else ()),
     )

@@ -18,7 +18,7 @@ from toolkit.design.user_sql import assignments_of, check_assignment, check_pred
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, queries_of
 from toolkit.model.facts import Query
 from toolkit.model.operations import options_of
 from toolkit.model.options import OptionKind
@@ -227,8 +227,8 @@ def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
         ToolkitError: TK-0304, TK-0105.
     """
     check_engine(experiment, engine)
-    if "query" in experiment.options:
-        check_query(str(experiment.options["query"]), engine)
+    for query in queries_of(experiment.options).values():
+        check_query(query, engine)
     if "where" in experiment.options:
         check_predicate(str(experiment.options["where"]), engine)
     for text in assignments_of(experiment.options):

@@ -175,6 +175,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
     from toolkit.design.levels import check_value, parse_levels
     from toolkit.design.programs import read_factor
     from toolkit.design.settings import read_setting
+    from toolkit.design.variants import read_queries
 
     options: dict[str, OptionValue] = {}
     levels: dict[str, tuple[Level, ...]] = {}
@@ -192,6 +193,9 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
             levels[one.name] = parse_levels(one, text)
             if one.kind is OptionKind.PATH:
                 levels[one.name] = tuple(_full(str(path)) for path in levels[one.name])
+        elif text is not None and one.name == "query" and (files := _several_files(text)):
+            queries = _queries(files)
+            options[one.name], levels[one.name] = read_queries(queries), tuple(queries)
         elif text is not None:
             options[one.name] = _value(one, text)
     if arguments.flag("nologging"):
@@ -203,6 +207,18 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
     extra = [read_factor(text) for text in arguments.texts("factor")]
     extra += [read_setting(text) for text in arguments.texts("setting")]
     return build_experiment(operation, options, levels, _general(arguments, declaration(operation)), extra)
+
+
+def _several_files(text: str) -> list[str]:
+    """Return the files of several queries, `a.sql,b.sql`; none where a file has such a name, or it is one."""
+    return [] if "," not in text or os.path.exists(text) else [part.strip() for part in text.split(",")]  # noqa: PTH110
+
+
+def _queries(files: list[str]) -> dict[str, str]:
+    from toolkit.cli.launch import read_text
+    from toolkit.design.variants import names_of_files
+
+    return dict(zip(names_of_files(files), map(read_text, files), strict=True))
 
 
 def _value(one: Option, text: str) -> OptionValue:

@@ -44,6 +44,7 @@ _BELONGS_TO = {
     "sample_by": "sample",
     "sample_seed": "sample",
     "partitions": "partition_by",
+    "different_rows": "query",
 }
 """Options that say more about another one."""
 

@@ -23,7 +23,7 @@ from toolkit.design.build import build_experiment
 from toolkit.design.head import HeadReader, read_operation
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse_document, read_document
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment, OptionValue
+from toolkit.model.experiment import Experiment, OptionValue, queries_of
 from toolkit.model.operations import declaration, options_of
 from toolkit.model.options import OptionKind
 from toolkit.model.values import CommandFactor, Factor, Level
@@ -232,8 +232,8 @@ def dump_experiment(experiment: Experiment) -> str:
     known = {one.name: one.key for one in options_of(experiment.operation)}
     lines = ["[experiment]"]
     lines += [_line(key, value) for key, value in _general_items(experiment)]
-    lines += [_line(known[name], value) for name, value in experiment.options.items()]
-    plain = [factor for factor in experiment.factors if factor.own]
+    lines += [_option_line(known[name], name, value) for name, value in experiment.options.items()]
+    plain = [factor for factor in experiment.factors if factor.own and factor.name != "query"]
     if plain:
         named = ((known.get(factor.name, factor.name), factor.levels) for factor in plain)
         lines += ["", "[factors]", *(_line(key, levels) for key, levels in named)]
@@ -295,6 +295,13 @@ def _line(key: str, value: OptionValue | tuple[Level, ...]) -> str:
     if isinstance(value, tuple):
         return f"{key} = [{', '.join(map(_spell, value))}]"
     return f"{key} = {_spell(value)}"
+
+
+def _option_line(key: str, name: str, value: OptionValue) -> str:
+    queries = queries_of({name: value})
+    if len(queries) < 2:
+        return _line(key, value)
+    return "\n".join(f'{key}."{each}" = {_spell(text)}' for each, text in queries.items())
 
 
 def _key(name: str) -> str:

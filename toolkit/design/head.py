@@ -12,6 +12,7 @@ from toolkit.design.build import General, parse_detect
 from toolkit.design.levels import check_levels, check_value
 from toolkit.design.programs import check_name, free_levels
 from toolkit.design.settings import read_settings
+from toolkit.design.variants import names_of_files
 from toolkit.documents import TomlDocument, did_you_mean, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -98,9 +99,12 @@ class HeadReader:
         if key in _GENERAL:
             self.general = _GENERAL[key](self.general, value)
         elif key == "query_file":
-            self._put(every_option()["query"], self._query_text(value))
+            self._put_query(value)
         else:
             option = self._option(key, [*self.known, *_GENERAL, "operation", "query_file"])
+            if option.kind is OptionKind.QUERY and isinstance(value, Mapping):
+                self._put_queries(option, value)
+                return
             self._put(option, self._whole_file(option, value))
 
     def _put(self, option: Option, value: object) -> None:
@@ -114,6 +118,23 @@ class HeadReader:
             self.levels[option.name] = check_levels(option, value)
         else:
             self.options[option.name] = check_value(option, value)
+
+    def _put_query(self, value: object) -> None:
+        """Take the query of a file, or those of several files to compare them."""
+        option = every_option()["query"]
+        if not isinstance(value, list):
+            self._put(option, self._query_text(value))
+            return
+        files = [read_text("query_file", one) for one in value]
+        self._put_queries(option, dict(zip(names_of_files(files), map(self._query_text, files), strict=True)))
+
+    def _put_queries(self, option: Option, queries: Mapping[str, object]) -> None:
+        if option.name in self.levels:
+            raise ToolkitError(
+                "`query` and `query_file` are mutually exclusive", code="TK-0107", hint="use only one of them"
+            )
+        self._put(option, queries)
+        self.levels[option.name] = tuple(queries)
 
     def _option(self, key: str, known: list[str]) -> Option:
         if key in self.known:

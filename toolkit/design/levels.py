@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from toolkit.design.transactions import check_transactions
-from toolkit.design.user_sql import check_assignment, check_predicate, check_query
+from toolkit.design.user_sql import check_assignment, check_predicate
+from toolkit.design.variants import read_query
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -380,7 +381,7 @@ def _words(option: Option, line: str) -> list[str]:
 
 
 _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
-    OptionKind.QUERY: lambda option, value: check_query(_text(option, value)),
+    OptionKind.QUERY: lambda option, value: read_query(value, lambda text: _text(option, text)),
     OptionKind.TRANSACTIONS: lambda option, value: check_transactions(_text(option, value)),
     OptionKind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
     OptionKind.NAME: _name,

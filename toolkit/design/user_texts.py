@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.design.transactions import parse_transactions, statements_of
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, queries_of
 from toolkit.model.operations import options_of
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import EngineName
@@ -37,7 +37,9 @@ def factor_texts(experiment: Experiment) -> Iterator[str]:
 
 def _texts(option: Option, value: object, engine: EngineName) -> Iterator[str]:
     match option.kind:
-        case OptionKind.QUERY | OptionKind.PREDICATE:
+        case OptionKind.QUERY:
+            yield from queries_of({"query": value}).values() if isinstance(value, tuple) else (str(value),)
+        case OptionKind.PREDICATE:
             yield str(value)
         case OptionKind.ASSIGNMENTS:
             yield from map(str, value if isinstance(value, tuple) else (value,))

@@ -12,6 +12,7 @@ from typing import Protocol
 from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.rows import Counting
 from toolkit.dialects.settings import WithSettings
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
@@ -20,25 +21,6 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Attribute, ObjectRef, Place, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import EngineName, OperationName
-
-
-class Counting(Protocol):
-    """The part of a dialect that counts rows."""
-
-    def has_rows(self, table: QualifiedName) -> Call:
-        """Ask whether a table has a row at all (column `has_rows`, 1 or 0), cheaply."""
-        ...
-
-    def reading_begin(self) -> tuple[Call, ...]:
-        """Let a session that only reads see the database as it is now, until it is closed."""
-
-    def count_target(self, work: Work) -> Call:
-        """Count the rows of the table that a load makes or fills (column `row_count`)."""
-        ...
-
-    def count_source(self, work: Work) -> Call:
-        """Count the rows that a load reads, by the same condition or query (column `row_count`); no sample."""
-        ...
 
 
 class Identifiers(Protocol):

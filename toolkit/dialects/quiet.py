@@ -201,6 +201,9 @@ class Quiet:
     def has_rows(self, table: QualifiedName) -> Call:
         return Call("has_rows", {"table": table}, keep_as="has_rows")
 
+    def query_rows(self, query: str) -> Call:
+        return Call("query_rows", {"query": query})
+
     def reading_begin(self) -> tuple[Call, ...]:
         return (Call("reading_begin"),)
 

@@ -66,6 +66,10 @@ class Spec:
         value = self.options.get(name)
         return None if value is None else str(value)
 
+    def query(self, cell: Cell) -> str | None:
+        """Return the query of a cell, where there is one."""
+        return queries_of(self.options).get(str(cell.get("query", "")))
+
     def flag(self, name: str) -> bool:
         """Return a boolean option; absent is False."""
         return bool(self.options.get(name, False))
@@ -76,6 +80,14 @@ class Spec:
         if value is None:
             return ()
         return value if isinstance(value, tuple) else (str(value),)
+
+
+def queries_of(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Return the text of `--query`, under an empty name; of several each, by the level that names it."""
+    value = options.get("query")
+    if isinstance(value, tuple):
+        return {name: text for name, _, text in (each.partition("=") for each in value)}
+    return {} if value is None else {"": str(value)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,9 @@ class Planner:
     def options(self, cell: Cell) -> Mapping[str, OptionValue]:
         """Lay the levels of a cell over the experiment's options; settings of the database are no options."""
         settings = {factor.name for factor in self.spec.factors if factor.setting}
-        return {**self.spec.options, **{name: level for name, level in cell.items() if name not in settings}}
+        options = {**self.spec.options, **{name: level for name, level in cell.items() if name not in settings}}
+        query = self.spec.query(cell)
+        return options if query is None else {**options, "query": query}
 
     def workers(self, cell: Cell) -> int:
         """Return how many sessions work at once."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from toolkit.dialects.work import Call, Work
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
+from toolkit.model.experiment import queries_of
 from toolkit.model.facts import Query
 from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.steps import ObjectRef, Stages
-from toolkit.model.values import Cell, QualifiedName
+from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.units import counted
 
+_QUERY_ROWS = "query_rows:"
 VALUED = ("columns", "virtual_columns", "invisible_columns")
 """Answers that name columns whose values can be read."""
 
@@ -124,7 +128,7 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
         filled = [planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(one), table) for one in letters]
     else:
         filled = [ObjectRef(ObjectKind.TABLE, table)]
-    source, query = existing_source(planner), planner.spec.text("query")
+    source, query = existing_source(planner), planner.spec.query(cell)
     works = (
         Work(
             planner.spec.operation,
@@ -155,7 +159,42 @@ def stages_of(planner: Planner, cell: Cell, pieces: Sequence[Piece], before: Ite
         planner,
         cell,
         pieces,
-        setup=(planner.dialect.has_rows(source),) if source else (),
+        setup=(planner.dialect.has_rows(source),) if source else _rows_of_queries(planner),
         before=before,
         drops=dict.fromkeys(piece.work.object for piece in pieces if piece.work.object.scratch),
     )
+
+
+def _rows_of_queries(planner: Planner) -> tuple[Call, ...]:
+    """Ask what each of several queries gives: they are compared only if it is the same, or need not be."""
+    queries = queries_of(planner.spec.options)
+    if len(queries) < 2 or planner.spec.flag("different_rows"):
+        return ()
+    calls = ((name, planner.dialect.query_rows(text)) for name, text in queries.items())
+    return tuple(replace(call, keep_as=f"{_QUERY_ROWS}{name}") for name, call in calls)
+
+
+def check_same_rows(kept: Mapping[str, Sequence[Row]]) -> str | None:
+    """Compare what several queries give, as the setup of a run found it; return what could not be compared.
+
+    Raises:
+        ToolkitError: TK-0110 where they give different rows.
+    """
+    found = {key.removeprefix(_QUERY_ROWS): rows[0] for key, rows in kept.items() if key.startswith(_QUERY_ROWS)}
+    first = next(iter(found), "")
+    for name, row in found.items():
+        counts = [int(str(one["row_count"])) for one in (found[first], row)]
+        if counts[0] != counts[1]:
+            sentence = f"`{name}` gives {counted(counts[1], 'row')}, `{first}` gives {counted(counts[0], 'row')}"
+        elif row.get("checksum") != found[first].get("checksum"):
+            sentence = f"`{name}` gives as many rows as `{first}` ({counts[0]:,}), but not the same"
+        else:
+            continue
+        raise ToolkitError(
+            f"{sentence}: these are not variants of one query",
+            code="TK-0110",
+            hint="correct the query, or measure them all the same with `--different-rows`",
+        )
+    if found and found[first].get("checksum") is None:
+        return "the queries give as many rows; whether these are the same was not compared on this engine"
+    return None

@@ -19,7 +19,13 @@ SCHEMA = Option("schema", OptionKind.NAMES, "all objects in these schemas")
 COLUMNS = Option("columns", OptionKind.NAMES, "columns to copy")
 
 SOURCE = Option("source", OptionKind.NAME, "table to read")
-QUERY = Option("query", OptionKind.QUERY, "file with the SELECT to read from; - for standard input")
+QUERY = Option(
+    "query",
+    OptionKind.QUERY,
+    "file with the SELECT to read from; - for standard input; several to compare them: a.sql,b.sql",
+)
+DIFFERENT_ROWS = Option("different_rows", OptionKind.FLAG,
+                        "compare several queries of --query though they give different rows")  # fmt: skip
 ROWS = (
     Option("where", OptionKind.PREDICATE, "filter on the rows of --source (- or @FILE to read it)"),
     Option("sample", OptionKind.NUMBER, "percentage of the rows of --source, the same in every trial",

@@ -16,6 +16,7 @@ from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
 from toolkit.model.words import Effect, Outcome, Role, RunState
 from toolkit.operations.base import Piece
+from toolkit.operations.loads import check_same_rows
 from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.condition import CHANGED_MEANWHILE
 from toolkit.runner.context import RunContext
@@ -102,6 +103,8 @@ class Sweep:
         kept = self._context.changes.run(stages.setup)
         has_rows = kept.get("has_rows", ())
         self._context.source_has_rows = bool(has_rows and has_rows[0].get("has_rows"))
+        if not_compared := check_same_rows(kept):
+            self._context.warn(not_compared, in_result=True)
 
     def _first_stages(self, todo: Sequence[PlannedTrial]) -> Stages | None:
         """Return the stages of the first cell that can be had: setup and cleanup are the same for all."""

@@ -164,6 +164,9 @@ class OracleDialect:
     def has_rows(self, table: QualifiedName) -> Call:
         return objects.has_rows(table)
 
+    def query_rows(self, query: str) -> Call:
+        return Call("query_rows", {"query": query})
+
     def reading_begin(self) -> tuple[Call, ...]:
         return (Call("reading_begin"),)
 

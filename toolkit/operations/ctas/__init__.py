@@ -21,9 +21,10 @@ DECLARATION = OperationDeclaration(
     command=("ctas",),
     help="Create a table as select, once or as a measurement.",
     options=(
-        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, _TABLE, shared.COLUMNS, *shared.ROWS,
-        *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.PQ_DISTRIBUTE,
-        shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS, shared.CACHE,
+        shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.DIFFERENT_ROWS, _TABLE,
+        shared.COLUMNS, *shared.ROWS, *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.COMPRESSION,
+        shared.LOGGING, shared.PQ_DISTRIBUTE, shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS,
+        shared.CACHE,
         *shared.SESSION, *shared.LOCKS,
     ),
     examples=(

@@ -32,7 +32,7 @@ DECLARATION = OperationDeclaration(
     command=("insert",),
     help="Insert as select, once or as a measurement.",
     options=(
-        _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, _TABLE, shared.PARTITION,
+        _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.DIFFERENT_ROWS, _TABLE, shared.PARTITION,
         shared.COLUMNS, *shared.ROWS, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
         shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),
