@@ -275,6 +275,23 @@ def test_a_heartbeat_is_of_all_locks_and_a_lost_one_stops_its_work_alone(store: 
     assert [getattr(store.lease_of(name), "run", None) for name in ("a", "b", "c")] == [None, OTHER, OTHER]
 
 
+def test_a_heartbeat_that_the_store_refuses_costs_nothing_but_itself(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(run: str) -> frozenset[str]:
+        raise ToolkitError(f"no room for run `{run}`", code="TK-0404")
+
+    with holding_locks(store, ["a"], RUN, Stop()) as locks:
+        locks.watch("a", stop := Stop())
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "heartbeat_all", full)
+            locks.beat()
+        assert not stop.requested
+        change(store, "a", host="far", run=OTHER)
+        locks.beat()
+        assert stop.requested
+
+
 def test_a_heartbeat_says_which_leases_are_still_of_this_process_and_run(store: Store) -> None:
     assert store.acquire_leases(["a", "b", "c"], RUN) == {}
     store.acquire_lease("d", OTHER)
