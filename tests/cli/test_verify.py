@@ -50,6 +50,34 @@ def test_bad_input_is_refused(dbatk: Dbatk, typed: tuple[str, ...], says: str) -
     assert (refused.status, refused.out, says in refused.err) == (2, "", True), refused
 
 
+def test_the_file_that_is_saved_says_what_it_verifies_and_its_run_says_what_became_of_the_gain(
+    dbatk: Dbatk, url: str, home: Path
+) -> None:
+    run = sweep({1: [10.0, 10.02, 9.98, 10.01, 10.0], 2: [5.0, 5.01, 4.99, 5.0, 5.02]}, label="gain")
+    experiment = replace(
+        run.head.experiment, target=url, options={"source": "small", "table": "copied"}, quiet_wait_seconds=None
+    )
+    with open_store(str(home / "store.sqlite")) as store:
+        put(store, replace(run, head=replace(run.head, experiment=experiment)))
+    assert dbatk("verify", "gain", "--save-as", "again.toml").status == 0
+    file = home / "again.toml"
+    assert f'verifies = "{run.head.run}"' in file.read_text(encoding="utf-8")
+    told = dbatk("run", "again.toml", "-q", "--json")
+    document = json.loads(told.out)["verification"]
+    assert (document["run"], document["factors"]) == (run.head.run, {"degree": 2})
+    assert told.status == (0 if document["verdict"] == "held" else 3)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(run.head.run, "20200101-000000-0000"), encoding="utf-8")
+    before = len(json.loads(dbatk("runs", "list", "--json").out)["runs"])
+    refused = dbatk("run", "again.toml", "-q")
+    assert (refused.status, "no run" in refused.err) == (2, True), refused
+    assert len(json.loads(dbatk("runs", "list", "--json").out)["runs"]) == before
+    job = [line for line in text.splitlines() if line.split(" =")[0] not in ("repeat", "warmup", "mode")]
+    file.write_text("\n".join(job).replace("[1, 2]", "[2]"), encoding="utf-8")
+    refused = dbatk("run", "again.toml", "-q")
+    assert (refused.status, "`verifies` measures configurations again" in refused.err) == (2, True), refused
+
+
 def test_it_runs_and_says_what_became_of_the_gain(dbatk: Dbatk, url: str, home: Path) -> None:
     """On ten rows nothing is faster: whatever is found, a gain of 2 was not held, and the exit status says so."""
     run = sweep({1: [10.0, 10.02, 9.98, 10.01, 10.0], 2: [5.0, 5.01, 4.99, 5.0, 5.02]}, label="gain")

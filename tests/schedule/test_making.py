@@ -62,6 +62,42 @@ def test_everything_is_said_with_its_whole_path(home: Path) -> None:
     assert [one.spelled for one in job.openings] == ["wed,sun 22:00 Europe/Berlin"] and job.windowed
 
 
+EXPERIMENT = """
+[experiment]
+target = "duckdb:////srv/a.duckdb"
+operation = "ctas"
+source = "orders"
+table = "copied"
+repeat = 5
+[factors]
+degree = [1, 4]
+"""
+
+
+def test_an_experiment_is_scheduled_by_the_name_of_its_file(home: Path) -> None:
+    path = home / "weekly.toml"
+    path.write_text(EXPERIMENT, encoding="utf-8")
+    with pytest.raises(ToolkitError, match="`weekly` has no window, and no time to begin is given") as caught:
+        make_job(JobRequest(path))
+    assert caught.value.code == "TK-0107"
+    job = make_job(JobRequest(path, at="sun 22:00 UTC")).job
+    assert (job.name, job.command[1:], job.windowed) == ("weekly", ("run", str(path), "--quiet"), False)
+    assert job.writes == (str(home), "/srv")
+    assert job.reporting[1:] == ("runs", "list", "--limit", "3")
+    path.write_text(EXPERIMENT.replace("/srv/a", "a").replace("////", "///"), encoding="utf-8")
+    with pytest.raises(ToolkitError, match="relative path"):
+        make_job(JobRequest(path, at="sun 22:00 UTC"))
+
+
+def test_an_experiment_is_held_against_the_profile_of_its_target(home: Path) -> None:
+    add("dwh", "postgresql://dba@db1/dwh", "--not-production", "--max-degree", "2")
+    path = home / "weekly.toml"
+    path.write_text(EXPERIMENT.replace("duckdb:////srv/a.duckdb", "dwh"), encoding="utf-8")
+    with pytest.raises(ToolkitError, match=r"^`dwh`: .*degree") as caught:
+        make_job(JobRequest(path, at="sun 22:00 UTC"))
+    assert caught.value.code == "TK-0304"
+
+
 def test_a_store_with_a_password_stays_out_of_every_unit(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = write_plan(home)
     monkeypatch.setenv("DBATK_STORE", "postgresql://dbatk:geheim@db1/results")

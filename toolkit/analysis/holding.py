@@ -89,6 +89,7 @@ def verification_experiment(found: Recommendation, repeat: int | None = None) ->
         search=False,
         keep=Keep.NONE,
         label=None,
+        verifies=found.found.run.head.run,
         warmup=max(1, former.warmup),
         repeat=repeat or max(_FEWEST, min(needed, _MOST)),
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from toolkit.analysis.choice import WORTH_PCT
+from toolkit.analysis.holding import gain_to_verify
 from toolkit.analysis.recommendation import Recommendation, recommend
 from toolkit.app.files import write_file
 from toolkit.app.results import find_run
 from toolkit.design.build import check_engine
 from toolkit.design.file import dump_experiment, parse_experiment
 from toolkit.errors import ToolkitError
+from toolkit.model.experiment import Experiment
 from toolkit.store import Store
 
 
@@ -21,6 +24,26 @@ def advised(store: Store, ref: str, worth_pct: float, present: Mapping[str, str]
         ToolkitError: TK-0109 for no such run, TK-0102 for present levels that were not measured.
     """
     return recommend(find_run(store, ref, samples=True), worth_pct, present=present)
+
+
+def gain_of(store: Store, experiment: Experiment) -> Recommendation:
+    """Return the recommendation whose gain an experiment measures again; what was set before is its other level.
+
+    Raises:
+        ToolkitError: TK-0109 for no such run, TK-0110 where it recommends nothing, or only what was set already.
+    """
+    found = advised(store, experiment.verifies, WORTH_PCT, {})
+    chosen = found.advice.recommended[0] if found.advice.recommended else {}
+    known = {factor.name for factor in found.found.run.head.experiment.factors}
+    former = {
+        factor.name: str(level)
+        for factor in experiment.factors
+        for level in factor.levels
+        if factor.name in known and level != chosen.get(factor.name)
+    }
+    found = advised(store, experiment.verifies, WORTH_PCT, former)
+    gain_to_verify(found)
+    return found
 
 
 def write_next(found: Recommendation, path: Path) -> None:

@@ -17,8 +17,10 @@ from toolkit.cli.several import launch_on_several, targets_named
 from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
+    from toolkit.analysis.documents import JsonObject
     from toolkit.app.targets import ResolvedTarget
     from toolkit.model.experiment import Experiment
+    from toolkit.model.records import RunRecord
     from toolkit.store import Store
 
 _LARGEST_BYTES = 100_000_000
@@ -40,6 +42,10 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
 
     resolved = reach(experiment.target)
     with open_store(arguments.text("store")) as store:
+        if experiment.verifies:
+            from toolkit.app.advising import gain_of
+
+            gain_of(store, experiment)  # refused now, not after the run
         try:
             run = run_on(experiment, resolved, store, arguments, file)
         finally:
@@ -111,11 +117,18 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
         from toolkit.analysis.documents import run_document
         from toolkit.report.render import json_text
 
-        out_raw(json_text(run_document(record)))
+        verification = _verification(store, record)
+        out_raw(json_text(run_document(record) | ({"verification": verification} if verification else {})))
     else:
+        from toolkit.report.layout import wrapped
+        from toolkit.report.safe import clean
         from toolkit.report.summary import summary_text
 
         out(summary_text(record, whole=not well or undo is not None))
+        verification = _verification(store, record)
+        if verification is not None:
+            out("\n".join(wrapped(clean(str(verification["sentence"])))))
+    well = well and (verification is None or verification["verdict"] == "held")
     if not speaks_json(arguments):
         for sentence in () if well or len(record.latest_trials) == 1 else failures(record):  # one is shown above
             say(sentence)
@@ -124,6 +137,18 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
     if not arguments.flag("quiet") and not speaks_json(arguments):
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
     return ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
+
+
+def _verification(store: Store, record: RunRecord) -> JsonObject | None:
+    """Return what became of the gain that a run has measured again; None where it measured none again."""
+    if not record.head.experiment.verifies:
+        return None
+    from toolkit.analysis.documents import verification_document
+    from toolkit.analysis.holding import verified
+    from toolkit.app.advising import gain_of
+
+    found = gain_of(store, record.head.experiment)
+    return verification_document(found, verified(found, record))
 
 
 # -- without running --------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from toolkit.errors import ExitCode, ToolkitError
 if TYPE_CHECKING:
     from toolkit.app.scheduling import CreatedJob, JobRequest, Scheduled, SchedulerKind
 
-_PLAN = argument("plan", "plan file (TOML)")
+_PLAN = argument("plan", "plan or experiment file (TOML)")
 _NAME = argument("name", "name of the plan")
 _KIND = option(
     "kind", "scheduler that runs it: systemd, cron or oracle", metavar="WHO", choices=("systemd", "cron", "oracle")
@@ -58,7 +58,8 @@ class _ScheduleGroup(DefaultGroup):
 def schedule_group() -> typer.Typer:
     """Return the group with its commands."""
     group = new_group(
-        "Let systemd, cron or Oracle run a plan.\n\n`plan schedule FILE` is short for `plan schedule add FILE`.",
+        "Let systemd, cron or Oracle run a plan or an experiment.\n\n"
+        "`plan schedule FILE` is short for `plan schedule add FILE`.",
         _ScheduleGroup,
     )
     add_command(
@@ -66,7 +67,7 @@ def schedule_group() -> typer.Typer:
         "add",
         _add,
         [_PLAN, *_ADDING, APPROVED_ONLY, *APPROVALS, *OUTPUT],
-        "Print or install the scheduler job of a plan.",
+        "Print or install the scheduler job of a plan or an experiment.",
     )
     add_command(group, "list", _list, [_DATABASE, *_NO_STORE], "List installed jobs with their next start.")
     add_command(

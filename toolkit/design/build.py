@@ -71,6 +71,7 @@ class General:
     guards: tuple[str, ...] = ()
     judge: str | None = None
     volume: str | None = None
+    verifies: str = ""
 
 
 def build_experiment(
@@ -100,6 +101,12 @@ def build_experiment(
     _check_search(general, factors)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
     _check_mode(operation, {**options, **levels}, general, mode)
+    if general.verifies and mode is Mode.JOB:
+        raise ToolkitError(
+            "`verifies` measures configurations again, and a job has one",
+            code="TK-0107",
+            hint="`dbatk verify RUN --save-as FILE` writes such a file",
+        )
     if mode is Mode.JOB:
         check_one_session(operation, levels)
     measured = mode is Mode.MEASUREMENT
@@ -127,6 +134,7 @@ def build_experiment(
         guards=general.guards,
         judge=read_judge(general.judge, operation, options, volume) if general.judge else "",
         volume=volume,
+        verifies=general.verifies,
     )
 
 

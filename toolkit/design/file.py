@@ -268,6 +268,7 @@ def _general_items(experiment: Experiment) -> list[tuple[str, OptionValue]]:
         ("guards", experiment.guards or None),
         ("judge", experiment.judge or None),
         ("volume", experiment.volume or None),
+        ("verifies", experiment.verifies or None),
     ]
     return [(key, value) for key, value in items if value is not None]
 

@@ -292,5 +292,6 @@ _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "judge": lambda general, value: replace(general, judge=read_text("judge", value)),
     "volume": lambda general, value: replace(general, volume=read_text("volume", value)),
     "guards": lambda general, value: replace(general, guards=_guards("guards", value)),
+    "verifies": lambda general, value: replace(general, verifies=read_text("verifies", value)),
 }
 """Keys of a head beside the operation's own."""

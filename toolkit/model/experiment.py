@@ -47,6 +47,8 @@ class Experiment:
     """What configurations are compared by, where the user chose it: `tps:higher`, `throughput`."""
     volume: str = ""
     """What each trial works on, of which throughput is the rate: `1048576 bytes`, `rows` for its own."""
+    verifies: str = ""
+    """The run whose gain it measures again; whether that held is said when it has run."""
 
 
 @dataclass(frozen=True, slots=True)

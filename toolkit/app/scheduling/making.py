@@ -1,4 +1,4 @@
-"""From a plan file to a job that says in full what a scheduler's empty environment lacks."""
+"""From the file of a plan or an experiment to a job that says all that a scheduler's environment lacks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,16 @@ from itertools import pairwise
 from pathlib import Path
 
 from toolkit.app.approvals import Approvals, check_experiment
+from toolkit.app.scheduling.work import Work, read_work
 from toolkit.app.targets import policy_of
 from toolkit.app.unattended import refusals
 from toolkit.config.paths import config_folder
 from toolkit.config.profiles import Profile, load_profiles
 from toolkit.config.secrets import SecretKind
 from toolkit.config.urls import parse_url
-from toolkit.design.plan_file import load_plan
-from toolkit.design.plan_step import experiment_of
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engine
-from toolkit.model.operations import declaration
-from toolkit.model.plan import MaintenancePlan
-from toolkit.schedule import SchedulerJob, openings_of, read_at
+from toolkit.schedule import SchedulerJob, read_at
 from toolkit.store.location import find_place
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}", re.ASCII)
@@ -81,7 +78,7 @@ class JobRequest:
     """What the user specified for a job.
 
     Attributes:
-        plan: the plan's file.
+        plan: the file of a plan, or of an experiment.
         at: when it begins; None for the plan's windows.
         store: the results store.
         arguments: passed on to `dbatk run`.
@@ -139,36 +136,36 @@ def default_kind() -> SchedulerKind:
 
 
 def make_job(wish: JobRequest) -> CreatedJob:
-    """Make a job of a plan file.
+    """Make a job of the file of a plan or an experiment.
 
     Raises:
-        ToolkitError: as `load_plan`; TK-0107 when nobody says when, or a target's path is relative; TK-0102 for a
+        ToolkitError: as `read_work`; TK-0107 when nobody says when, or a target's path is relative; TK-0102 for a
             time, a name or a credential that is none; TK-0108 for a store whose URL would show its password;
             as `check_experiment` for a step that the profile of its target does not allow.
     """
     path = _absolute(str(wish.plan))
-    plan = load_plan(path)
-    if _NAME.fullmatch(plan.name) is None:
+    work = read_work(path)
+    if _NAME.fullmatch(work.name) is None:
         raise ToolkitError(
-            f"`{plan.name}` cannot be the name of a job",
+            f"`{work.name}` cannot be the name of a job",
             code="TK-0102",
             hint="use letters, digits, `_`, `-` and `.`",
         )
-    openings = (read_at(wish.at, host_zone()),) if wish.at else openings_of(plan.windows)
+    openings = (read_at(wish.at, host_zone()),) if wish.at else work.openings
     if not openings:
         raise ToolkitError(
-            f"the plan `{plan.name}` has no window, and no time to begin is given",
+            f"`{work.name}` has no window, and no time to begin is given",
             code="TK-0107",
-            hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` to the plan',
+            hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` where it is a plan',
         )
-    resolved = list(_targets(plan))
-    _check_limits(plan, resolved, wish)
+    resolved = list(_targets(work))
+    _check_limits(work, resolved, wish)
     addresses = [(name, profile.address if profile is not None else parse_url(name)) for name, profile in resolved]
-    approved_only = plan.approved_only or _APPROVED_ONLY in wish.arguments
+    approved_only = work.approved_only or _APPROVED_ONLY in wish.arguments
     refused = refusals(path, addresses, _approvals(wish), approved_only=approved_only)
     log = None if wish.log_file is None else str(_absolute(wish.log_file))
     command = (*_program(wish.program), "run", str(path), "--quiet", *wish.arguments)
-    if plan.approved_only and _APPROVED_ONLY not in command:
+    if work.approved_only and _APPROVED_ONLY not in command:
         # the line of the scheduler stays when somebody takes it out of the plan
         command = (*command, _APPROVED_ONLY)
     if log is not None:
@@ -178,19 +175,20 @@ def make_job(wish: JobRequest) -> CreatedJob:
     if log is not None:
         writes[str(Path(log).parent)] = None
     job = SchedulerJob(
-        name=plan.name,
+        name=work.name,
         plan=str(path),
         command=command,
         openings=openings,
         environment=environment,
-        windowed=bool(plan.windows.each),
+        windowed=bool(work.openings),
+        experiment=work.experiment,
         writes=tuple(writes),
         environment_file=None if wish.environment_file is None else str(_absolute(wish.environment_file)),
         credentials=tuple(map(_credential, wish.credentials)),
         user=wish.user,
-        sandboxed=not _serves_itself(plan, resolved),
+        sandboxed=not _serves_itself(work, resolved),
     )
-    return CreatedJob(job, tuple(_notes(plan, job, resolved, wish)), tuple(refused.values()))
+    return CreatedJob(job, tuple(_notes(work, job, resolved, wish)), tuple(refused.values()))
 
 
 def host_zone() -> str:
@@ -261,11 +259,10 @@ def _credential(text: str) -> tuple[str, str]:
 
 
 # -- targets --------------------------------------------------------------------------------------------------
-def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
+def _targets(work: Work) -> Iterator[tuple[str, Profile | None]]:
     """Yield the targets of a plan: URLs without a profile, names with theirs; patterns as all they match."""
     profiles = load_profiles()
-    named = dict.fromkeys((*plan.targets, *(step.target for step in plan.steps if step.target)))
-    for name in named:
+    for name in dict.fromkeys(text for part in work.parts for text in part.targets):
         if "://" in name:
             yield name, None
             continue
@@ -274,7 +271,7 @@ def _targets(plan: MaintenancePlan) -> Iterator[tuple[str, Profile | None]]:
                 yield profile.name, profile
 
 
-def _check_limits(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest) -> None:
+def _check_limits(work: Work, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest) -> None:
     """Hold each step against the profiles of this host now: at night nobody would lower a degree.
 
     Raises:
@@ -283,15 +280,12 @@ def _check_limits(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile |
     approvals = _approvals(wish)
     for name, _ in resolved:
         policy = policy_of(name)
-        for step in plan.steps:
-            if any(
-                name == text or fnmatchcase(name, text)
-                for text in ([step.target] if step.target else plan.targets)
-            ):
+        for part in work.parts:
+            if any(name == text or fnmatchcase(name, text) for text in part.targets):
                 try:
-                    check_experiment(experiment_of(step, name), policy, approvals)
+                    check_experiment(part.on(name), policy, approvals)
                 except ToolkitError as error:
-                    sentence = f"step `{step.name}` on `{name}`: {error.message}"
+                    sentence = f"{part.about}`{name}`: {error.message}"
                     raise ToolkitError(sentence, code=error.code, hint=error.hint) from None
 
 
@@ -322,7 +316,7 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
         yield str(file.parent)
 
 
-def _serves_itself(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
+def _serves_itself(work: Work, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
     """Tell whether a database server may be a child of the job: RMAN, and Oracle sessions without a listener.
 
     Such a server inherits a sandbox: it could neither write data files nor run as the owner of the software
@@ -330,9 +324,7 @@ def _serves_itself(plan: MaintenancePlan, resolved: Sequence[tuple[str, Profile 
     """
     for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
-        if engine(address.engine).rman and (
-            address.host is None or any(declaration(step.operation).writes_files for step in plan.steps)
-        ):
+        if engine(address.engine).rman and (address.host is None or work.writes_files):
             return True
     return False
 
@@ -350,7 +342,7 @@ def hidden_paths(job: SchedulerJob) -> tuple[str, ...]:
 
 
 def _notes(
-    plan: MaintenancePlan, job: SchedulerJob, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest
+    work: Work, job: SchedulerJob, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest
 ) -> Iterator[str]:
     for name, profile in resolved:
         if profile is not None and profile.password is not None:
@@ -365,5 +357,5 @@ def _notes(
     if job.user is not None:
         places = ", ".join(f"`{value}`" for _, value in job.environment)
         yield f"the account {job.user} must be able to read `{job.plan}` and to use {places}"
-    if any(declaration(step.operation).writes_files for step in plan.steps) and not wish.writes:
-        yield "the plan makes backups: give each folder written on this host with --writes"
+    if work.writes_files and not wish.writes:
+        yield "backups are made: give each folder written on this host with --writes"

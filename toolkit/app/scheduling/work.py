@@ -1,0 +1,70 @@
+"""What the file of a scheduler's job has done: the steps of a plan, or one experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from toolkit.app.runs.several_targets import names_of
+from toolkit.config.profiles import load_profiles
+from toolkit.design.file import load_experiment
+from toolkit.design.plan_file import is_plan, load_plan
+from toolkit.design.plan_step import experiment_of
+from toolkit.documents import read_document
+from toolkit.model.experiment import Experiment
+from toolkit.model.operations import declaration
+from toolkit.model.words import OperationName
+from toolkit.schedule import Opening, openings_of
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One step of a plan, or an experiment: on which targets (as written), and what it is on one of them."""
+
+    targets: tuple[str, ...]
+    operation: OperationName
+    on: Callable[[str], Experiment]
+    about: str = ""
+    """How a sentence about it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a file has done, a plan's or an experiment's; the latter has no window."""
+
+    name: str
+    parts: tuple[Part, ...]
+    openings: tuple[Opening, ...] = ()
+    approved_only: bool = False
+    experiment: bool = False
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether some of it writes files of this host."""
+        return any(declaration(part.operation).writes_files for part in self.parts)
+
+
+def read_work(path: Path) -> Work:
+    """Read what a file has done.
+
+    Raises:
+        ToolkitError: as `load_plan` and `load_experiment`.
+    """
+    if is_plan(read_document(path)):
+        plan = load_plan(path)
+        parts = tuple(
+            Part(
+                (step.target,) if step.target else plan.targets,
+                step.operation,
+                partial(experiment_of, step),
+                f"step `{step.name}` on ",
+            )
+            for step in plan.steps
+        )
+        return Work(plan.name, parts, openings_of(plan.windows), plan.approved_only)
+    experiment = load_experiment(path)
+    targets = names_of(experiment.target, load_profiles)
+    part = Part(targets, experiment.operation, lambda name: replace(experiment, target=name))
+    return Work(experiment.name or path.stem, (part,), experiment=True)
