@@ -101,12 +101,6 @@ def build_experiment(
     _check_search(general, factors)
     mode = _mode(general, math.prod(len(factor.levels) for factor in factors))
     _check_mode(operation, {**options, **levels}, general, mode)
-    if general.verifies and mode is Mode.JOB:
-        raise ToolkitError(
-            "`verifies` measures configurations again, and a job has one",
-            code="TK-0107",
-            hint="`dbatk verify RUN --save-as FILE` writes such a file",
-        )
     if mode is Mode.JOB:
         check_one_session(operation, levels)
     measured = mode is Mode.MEASUREMENT
@@ -365,6 +359,12 @@ def _check_job(said: Mapping[str, object], general: General) -> None:
     for name, reason in _MEASURED_ONLY.items():
         if said.get(name):
             raise ToolkitError(f"{_flag(name)} is for measurements only: {reason}", code="TK-0107", hint=measure)
+    if general.verifies:
+        raise ToolkitError(
+            "`verifies` measures configurations again, and a job has one",
+            code="TK-0107",
+            hint="`dbatk verify RUN --save-as FILE` writes such a file",
+        )
     if general.warmup:
         raise ToolkitError("`--warmup` is for measurements only: a job runs once", code="TK-0107", hint=measure)
     if general.keep is not Keep.NONE:
