@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from toolkit.app.approvals import Approvals, check_experiment
-from toolkit.app.scheduling.work import Work, read_work
+from toolkit.app.scheduling.work import ScheduledWork, read_work
 from toolkit.app.targets import policy_of
 from toolkit.app.unattended import refusals
 from toolkit.config.paths import config_folder
@@ -259,7 +259,7 @@ def _credential(text: str) -> tuple[str, str]:
 
 
 # -- targets --------------------------------------------------------------------------------------------------
-def _targets(work: Work) -> Iterator[tuple[str, Profile | None]]:
+def _targets(work: ScheduledWork) -> Iterator[tuple[str, Profile | None]]:
     """Yield the targets of a plan: URLs without a profile, names with theirs; patterns as all they match."""
     profiles = load_profiles()
     for name in dict.fromkeys(text for part in work.parts for text in part.targets):
@@ -271,7 +271,7 @@ def _targets(work: Work) -> Iterator[tuple[str, Profile | None]]:
                 yield profile.name, profile
 
 
-def _check_limits(work: Work, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest) -> None:
+def _check_limits(work: ScheduledWork, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest) -> None:
     """Hold each step against the profiles of this host now: at night nobody would lower a degree.
 
     Raises:
@@ -316,7 +316,7 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
         yield str(file.parent)
 
 
-def _serves_itself(work: Work, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
+def _serves_itself(work: ScheduledWork, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
     """Tell whether a database server may be a child of the job: RMAN, and Oracle sessions without a listener.
 
     Such a server inherits a sandbox: it could neither write data files nor run as the owner of the software
@@ -342,7 +342,7 @@ def hidden_paths(job: SchedulerJob) -> tuple[str, ...]:
 
 
 def _notes(
-    work: Work, job: SchedulerJob, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest
+    work: ScheduledWork, job: SchedulerJob, resolved: Sequence[tuple[str, Profile | None]], wish: JobRequest
 ) -> Iterator[str]:
     for name, profile in resolved:
         if profile is not None and profile.password is not None:

@@ -20,7 +20,7 @@ from toolkit.schedule import Opening, openings_of
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScheduledPart:
     """One step of a plan, or an experiment: on which targets (as written), and what it is on one of them."""
 
     targets: tuple[str, ...]
@@ -31,11 +31,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ScheduledWork:
     """What a file has done, a plan's or an experiment's; the latter has no window."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[ScheduledPart, ...]
     openings: tuple[Opening, ...] = ()
     approved_only: bool = False
     experiment: bool = False
@@ -46,7 +46,7 @@ class Work:
         return any(declaration(part.operation).writes_files for part in self.parts)
 
 
-def read_work(path: Path) -> Work:
+def read_work(path: Path) -> ScheduledWork:
     """Read what a file has done.
 
     Raises:
@@ -55,7 +55,7 @@ def read_work(path: Path) -> Work:
     if is_plan(read_document(path)):
         plan = load_plan(path)
         parts = tuple(
-            Part(
+            ScheduledPart(
                 (step.target,) if step.target else plan.targets,
                 step.operation,
                 partial(experiment_of, step),
@@ -63,8 +63,8 @@ def read_work(path: Path) -> Work:
             )
             for step in plan.steps
         )
-        return Work(plan.name, parts, openings_of(plan.windows), plan.approved_only)
+        return ScheduledWork(plan.name, parts, openings_of(plan.windows), plan.approved_only)
     experiment = load_experiment(path)
     targets = names_of(experiment.target, load_profiles)
-    part = Part(targets, experiment.operation, lambda name: replace(experiment, target=name))
-    return Work(experiment.name or path.stem, (part,), experiment=True)
+    part = ScheduledPart(targets, experiment.operation, lambda name: replace(experiment, target=name))
+    return ScheduledWork(experiment.name or path.stem, (part,), experiment=True)
