@@ -15,9 +15,9 @@ from toolkit.report.chart import Chart
 from toolkit.report.view import run_view
 
 
-def two_factors(spread: float = 0.01) -> RunRecord:
+def two_factors(spread: float = 0.01, second: str = "compression") -> RunRecord:
     times: dict[Cell, list[float | None]] = {
-        cell(degree=degree, compression=name): [
+        cell(degree=degree, **{second: name}): [
             40 / degree * factor * (1 + spread * at * (degree - 2)) for at in (0, 1, -1)
         ]
         for degree in (1, 2, 4)

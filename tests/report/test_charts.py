@@ -14,6 +14,7 @@ from toolkit.analysis.compare import compare
 from toolkit.model.records import RunRecord, Sample
 from toolkit.report.chart import Chart, linear
 from toolkit.report.comparison_charts import MOST_PAIRS, comparison_charts, ratio_chart, short_names
+from toolkit.report.labels import label_of
 from toolkit.report.tables import left, table
 from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.report.view import run_view
@@ -66,6 +67,15 @@ def test_samples_too_sparse_for_a_line_are_drawn_as_marks() -> None:
     (chart,) = sample_charts(sampled(Sample(1.0, "host_cpu_pct", 50.0)))
     assert chart.lines == ()
     assert len(chart.marks) == 9
+
+
+def test_a_single_sample_is_named_and_never_drawn_as_one_dot() -> None:
+    run = sampled(Sample(0.0, "host_cpu_pct", 40.0), Sample(1.0, "host_cpu_pct", 50.0))
+    lone = replace(run.trials[0], samples=(*run.trials[0].samples, Sample(0.5, "host_iowait_pct", 7.0)))
+    (chart,) = sample_charts(replace(run, trials=(lone, *run.trials[1:])))
+    assert [entry.label for entry in chart.legend] == [label_of("host_cpu_pct")]
+    assert f"{label_of('host_iowait_pct')}: 7.0 % in its only sample" in chart.notes
+    assert sample_charts(replace(run, trials=(replace(lone, samples=lone.samples[-1:]),))) == ()
 
 
 def test_an_unknown_sample_has_a_chart_of_its_own_named_after_it() -> None:

@@ -14,11 +14,14 @@ from unicodedata import normalize
 import pytest
 from pypdf import PdfReader
 
+from tests.readers.rman_samples import whole_log
 from tests.report.make import host_samples, sweep
+from tests.report.test_cell_charts import two_factors
 from tests.report.test_golden import measured
 from tests.report.test_render import evil_run
 from tests.tiers import thinned
 from toolkit.analysis.compare import compare
+from toolkit.cli.main import main
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.report.render import Format, render
@@ -67,10 +70,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "two": render([measured(), later], Format.HTML, comparisons=[compare(measured(), later)]),
         "evil": render(evil_run(), Format.HTML),
         "wide": render(wide_run(), Format.HTML),
+        "grid": render(two_factors(second="maintenance_work_mem"), Format.HTML),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return {name: folder / f"{name}.html" for name in texts}
+    log = folder / "rman.log"
+    log.write_text("\n".join(whole_log()).replace("c3", "ORA_AUX_DISK_1"))
+    assert main(["backup", "read", str(log), "--out", str(folder / "log.html")]) == 0
+    return {name: folder / f"{name}.html" for name in (*texts, "log")}
 
 
 @pytest.fixture(params=["one", "two", "evil"])
@@ -196,9 +203,10 @@ def test_words_in_a_chart_stay_readable_on_a_phone(browser: Browser, pages: dict
     page.context.close()
 
 
+@pytest.mark.parametrize("name", ["two", "grid", "log"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_no_word_of_a_chart_is_cut_off(browser: Browser, pages: dict[str, Path], width: int) -> None:
-    page = opened(browser, pages["two"].as_uri(), width)
+def test_no_word_of_a_chart_is_cut_off(browser: Browser, pages: dict[str, Path], width: int, name: str) -> None:
+    page = opened(browser, pages[name].as_uri(), width)
     cut = page.evaluate(
         """() => [...document.querySelectorAll('svg[role=img]')].flatMap(svg => {
             const box = svg.getBoundingClientRect()
@@ -206,6 +214,7 @@ def test_no_word_of_a_chart_is_cut_off(browser: Browser, pages: dict[str, Path],
             return [...svg.querySelectorAll('text')].filter(text => {
                 const own = text.getBoundingClientRect()
                 return own.left < box.left - 1 || own.right > box.right + 1
+                    || own.top < box.top - 1 || own.bottom > box.bottom + 1
             }).map(text => text.textContent)
         })"""
     )

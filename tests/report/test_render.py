@@ -244,3 +244,16 @@ def test_a_median_is_never_shown_alone() -> None:
     text = render(sweep({1: [8.0, 8.4], 2: [4.0, 4.4]}), Format.TEXT)
     assert "range of trials" in text
     assert "8.00 to 8.40 s" in text
+
+
+def test_a_restore_that_was_tried_once_is_told_at_the_top_of_its_page() -> None:
+    found = (
+        metric("recovery_seconds", 61.0, "s", "restore"), metric("copy_seconds", 60.0, "s", "restore"),
+        metric("recovery_point_age_seconds", 120.0, "s", "2026-11-26 01:09:21 UTC"),
+        metric("proved", 0.0, "", "none"),
+    )  # fmt: skip
+    once = trial(1, cell(channels=1), 1, 61.0, metrics=found)
+    text = render(run_of([once], mode=Mode.JOB, operation="restore-try"), Format.HTML).replace("\xa0", " ")
+    top = text[: text.index("What was done")]
+    for told in ("Recovery time 61.0 s (copy 60.0 s)", "Recovery point 2026-11-26 01:09:21 UTC", "Not proved"):
+        assert told in top

@@ -36,6 +36,8 @@ _MOST_SPANS, _MOST_LANES = 2000, 64
 _ROW, _BAR = 18.0, 12.0
 _LEFT, _RIGHT, _TOP, _WIDTH = 112.0, 588.0, 10.0, 600.0
 _UNDER = 48.0
+_LETTER, _GAP = 11.5, 9.0
+"""The width of a capital letter as a phone shows it, and the room beside a name."""
 
 
 def lanes_chart(
@@ -47,11 +49,13 @@ def lanes_chart(
     lanes = found.lanes[:most]
     bottom = _TOP + _ROW * len(lanes)
     unit = time_unit((found.span_seconds,))
-    x = linear(0.0, found.span_seconds * unit.per_second, _LEFT, _RIGHT)
+    names = [_short(clean(lane.name)) for lane in lanes]
+    start = max(_LEFT, _LETTER * max(map(len, names)) + _GAP)
+    x = linear(0.0, found.span_seconds * unit.per_second, start, _RIGHT)
     rows = {lane.name: _TOP + _ROW * index for index, lane in enumerate(lanes)}
     shown = thin([bar for bar in found.bars if bar.lane in rows], _MOST_SPANS)
     spans = _spans(shown, rows, lambda at: x(at * unit.per_second))
-    ticks = tuple(Tick(rows[lane.name] + _ROW / 2, _short(clean(lane.name))) for lane in lanes)
+    ticks = tuple(Tick(rows[lane.name] + _ROW / 2, name) for lane, name in zip(lanes, names, strict=True))
     return Chart(
         key=key,
         title=title,
@@ -61,7 +65,7 @@ def lanes_chart(
         x=x,
         y=Scale(0.0, 1.0, bottom, _TOP, ticks),
         spans=spans,
-        frame=Frame(_WIDTH, bottom + _UNDER, _LEFT, _RIGHT, _TOP, bottom),
+        frame=Frame(_WIDTH, bottom + _UNDER, start, _RIGHT, _TOP, bottom),
         notes=_notes(found, len(shown), most),
         table=lanes_table(found, lane_word),
     )

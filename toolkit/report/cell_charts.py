@@ -27,6 +27,8 @@ from toolkit.units import MISSING, ratio, seconds, time_unit
 
 _LEFT, _RIGHT, _TOP, _WIDTH, _UNDER = 112.0, 468.0, 16.0, 480.0, 48.0
 _ROW, _BAR, _GAP = 30.0, 14.0, 2.0
+_LETTER = 9.5
+"""The width of a letter of an axis's name as a phone shows it."""
 _SHADES = (1.05, 1.3, 2.0, 4.0)
 """Times as bad as the best, from which on a shade is darker."""
 _MOST_LEVELS, _MOST_ROWS = 12, 24
@@ -57,13 +59,14 @@ def heat_chart(found: RunAnalysis, recommended: Collection[Cell]) -> Chart | Non
     ticks = tuple(
         Tick(_TOP + _ROW * (index + 0.5), clean(spell_level(level))[:14]) for index, level in enumerate(lines)
     )
+    fits = len(down) * _LETTER <= _TOP + bottom
     return Chart(
         key="heat",
         title=f"{clean(across)} and {clean(down)} together",
         description=f"Each configuration as times the {found.judged.best_median}, that of {clean(str(best))}: the "
         "darker, the worse. Framed ones are not shown to be worse than the best.",
-        x_label=clean(across),
-        y_label=clean(down),
+        x_label=clean(across) if fits else f"{clean(across)}; lines: {clean(down)}",
+        y_label=clean(down) if fits else "",
         x=x,
         y=Scale(0.0, 1.0, bottom, _TOP, ticks),
         spans=tuple(spans),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from toolkit.analysis.lanes import Lanes
 from toolkit.analysis.rman_lanes import piece_label
@@ -31,7 +33,10 @@ _LOOKS = {LogOutcome.COMPLETED: "", LogOutcome.FAILED: "failed"}
 class LogView:
     """A log as a reader sees it, every text clean."""
 
-    file: str
+    name: str
+    title: str
+    """What it is a log of: the database and the day, and how it ended."""
+    database: str
     headline: str
     look: str
     """`failed`, `partly` where something is missing, or nothing."""
@@ -50,18 +55,29 @@ def log_page(logs: Sequence[tuple[str, Log, Lanes, Sequence[str]]]) -> str:
     Args:
         logs: file, log, its lanes, and the sentences to read first.
     """
-    views = [_view(file, log, lanes, sentences) for file, log, lanes, sentences in logs]
-    title = f"RMAN log {views[0].file}" if len(views) == 1 else f"{len(views)} RMAN logs"
+    names = Counter(PurePath(file).name for file, *_ in logs)
+    views = [_view(file, log, lanes, sentences, names) for file, log, lanes, sentences in logs]
+    title = f"RMAN log {views[0].title}" if len(views) == 1 else f"{len(views)} RMAN logs"
     return render_page("report/log.html.j2", title=title, logs=views)
 
 
-def _view(file: str, log: Log, lanes: Lanes, sentences: Sequence[str]) -> LogView:
+def _title(file: str, log: Log) -> str:
+    """Name a log so that a reader knows it a year later; by its file where it names no database."""
+    began = next((one.start for one in log.operations if one.start), None)
+    of = f"of {log.db_name}" if log.db_name else PurePath(file).name
+    return clean(f"{of}{f', {began}' if began else ''}: {_HEADLINES[log.outcome].partition(':')[0]}")
+
+
+def _view(file: str, log: Log, lanes: Lanes, sentences: Sequence[str], names: Mapping[str, int]) -> LogView:
+    name = PurePath(file).name
     return LogView(
-        file=clean(file),
+        name=clean(name if names[name] == 1 else file),
+        title=_title(file, log),
+        database=clean(log.db_name or (f"DBID {log.dbid}" if log.dbid else "unknown")),
         headline=_HEADLINES[log.outcome],
         look=_LOOKS.get(log.outcome, "partly"),
         told=tuple(clean(sentence) for sentence in sentences),
-        facts=tuple(_facts(log)),
+        facts=(*_facts(log), ("file", clean(file))),
         chart=lanes_chart(lanes, "Channels and their pieces"),
         channels=lanes_table(lanes),
         operations=_operations(log),

@@ -250,8 +250,9 @@ def _panel(name: str) -> _Panel:
 
 
 def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
-    drawn_traces = [trace for trace in traces if any(value for _, value, _ in trace.points)][:MOST_SERIES]
-    if sum(len(trace.points) for trace in drawn_traces) < 2:
+    moving = [trace for trace in traces if any(value for _, value, _ in trace.points) and len(trace.points) > 1]
+    drawn_traces = moving[:MOST_SERIES]
+    if not drawn_traces:  # a single sample of each is no chart: it stands among the metrics
         return None
     last = max(point[0] for trace in drawn_traces for point in trace.points)
     clock = time_unit((last,))
@@ -284,18 +285,23 @@ def _chart(panel: _Panel, traces: Sequence[_Trace]) -> Chart | None:
             Legend(trace.label, index, _shape(index) if trace.sparse else "", "mid" if trace.sparse else "series")
             for index, trace in enumerate(drawn_traces)
         ),
-        notes=_notes(traces, drawn_traces, drawn),
+        notes=_notes(panel, traces, drawn_traces, drawn),
         table=_table(panel, traces),
     )
 
 
 def _notes(
-    traces: Sequence[_Trace], drawn_traces: Sequence[_Trace], drawn: Sequence[Sequence[Point]]
+    panel: _Panel, traces: Sequence[_Trace], drawn_traces: Sequence[_Trace], drawn: Sequence[Sequence[Point]]
 ) -> tuple[str, ...]:
     total, shown = sum(len(trace.points) for trace in drawn_traces), sum(map(len, drawn))
     notes = [f"drawn as {count(shown)} means of the {count(total)} samples"] if shown < total else []
     zero = [trace.label for trace in traces if not any(value for _, value, _ in trace.points)]
     notes += [f"{', '.join(zero)}: 0 throughout"] if zero else []
+    notes += [
+        f"{trace.label}: {quantity(trace.points[0][1], panel.unit)} in its only sample"
+        for trace in traces
+        if len(trace.points) == 1 and trace.points[0][1]
+    ]
     return tuple(notes)
 
 

@@ -28,6 +28,7 @@ from toolkit.report.factor_charts import factor_charts
 from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
 from toolkit.report.mix_charts import mix_charts, mix_sentences, mix_table
 from toolkit.report.recommendation import recommendation_rows
+from toolkit.report.restored import restored
 from toolkit.report.safe import clean, clean_lines
 from toolkit.report.tables import (
     Table,
@@ -101,7 +102,7 @@ def run_view(run: RunRecord, worth_pct: float = WORTH_PCT) -> RunView:
         title=_title(run),
         about=_about(run),
         facts=tuple((label, clean(text)) for label, text in _facts(run)),
-        advice=_clean_advice(advice),
+        advice=_clean_advice(replace(advice, sentences=(*_restored(run), *advice.sentences))),
         setting=recommendation_rows(rows_below_headline(recommended)) if run.head.mode is Mode.MEASUREMENT else (),
         cells=cells_table(found, advice.best, advice.recommended),
         short_cells=short_cells_table(found, advice.best, advice.recommended),
@@ -127,6 +128,12 @@ def _licences(run: RunRecord) -> Iterator[str]:
     bill = bill_among(run.artifacts)
     for sentence in () if bill is None else bill.sentences():
         yield clean(sentence)
+
+
+def _restored(run: RunRecord) -> tuple[str, ...]:
+    """Return what a restore showed that was tried once: how long, until when, what was compared."""
+    job = run.head.mode is Mode.JOB
+    return tuple(sentence for trial in run.trials if trial.counts for sentence in restored(trial)) if job else ()
 
 
 def _clean_advice(advice: Advice) -> Advice:

@@ -359,7 +359,7 @@ def test_a_statement_and_the_row_locks_it_may_wait_for_are_one_cause() -> None:
     said = cause_sentence(cause, diff)
     assert "statements that may wait for it: `big` (update big set a = 1) up to 1.53 fewer, `small`" in said
     assert said.endswith("1.67 fewer active sessions, 100 % of the change")
-    assert "SQL lists: `big` elapsed_s 2.22 -> 0.694" in evidence(cause)
+    assert "SQL lists: `big` elapsed seconds per second 2.22 -> 0.694" in evidence(cause)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,14 @@ _SECTIONS = {
     "reads": "SQL lists", "temp_blocks": "SQL lists",
 }  # fmt: skip
 """Where a number of the evidence stands; what is not named here is a rate of the load profile or an event."""
+_NAMES = {
+    "elapsed_s": "elapsed seconds per second", "cpu_s": "CPU seconds per second", "latency": "average wait",
+    "waits": "waits per second", "executions": "executions per second", "gets": "logical reads per second",
+    "reads": "physical reads per second", "temp_blocks": "temporary blocks per second", "host_cpu": "busy",
+    "cpus": "CPUs", "redo_size_bytes": "redo", "temp_io_bytes": "temporary I/O", "db_time_s": "DB time",
+    "db_cpu_s": "DB CPU",
+}  # fmt: skip
+"""How a number of the evidence is called; what is not named here is called as the report does."""
 _UNITS: dict[str, Callable[[float | None], str]] = {
     "latency": seconds, "Buffer Cache": byte_size, "Buffer Hit": hundredths, "host_cpu": percent,
     "redo_size_bytes": byte_size, "temp_io_bytes": byte_size,
@@ -63,7 +71,8 @@ def evidence(cause: Cause, of: str = "") -> list[str]:
             else f"below {spell(side.most_rate)}"
             for side in (one.before, one.after)
         ]  # fmt: skip
-        found.append(f"{section}: {of}{one.key} {sides[0]} -> {sides[1]}")
+        name = _NAMES.get(one.key, one.key.replace("_", " ") if one.key in LOAD else one.key)
+        found.append(f"{section}: {of}{name} {sides[0]} -> {sides[1]}")
     found += [line for one in cause.statements for line in evidence(one, f"`{one.key}` ")]
     if cause.certainty < 1 and not of:
         unseen = ", or one that the report does not list" if cause.part == "new" else ""

@@ -82,12 +82,17 @@ _LOAD = {
 }  # fmt: skip
 
 
+def load_measure(key: str) -> tuple[str, Callable[[float | None], str]]:
+    """Return how a measure of the load profile is called, and what spells its values."""
+    return _LOAD.get(key, (key.replace("_", " "), number))
+
+
 def load_table(diff: IntervalDiff) -> BarTable:
     """Return the load profile, per second and per transaction side by side."""
     transactions = [one.load.get("transactions") for one in (diff.before, diff.after)]
     rows = []
     for change in diff.load:
-        title, spell = _LOAD.get(change.key, (change.key.replace("_", " "), number))
+        title, spell = load_measure(change.key)
         each = [
             spell(amount.rate / count) if amount.rate is not None and count else MISSING
             for amount, count in zip((change.before, change.after), transactions, strict=True)

@@ -320,8 +320,8 @@ def _evidence(cause: CauseView) -> list[str]:
 
 def _tables(diff: IntervalDiff) -> list[tuple[str, Table]]:
     load = [
-        [one.key, side(one.before), side(one.after), times(one)]
-        for one in diff.load
+        [title, side(one.before, spell), side(one.after, spell), times(one)]
+        for one, (title, spell) in ((one, made.load_measure(one.key)) for one in diff.load)
         if one.ratio is not None and one.key in _LOAD
     ]
     events = [
