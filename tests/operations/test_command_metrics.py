@@ -172,6 +172,18 @@ def test_the_verdict_and_the_limit_go_by_the_chosen_metric(rated: object) -> Non
     assert judge(found, parse_fail_if("tps > +5%")).exit_code() == 0
 
 
+@pytest.mark.parametrize("last", ["done", "many tps"])
+def test_a_trial_without_the_number_that_it_is_judged_by_is_failed(store: Store, last: str) -> None:
+    given = {"factor": ["n=1,2"], "repeat": 1, "warmup": 0, "metric": [r"tps[1/s,higher]=(\w+) tps"]}
+    run = ran(store, asked("sh", "-c", f"[ {{n}} = 1 ] && echo 100 tps || echo {last}", judge="tps", **given))
+    ended = {trial.cell["n"]: trial for trial in run.trials}
+    assert [ended[n].outcome for n in (1, 2)] == [Outcome.OK, Outcome.FAILED]
+    assert ended[2].reason == "its output has no number for the metric `tps`, by which it is judged"
+    assert (ended[1].elapsed_seconds is None, ended[2].elapsed_seconds) == (False, None)
+    beside = ran(store, asked("sh", "-c", f"echo {last}", repeat=1, warmup=0, metric=[r"tps=(\w+) tps"]))
+    assert beside.all_ok, "nobody judges by it"
+
+
 def test_throughput_is_the_stated_volume_over_the_time(store: Store, tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"x" * 5000)
     record = ran(store, asked("true", judge="throughput", volume=f"@{tmp_path}/data", repeat=2, warmup=0))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from dataclasses import replace
 
 from toolkit.design.judging import THROUGHPUT, volume_of, volume_unit
+from toolkit.design.output_metrics import metric_specs
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import PRINTED
 from toolkit.dialects.work import Work
@@ -16,10 +17,11 @@ from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.records import PROGRAMS, RUN_ID, Artifact, ItemRecord, Metric
 from toolkit.model.steps import Stages, Step, TimedItem
 from toolkit.model.values import Row, Scalar
-from toolkit.model.words import ON_HOST, Outcome, StepKind
+from toolkit.model.words import ON_HOST, Mode, Outcome, StepKind
 from toolkit.rendering import step_of
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import RunContext
+from toolkit.runner.judging import JudgedTrial
 from toolkit.snapshots import CounterProvider, Provider
 
 
@@ -262,3 +264,18 @@ def tell(
     if found.cpu_seconds is not None:
         peaks.setdefault("cpu_seconds", found.cpu_seconds)
     return found
+
+
+def by_its_metric(experiment: Experiment, judged: JudgedTrial, metrics: Iterable[Metric]) -> JudgedTrial:
+    """Return a trial as failed whose output lacks the number that it is judged by; a job is not judged."""
+    name = experiment.judge.partition(":")[0]
+    read = name in {one.name for one in metric_specs(experiment.options)}
+    if (
+        judged.outcome is not Outcome.OK
+        or experiment.mode is Mode.JOB
+        or not read
+        or any(metric.name == name for metric in metrics)
+    ):
+        return judged
+    reason = f"its output has no number for the metric `{name}`, by which it is judged"
+    return replace(judged, outcome=Outcome.FAILED, reason=reason, has_time=False)

@@ -124,6 +124,7 @@ def run_trial(
         state.samples += found.samples
         state.metrics += gathering.counted(state.kept)
     judged = judge_trial(context, state.timed, state.error, pieces, state.kept, state.peaks, state.notices)
+    judged = evidence.by_its_metric(context.experiment, judged, state.metrics)
     if judged.has_time:
         keep_plan(context, planned, state.kept)
         state.metrics += evidence.rates(context.experiment, state.timed, judged.rows, judged.bytes)
