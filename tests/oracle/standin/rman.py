@@ -39,6 +39,8 @@ VIEWS = {
     "V$BACKUP_SYNC_IO": "SID:n RMAN_STATUS_RECID:n RMAN_STATUS_STAMP:n DEVICE_TYPE TYPE "
     "FILENAME BYTES:n IO_COUNT:n "
     "DISCRETE_BYTES_PER_SECOND:n CON_ID:n",
+    "V$ARCHIVED_LOG": "RECID:n STAMP:n NAME THREAD#:n SEQUENCE#:n FIRST_TIME:d NEXT_TIME:d BLOCKS:n BLOCK_SIZE:n "
+    "STANDBY_DEST DELETED STATUS CON_ID:n",
     "V$BACKUP_DATAFILE": "SET_STAMP:n SET_COUNT:n FILE#:n INCREMENTAL_LEVEL:n CON_ID:n",
     "V$BACKUP_SET": "RECID:n STAMP:n SET_STAMP:n SET_COUNT:n KEEP CON_ID:n",
     "V$DATAFILE_COPY": "RECID:n STAMP:n NAME TAG FILE#:n INCREMENTAL_LEVEL:n DELETED STATUS KEEP CON_ID:n",
@@ -75,7 +77,7 @@ class Living(Mapping[str, Sequence[ViewRow]]):
 _LIVING = (
     "V$BACKUP_PIECE", "V$BACKUP_SET", "V$DATAFILE_COPY", "V$BACKUP_DATAFILE", "V$BACKUP_SET_DETAILS",
     "V$RMAN_BACKUP_JOB_DETAILS", "V$RMAN_STATUS", "V$RMAN_CONFIGURATION", "V$DATAFILE", "V$TABLESPACE",
-    "V$RECOVERY_FILE_DEST",
+    "V$RECOVERY_FILE_DEST", "V$ARCHIVED_LOG",
 )  # fmt: skip
 _OF_SESSIONS = ("V$SESSION", "V$SESSION_LONGOPS")
 _BLOCK = 8192
@@ -204,6 +206,12 @@ class Home:
         if view == "V$DATAFILE":
             return [{"FILE#": file["number"], "NAME": file["name"], "BYTES": file["bytes"], "TS#": 4, "CON_ID": 3}
                     for file in files]  # fmt: skip
+        if view == "V$ARCHIVED_LOG":
+            then = datetime.datetime(2026, 11, 1, 12)
+            return [{"NAME": log, "THREAD#": 1, "SEQUENCE#": 100 + number, "FIRST_TIME": then, "NEXT_TIME": then,
+                     "BLOCKS": 2048, "BLOCK_SIZE": 512, "STANDBY_DEST": "NO", "STATUS": "A",
+                     "DELETED": "NO" if Path(log).exists() else "YES"}
+                    for number, log in enumerate(told.get("logs", []), start=1)]  # fmt: skip
         if view == "V$TABLESPACE":
             return [{"TS#": 4, "NAME": "USERS", "BIGFILE": "NO", "CON_ID": 3}]
         area = told.get("area")

@@ -27,24 +27,33 @@ _SIZE = r"\d+[KMG]?"
 _TEXT = r"'[^'\n]*'"
 _NAME = rf"(?:{_TEXT}|[A-Z0-9_$#:]+)"
 _WHAT = (
-    r"(?P<what>(?P<of>TABLESPACE|PLUGGABLE DATABASE|DATAFILE)|DATABASE|ARCHIVELOG ALL)"
+    r"(?P<what>(?P<of>TABLESPACE|PLUGGABLE DATABASE|DATAFILE)|DATABASE"
+    r"|ARCHIVELOG (?:ALL|(?:FROM|UNTIL) TIME 'SYSDATE-\d+/1440'"
+    r"|TIME BETWEEN 'SYSDATE-\d+/1440' AND 'SYSDATE-\d+/1440'))"
     rf"(?P<names>(?(of) {_NAME}(?:, ?{_NAME})*|))"
 )
 _BACKUP = re.compile(
-    r"BACKUP (?P<head>VALIDATE|FULL|INCREMENTAL LEVEL [01]) AS (?P<type>COMPRESSED BACKUPSET|BACKUPSET)"
+    r"BACKUP (?P<head>VALIDATE|FULL|INCREMENTAL LEVEL 1 CUMULATIVE|INCREMENTAL LEVEL [01])"
+    r" AS (?P<type>COMPRESSED BACKUPSET|BACKUPSET)"
     rf"(?: TAG (?P<tag>{_TEXT}))?(?P<force> NOEXCLUDE FORCE)?(?: SECTION SIZE (?P<section>{_SIZE}))?"
-    rf"(?: FILESPERSET (?P<per_set>\d+))? {_WHAT}(?P<plus> PLUS ARCHIVELOG)?"
+    r"(?: FILESPERSET (?P<per_set>\d+))?(?P<logical> CHECK LOGICAL)?(?: KEEP UNTIL TIME 'SYSDATE\+(?P<keep>\d+)')?"
+    rf"(?: DURATION (?P<duration>\d+:[0-5]\d))?(?: MINIMIZE (?:LOAD|TIME))? {_WHAT}"
+    r"(?: SKIP (?:READONLY|OFFLINE|INACCESSIBLE))*(?: NOT BACKED UP \d+ TIMES)?(?P<delete> DELETE INPUT)?"
+    r"(?P<plus> PLUS ARCHIVELOG)?"
 )
 _VALIDATE = re.compile(rf"VALIDATE(?: SECTION SIZE (?P<section>{_SIZE}))? {_WHAT}")
 _RESTORE = re.compile(rf"RESTORE {_WHAT} VALIDATE")
 _ALLOCATE = re.compile(
     rf"ALLOCATE CHANNEL (?P<name>\w+) DEVICE TYPE (?P<device>DISK|SBT)(?: CONNECT (?P<connect>{_TEXT}))?"
     rf"(?: FORMAT (?P<format>{_TEXT}))?(?: MAXPIECESIZE (?P<piece>{_SIZE}))?(?: RATE (?P<rate>{_SIZE}))?"
-    rf"(?: PARMS (?P<parms>{_TEXT}))?"
+    rf"(?: MAXOPENFILES (?P<open>\d+))?(?: PARMS (?P<parms>{_TEXT}))?"
 )
 _DELETE = re.compile(rf"DELETE NOPROMPT BACKUPPIECE (?:TAG (?P<tag>{_TEXT})|(?P<handle>{_TEXT}))")
 _SET = re.compile(rf"SET (?:COMMAND ID TO (?P<id>{_TEXT})|BACKUP COPIES (?P<copies>\d+))")
-_OUTSIDE = re.compile(r"SET COMPRESSION ALGORITHM '(?P<name>BASIC|LOW|MEDIUM|HIGH)'")
+_OUTSIDE = re.compile(
+    r"SET (?:COMPRESSION ALGORITHM '(?P<name>BASIC|LOW|MEDIUM|HIGH)'|ENCRYPTION ALGORITHM 'AES(?:128|192|256)'"
+    r"|ENCRYPTION ON FOR ALL TABLESPACES)"
+)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -117,8 +126,8 @@ class Session:
         if text.startswith("CONNECT TARGET "):
             self._connect(text)
         elif (found := _OUTSIDE.fullmatch(text)) is not None:
-            say("executing command: SET compression algorithm")
-            self.algorithm = found["name"]
+            say(f"executing command: SET {'compression algorithm' if found['name'] else 'encryption'}")
+            self.algorithm = found["name"] or self.algorithm
         elif (found := re.fullmatch(r"RUN \{(.*)\}", text)) is not None:
             self._block(found[1])
         else:
@@ -259,8 +268,18 @@ class Block:
             tag=(found["tag"] or "'TAG20261121T000000'").strip("'"),
             writes=writes,
             compressed=found["type"].startswith("COMP"),
+            keeps=found["keep"] is not None,
         )
+        if found["delete"]:
+            self._delete_logs()
         say(f"Finished backup at {now()}")
+
+    def _delete_logs(self) -> None:
+        """Delete the archived logs that were backed up: real files, named by the scenario."""
+        for number, log in enumerate(self.told.get("logs", []), start=1):
+            say(f"channel {self.channels[0]['name']}: deleting archived log(s)")
+            print(f"archived log file name={log} RECID={number} STAMP={number}", flush=True)
+            Path(log).unlink()
 
     def _validate(self, found: re.Match) -> None:
         say(f"Starting validate at {now()}")
@@ -287,7 +306,15 @@ class Block:
         say(f"Finished restore at {now()}")
 
     def _work(
-        self, op: str, kind: str, work: list[dict], *, writes: bool, tag: str = "", compressed: bool = False
+        self,
+        op: str,
+        kind: str,
+        work: list[dict],
+        *,
+        writes: bool,
+        tag: str = "",
+        compressed: bool = False,
+        keeps: bool = False,
     ) -> None:
         """Let the channels take sets in turn; every line is written at its instant."""
         begun = time.monotonic()
@@ -319,7 +346,7 @@ class Block:
                 channels = self._fail(op, name, channels, done, queue)
                 continue
             total += done["bytes"]
-            self._end(op, name, done, writes, tag, compressed)
+            self._end(op, name, done, writes, tag, compressed, keeps)
         self._note(op, total, writes, compressed, time.monotonic() - begun)
 
     def _begin(
@@ -367,7 +394,7 @@ class Block:
             ) from None
         return handle
 
-    def _end(self, op: str, name: str, done: dict, writes: bool, tag: str, compressed: bool) -> None:
+    def _end(self, op: str, name: str, done: dict, writes: bool, tag: str, compressed: bool, keeps: bool) -> None:
         elapsed = time.strftime("%H:%M:%S", time.gmtime(time.monotonic() - done["begun"]))
         if writes:
             stubborn = {each["number"] for each in done["what"]["files"]} & set(self.told.get("stubborn", []))
@@ -384,6 +411,7 @@ class Block:
                     "bytes": size,
                     "deleted": False,
                     "compressed": "YES" if compressed else "NO",
+                    "keep": keeps,
                     "command_id": self.session.command_id,
                     "input": done["bytes"],
                     "seconds": time.monotonic() - done["begun"],

@@ -26,6 +26,11 @@ def advanced_compression(what: str, facts: Facts) -> Support | None:
     return _needed("advanced_compression", "Advanced Compression", what, facts)
 
 
+def advanced_security(what: str, facts: Facts) -> Support | None:
+    """Judge what needs the Advanced Security option."""
+    return _needed("advanced_security", "Advanced Security", what, facts)
+
+
 def _needed(key: str, option: str, what: str, facts: Facts) -> Support | None:
     """Judge what needs an option that is bought: the installation first, then what the licence stands on."""
     on = context_of(facts)

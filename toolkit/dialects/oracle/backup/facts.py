@@ -10,11 +10,13 @@ from toolkit.dialects.oracle.backup.order import BackupOrder, BackupScope
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts, Query
 from toolkit.model.values import Row
+from toolkit.units import byte_size, counted
 
 CONFIGURATION = "backup_configuration"
 RUNNING = "backup_running"
 AREA = "backup_recovery_area"
 FULL = "backup_full"
+LOGS = "backup_logs"
 FILES = "backup_files"
 _FILES_11 = "backup_files_11"
 _OTHERS = (
@@ -62,6 +64,27 @@ def reads(facts: Facts) -> tuple[Query, ...]:
         Query(FILES, files, optional=True),
         *(Query(file, file, optional=True) for file in _OTHERS if file not in known),
     )
+
+
+def read_logs(since: int | None, until: int | None) -> Query:
+    """Ask for the archived logs of a range of times, in minutes ago."""
+    return Query(LOGS, LOGS, {"since": since, "until": until}, optional=True)
+
+
+def logs(facts: Facts) -> str:
+    """Name the archived logs that were found, in words."""
+    rows = facts.rows(LOGS)
+    count = sum(int(float(row.get("log_count") or 0)) for row in rows)
+    size = sum(float(row.get("byte_count") or 0) for row in rows)
+    each = ", ".join(
+        f"thread {_whole(row, 'thread_number')} {_whole(row, 'first_sequence')} to {_whole(row, 'last_sequence')}"
+        for row in rows
+    )
+    return f"{counted(count, 'archived log')} ({byte_size(size)}: {each})" if count else "no archived log"
+
+
+def _whole(row: Row, name: str) -> int:
+    return int(float(row.get(name) or 0))
 
 
 def files(facts: Facts) -> tuple[File, ...]:

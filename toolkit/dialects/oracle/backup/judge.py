@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope, order_of
-from toolkit.dialects.oracle.options import advanced_compression, option_is_off
+from toolkit.dialects.oracle.options import advanced_compression, advanced_security, option_is_off
 from toolkit.dialects.oracle.places import ServiceLimit, service_of
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
 from toolkit.dialects.work import Work
@@ -36,9 +36,12 @@ def judge(work: Work, facts: Facts) -> Support | None:
         _service(facts)
         or _channels(order, facts)
         or _compression(order, facts)
+        or _encryption(order, facts)
         or _release(order, facts)
         or _archiving(order, facts)
         or _no_place(order, facts)
+        or _kept(order, facts)
+        or _deleted(order, facts)
         or _retention(order, facts)
         or _somebody_else(work, facts)
     )
@@ -80,6 +83,11 @@ def _compression(order: BackupOrder, facts: Facts) -> Support | None:
     return None
 
 
+def _encryption(order: BackupOrder, facts: Facts) -> Support | None:
+    cipher = order.forms.encryption
+    return None if cipher is None else advanced_security(f"RMAN encryption `{cipher.lower()}`", facts)
+
+
 def _release(order: BackupOrder, facts: Facts) -> Support | None:
     pluggable = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     if pluggable and not has(facts.release, Feature.PLUGGABLE):
@@ -119,6 +127,29 @@ def _no_place(order: BackupOrder, facts: Facts) -> Support | None:
         "there is no destination and no recovery area: RMAN would write the backup into ORACLE_HOME/dbs",
         "give `--destination FOLDER` or `--format`, or set DB_RECOVERY_FILE_DEST; formats of CONFIGURE CHANNEL do "
         "not apply to the channels that dbatk allocates",
+    )
+
+
+def _kept(order: BackupOrder, facts: Facts) -> Support | None:
+    """Refuse to keep what would lie in the recovery area, which RMAN refuses too (RMAN Reference, keepOption)."""
+    given = order.places or order.formats
+    if order.forms.keep_days is None or given or order.device != "DISK" or not facts.value(known.AREA, "place"):
+        return None
+    return _no(
+        "a backup to keep cannot be written to the recovery area, which would fill up",
+        "give `--destination FOLDER` outside of it",
+    )
+
+
+def _deleted(order: BackupOrder, facts: Facts) -> Support | None:
+    """Refuse to delete archived logs that could not be shown first."""
+    if not order.forms.delete_input or facts.assumed or known.LOGS in facts.answers:
+        return None
+    user = facts.value("server", "user_name") or "this_user"
+    return Support(
+        SupportState.NEEDS_PRIVILEGE,
+        "the archived logs that `--delete-input` would delete cannot be shown first: "
+        f"GRANT SELECT ON SYS.V_$ARCHIVED_LOG TO {user}",
     )
 
 

@@ -7,14 +7,16 @@ that it could misread is refused, with another way to say the same.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from toolkit.dialects.oracle.backup.texts import fits, not_unique
+from toolkit.dialects.oracle.backup import forms as further
+from toolkit.dialects.oracle.backup import values
+from toolkit.dialects.oracle.backup.forms import Clash, Forms
+from toolkit.dialects.oracle.backup.texts import not_unique
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import OptionValue
 from toolkit.model.words import Mode
 
 MOST_CHANNELS = 255
@@ -79,6 +81,22 @@ class BackupOrder:
     device: str = "DISK"
     parms: str | None = None
     connects: tuple[str, ...] = ()
+    forms: Forms = field(default_factory=Forms)
+
+    @property
+    def is_job(self) -> bool:
+        """Whether it is done once, for good."""
+        return self.act is BackupAction.JOB
+
+    @property
+    def reads_backups(self) -> bool:
+        """Whether backups are read, not data files."""
+        return self.act is BackupAction.RESTORE
+
+    @property
+    def of_logs(self) -> bool:
+        """Whether it is of archived logs alone."""
+        return self.what is BackupScope.ARCHIVELOG
 
     @property
     def writes(self) -> bool:
@@ -92,7 +110,7 @@ class BackupOrder:
 
 def act_of(work: Work) -> BackupAction:
     """Tell what a work does."""
-    action = _text(work, "action")
+    action = values.text(work, "action")
     if action in _CHECKS:
         return _CHECKS[action]
     if work.mode is Mode.JOB:
@@ -113,19 +131,20 @@ def order_of(work: Work) -> BackupOrder:
         what,
         names,
         channels=_channels(work),
-        compression=_text(work, "compression") or "none",
-        section_size=_size(work, "section_size"),
-        files_per_set=_integer(work, "files_per_set"),
-        max_piece_size=_size(work, "max_piece_size"),
-        rate=_size(work, "rate"),
-        level=_integer(work, "incremental"),
+        compression=values.text(work, "compression") or "none",
+        section_size=values.size(work, "section_size"),
+        files_per_set=values.integer(work, "files_per_set"),
+        max_piece_size=values.size(work, "max_piece_size"),
+        rate=values.size(work, "rate"),
+        level=values.integer(work, "incremental"),
         plus_archivelog=work.option("plus_archivelog") is True,
-        tag=_checked(work, "tag", "rman_name", "at most 30 letters, digits, `_`, `$` and `#`"),
-        formats=_each(work, "format", "rman_format", _NO_MARKS, divided=True),
-        places=_each(work, "destination", "rman_format", _NO_MARKS),
-        device="SBT" if _text(work, "device") == "sbt" else "DISK",
-        parms=_checked(work, "parms", "rman_parms", "no quotes, `?`, `@`, `&`, `%` or `;`"),
-        connects=_each(work, "connects", "rman_connect", _WALLET_ONLY),
+        tag=values.checked(work, "tag", "rman_name", "at most 30 letters, digits, `_`, `$` and `#`"),
+        formats=values.each(work, "format", "rman_format", _NO_MARKS, divided=True),
+        places=values.each(work, "destination", "rman_format", _NO_MARKS),
+        device="SBT" if values.text(work, "device") == "sbt" else "DISK",
+        parms=values.checked(work, "parms", "rman_parms", "no quotes, `?`, `@`, `&`, `%` or `;`"),
+        connects=values.each(work, "connects", "rman_connect", _WALLET_ONLY),
+        forms=further.forms_of(work),
     )
     _fitting(order)
     return order
@@ -139,7 +158,7 @@ _WALLET_ONLY = (
 
 
 def _what(work: Work) -> tuple[BackupScope, tuple[str, ...]]:
-    scope, names = _text(work, "scope") or "database", _texts(work, "of")
+    scope, names = values.text(work, "scope") or "database", values.texts(work, "of")
     if scope not in _SCOPES:
         raise ToolkitError(
             f"RMAN backs up files, and has no `--scope {scope}`",
@@ -206,38 +225,6 @@ def _channels(work: Work) -> int:
     return count
 
 
-def _size(work: Work, name: str) -> str | None:
-    """Read a size: a number of megabytes, or as RMAN writes it (`512M`, `4G`)."""
-    value = work.option(name)
-    if value is None or value == "none":
-        return None
-    text = f"{value:g}M" if isinstance(value, int | float) else str(value).strip().upper().removesuffix("B")
-    if fits("rman_size", text):
-        return text
-    raise ToolkitError(f"`{value}` is not a valid size for {name}", code="TK-0102", hint="as in `512M` or `4G`")
-
-
-def _checked(work: Work, name: str, pattern: str, rule: str) -> str | None:
-    text = _text(work, name)
-    return None if text is None else _fit(name, text, pattern, rule)
-
-
-def _each(work: Work, name: str, pattern: str, rule: str, *, divided: bool = False) -> tuple[str, ...]:
-    texts = _texts(work, name)
-    if divided:
-        texts = tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
-    return tuple(_fit(name, text, pattern, rule) for text in texts)
-
-
-def _fit(name: str, text: str, pattern: str, rule: str) -> str:
-    if fits(pattern, text):
-        return text
-    shown = "" if name == "connects" else f" `{text}`"
-    raise ToolkitError(
-        f"the value of `--{name}`{shown} cannot be used in dbatk's RMAN scripts", code="TK-0102", hint=rule
-    )
-
-
 def _fitting(order: BackupOrder) -> None:
     """Refuse what cannot go together, whatever the database.
 
@@ -267,13 +254,11 @@ def _fitting(order: BackupOrder) -> None:
         ),
         *_naming(order),
         *_in_a_trial(order),
+        *further.clashes(order),
     )
     for clash, sentence, hint in clashes:
         if clash:
             raise ToolkitError(sentence, code="TK-0107", hint=hint)
-
-
-Clash = tuple[bool, str, str]
 
 
 def _naming(order: BackupOrder) -> tuple[Clash, ...]:
@@ -368,27 +353,3 @@ def _checking(order: BackupOrder) -> tuple[Clash, ...]:
             "omit `--files-per-set`, or measure with `BACKUP VALIDATE` (no `--action`)",
         ),
     )
-
-
-def _text(work: Work, name: str) -> str | None:
-    value = work.option(name)
-    if isinstance(value, tuple):
-        return value[0] if value else None
-    return None if value is None or value is False else str(value)
-
-
-def _texts(work: Work, name: str) -> tuple[str, ...]:
-    value: OptionValue | None = work.option(name)
-    if value is None or value is False:
-        return ()
-    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
-
-
-def _integer(work: Work, name: str) -> int | None:
-    value = work.option(name)
-    if value is None or isinstance(value, bool):
-        return None
-    text = str(value)
-    if re.fullmatch(r"[0-9]{1,6}(?:\.0)?", text):
-        return int(float(text))
-    raise ToolkitError(f"`{value}` is not a valid number for {name}", code="TK-0102", hint="a whole number")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from toolkit.dialects.oracle.backup.forms import Forms
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.values import Support
@@ -40,6 +41,11 @@ def judge(order: BackupOrder) -> Support | None:
             ),
             "the RDS procedures do not support rate, files per set, piece size, format or connect identifiers",
             "they support channels, section size, compression basic, tag and archived logs",
+        ),
+        (
+            order.forms != Forms(),
+            "the RDS procedures know neither KEEP, SKIP, DURATION, CHECK LOGICAL nor ranges of archived logs",
+            "omit them",
         ),
         (
             order.compression not in {"none", "basic"},

@@ -22,6 +22,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     order = order_of(work)
     return (
         *_stays(order, facts),
+        *_forms(order, facts),
         *_reads_more(order),
         *_retention(order, facts),
         *_channels(order, facts),
@@ -48,6 +49,31 @@ def _stays(order: BackupOrder, facts: Facts) -> Iterator[str]:
                 "does not have dbatk's tag"
             )
         yield "a trial's pieces are a readable copy of your data (encrypted tablespaces apart) until deleted"
+
+
+def _forms(order: BackupOrder, facts: Facts) -> Iterator[str]:
+    """Say what further words of the command keep, delete and leave out."""
+    forms = order.forms
+    if order.of_logs and known.LOGS in facts.answers:
+        less = f", without those that have {forms.not_backed_up} backups" if forms.not_backed_up else ""
+        yield f"chosen now: {known.logs(facts)}{less}; logs that are archived meanwhile count too"
+    if forms.delete_input:
+        policy = known.configured(facts, "ARCHIVELOG DELETION POLICY") or "TO NONE"
+        yield (
+            "logs that were backed up are deleted by RMAN (DELETE INPUT), within your ARCHIVELOG DELETION POLICY "
+            f"`{policy}`; nothing else is, and there is no undo but a restore"
+        )
+    if forms.keep_days is not None:
+        yield (
+            f"kept for {forms.keep_days} days: the retention policy and DELETE OBSOLETE leave it alone; "
+            "KEEP FOREVER needs a recovery catalog, which dbatk does not connect to"
+        )
+    if forms.encryption is not None:
+        yield "encrypted with the keystore of the database, which must be open, and be there for a restore"
+    if forms.duration is not None:
+        yield f"ended after {forms.duration} (h:mm): sets that are complete by then stay, and the job has failed"
+    if "INACCESSIBLE" in forms.skip or "OFFLINE" in forms.skip:
+        yield f"skipped files ({', '.join(forms.skip).lower()}) are not in this backup; keep an older one"
 
 
 def _records(facts: Facts) -> str:

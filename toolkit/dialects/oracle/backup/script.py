@@ -50,7 +50,8 @@ def spell(order: BackupOrder, ref: ObjectRef, template: BackupAction | None = No
         "section_size": order.section_size,
         "files_per_set": order.files_per_set,
         "ending": _ending(order, act),
-        "level": "FULL" if order.level is None else f"INCREMENTAL LEVEL {order.level}",
+        "level": _level(order),
+        **_forms(order),
         "type": "BACKUPSET" if order.compression == "none" else "COMPRESSED BACKUPSET",
         "algorithm": None if order.compression == "none" else order.compression.upper(),
         "tag": name if act is BackupAction.WRITE else order.tag,
@@ -124,6 +125,29 @@ def _channels(order: BackupOrder, formats: tuple[str, ...]) -> Mapping[str, Cont
         "parms": order.parms,
         "max_piece_size": order.max_piece_size,
         "rate": order.rate,
+        "max_open_files": order.forms.max_open_files,
+    }
+
+
+def _level(order: BackupOrder) -> str:
+    if order.level is None:
+        return "FULL"
+    return f"INCREMENTAL LEVEL {order.level}" + (" CUMULATIVE" if order.forms.cumulative else "")
+
+
+def _forms(order: BackupOrder) -> Mapping[str, ContextValue]:
+    forms = order.forms
+    return {
+        "encryption": forms.encryption,
+        "check_logical": forms.check_logical,
+        "keep_days": forms.keep_days,
+        "duration": forms.duration,
+        "minimize": forms.minimize,
+        "skip": forms.skip,
+        "logs_since": forms.since,
+        "logs_until": forms.until,
+        "not_backed_up": forms.not_backed_up,
+        "delete_input": forms.delete_input,
     }
 
 
@@ -135,7 +159,7 @@ def _what(order: BackupOrder) -> Mapping[str, ContextValue]:
     files = order.what is BackupScope.DATAFILE
     bare = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     return {
-        "what": order.what.value,
+        "what": "ARCHIVELOG" if order.forms.since or order.forms.until else order.what.value,
         "names": () if files or bare else order.names,
         "pluggable": order.names if bare and not files else (),
         "numbers": order.names if files else (),

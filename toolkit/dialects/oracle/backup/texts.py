@@ -17,11 +17,12 @@ PATTERNS = {
     "rman_parms": re.compile(r"[A-Za-z0-9_+/\\:.,=() -]{1,1000}"),
     "rman_connect": re.compile(r"/@[A-Za-z0-9_.-]{1,128}(?: as (?:sysbackup|sysdba))?"),
     "rman_size": re.compile(r"[1-9][0-9]{0,8}[KMG]?"),
+    "rman_duration": re.compile(r"[0-9]{1,4}:[0-5][0-9]"),
     "rman_number": re.compile(r"[1-9][0-9]{0,6}"),
 }
 """The filters of the templates by name; a value fits as a whole or not at all."""
 
-BARE = frozenset({"rman_channel", "rman_size", "rman_pdb_name", "rman_number"})
+BARE = frozenset({"rman_channel", "rman_size", "rman_pdb_name", "rman_number", "rman_duration"})
 """What stands without quotes."""
 
 

@@ -15,14 +15,17 @@ from toolkit.model.facts import Facts, Probe, Query
 from toolkit.model.steps import ObjectRef, Place, PlaceKind, Takes
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Keep, ObjectKind, ProbeKind
+from toolkit.units import parse_duration
 
 
 class OracleBackups(Backups):
     """A backup is known by its tag; a trial's tag stands in the names of its pieces too."""
 
     def reads(self, options: Options, facts: Facts) -> tuple[Query, ...]:
-        del options
-        return known.reads(facts)
+        if options.get("scope") != "archivelog" or service_of(facts).code:
+            return known.reads(facts)
+        since, until = (minutes(options, name) for name in ("logs_since", "logs_until"))
+        return (*known.reads(facts), known.read_logs(since, until))
 
     def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
         """Ask for the client and the folders; on a managed service there is neither."""
@@ -83,6 +86,12 @@ class OracleBackups(Backups):
             return (Takes(size, Place(PlaceKind.FOLDER, "", "--format"), unknown=why),)
         area = str(facts.value(known.AREA, "place") or "")
         return (Takes(size, Place(PlaceKind.RECOVERY_AREA, area), unknown=why),)
+
+
+def minutes(options: Options, name: str) -> int | None:
+    """Return a duration among options in whole minutes; None where none was given."""
+    given = options.get(name)
+    return None if given is None else max(1, round(parse_duration(str(given)) / 60))
 
 
 def _places(options: Options) -> tuple[str, ...]:
