@@ -97,6 +97,17 @@ def test_a_creation_that_failed_is_abandoned(kept: Store) -> None:
     assert states(kept) == ["abandoned"]
 
 
+def test_an_object_whose_change_failed_was_made_all_the_same(kept: Store) -> None:
+    full = DatabaseError("could not extend file: No space left on device", code="53100")
+    world = World(fail={"ALTER": full})
+    own = changes(world, kept)
+    with pytest.raises(DatabaseError):
+        own.run([create(table()), change(table())])
+    assert (states(kept), list(world.things)) == (["made"], [NAME])
+    assert own.undo_all().left == ()
+    assert (states(kept), world.things) == (["undone"], {})
+
+
 def test_a_drop_without_an_entry_is_not_sent(kept: Store) -> None:
     world = World({NAME: Thing("theirs")})
     changes(world, kept).run([drop(table())], 1)

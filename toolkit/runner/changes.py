@@ -107,7 +107,9 @@ class Changes:
                 answer = self._sessions.run(step)
             except DatabaseError as error:
                 if not error.lost:
-                    self.made(created, {each.object for each in created} - {step.object})
+                    # what a change of an object failed for has no say in whether that was made before
+                    failed = {step.object} if step.effect is Effect.CREATES else set[ObjectRef | None]()
+                    self.made(created, {each.object for each in created} - failed)
                 raise
             if step.keep_as is not None:
                 kept[step.keep_as] = answer.rows
