@@ -64,6 +64,37 @@ def test_a_plan_without_a_gather_is_serial_whatever_was_sampled() -> None:
     assert (granted.degree, granted.sentence) == (1, SERIAL_PLAN)
 
 
+def scan(cost: float, rows: int, **more: str) -> tuple[Row, ...]:
+    node = {"Node Type": "Seq Scan", "Total Cost": cost, "Plan Rows": rows, **more}
+    return ({"query plan": json.dumps([{"Plan": node}])},)
+
+
+@pytest.mark.parametrize(
+    ("planned", "told"),
+    [
+        (scan(28_000.0, 900_000), True),
+        (scan(28_000.0, 900_000, Filter="(i > 5)"), False),
+        (scan(600.0, 10_000), False),  # too small a table for a worker, whatever rows cost
+    ],
+)
+def test_a_copy_of_all_rows_that_is_serial_by_cost_is_told_which_setting_decides(
+    planned: tuple[Row, ...], told: bool
+) -> None:
+    granted = DIALECT.work.granted(ctas(4), {"plan": planned}, {}, ())
+    assert granted.degree == 1 and granted.sentence.startswith(SERIAL_PLAN)
+    assert ("`--setting parallel_tuple_cost=0`" in granted.sentence) is told
+
+
+def test_fewer_workers_than_wanted_are_told_what_sets_their_number() -> None:
+    granted = DIALECT.work.granted(ctas(6), {"plan": plan(3)}, {"parallel_workers": 3}, ())
+    assert granted.degree == 4
+    assert granted.sentence == (
+        "the planner requested 3 workers; the size of a table sets how many, unless its parallel_workers does"
+    )
+    all_of_them = DIALECT.work.granted(ctas(4), {"plan": plan(3)}, {"parallel_workers": 3}, ())
+    assert all_of_them.sentence == "the planner requested 3 workers"
+
+
 @pytest.mark.parametrize(
     ("planned", "counters", "peak", "degree", "source"),
     [

@@ -11,7 +11,7 @@ from tests.servers.postgresql import Server
 from tests.tiers import thinned
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.postgresql.dialect import DIALECT
-from toolkit.dialects.postgresql.granted import SERIAL_PLAN
+from toolkit.dialects.postgresql.granted import ROWS_HANDED_OVER, SERIAL_PLAN
 from toolkit.model.facts import Facts
 from toolkit.rendering import sql_file
 
@@ -71,7 +71,7 @@ def test_a_computing_ctas_gets_its_workers_and_the_leader_counts(big: Bench) -> 
 
 
 def test_a_ctas_that_hands_all_rows_on_is_serial_by_cost(big: Bench) -> None:
-    assert ctas(big, "SELECT * FROM big", 3) == Granted(1, "plan", SERIAL_PLAN)
+    assert ctas(big, "SELECT * FROM big", 3) == Granted(1, "plan", SERIAL_PLAN + ROWS_HANDED_OVER)
 
 
 def test_forced_by_costs_the_same_ctas_is_parallel(big: Bench) -> None:

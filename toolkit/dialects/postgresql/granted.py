@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.work import Work
@@ -85,6 +86,11 @@ def _workers(number: int) -> str:
 
 
 SERIAL_PLAN = "the planner chose a serial plan"
+ROWS_HANDED_OVER = ": each row that a worker hands over has a price (`--setting parallel_tuple_cost=0`: none)"
+_BY_SIZE = "; the size of a table sets how many, unless its parallel_workers does"
+_LEAST_BLOCKS = 1024
+_ROW_COST = 0.01
+"""Defaults of min_parallel_table_scan_size, in blocks, and of cpu_tuple_cost."""
 _REQUEST = re.compile(r'building index ".*" with request for (?P<workers>\d+) parallel workers?', re.DOTALL)
 _SERIALLY = re.compile(r'building index ".*" serially', re.DOTALL)
 _SAMPLED = "workers seen in pg_stat_activity"
@@ -107,13 +113,18 @@ def _nodes(value: object) -> Iterator[dict[str, object]]:
             yield from _nodes(part)
 
 
+def _read(rows: tuple[Row, ...]) -> object:
+    """Return what EXPLAIN answered; None when that is nothing to read."""
+    try:
+        return json.loads(str(next(iter(rows[0].values())))) if rows else None
+    except (ValueError, StopIteration):
+        return None
+
+
 def planned_workers(rows: tuple[Row, ...]) -> tuple[int, ...] | None:
     """Return the workers planned at each Gather of a plan; None when there is no plan to read."""
-    if not rows:
-        return None
-    try:
-        plan = json.loads(str(next(iter(rows[0].values()))))
-    except (ValueError, StopIteration):
+    plan = _read(rows)
+    if plan is None:
         return None
     found = (node.get("Workers Planned") for node in _nodes(plan))
     return tuple(number for number in found if isinstance(number, int))
@@ -140,14 +151,28 @@ def _difference(before: Row, after: Row, column: str) -> int | None:
     return int(last - first)
 
 
-def of_query(kept: Kept, peaks: Mapping[str, float]) -> Granted:
-    """Tell the degree of a query; workers + 1, because the leader works too."""
-    planned = planned_workers(kept.get("plan", ()))
+def of_query(wanted: int, kept: Kept, peaks: Mapping[str, float]) -> Granted:
+    """Tell the degree of a query that wanted so many workers; it is one more, because the leader works too."""
+    rows = kept.get("plan", ())
+    planned = planned_workers(rows)
     if planned is not None and not any(planned):
-        return Granted(1, PLAN_IS_SERIAL, SERIAL_PLAN)
+        return Granted(1, PLAN_IS_SERIAL, SERIAL_PLAN + (ROWS_HANDED_OVER if _hands_all_over(rows) else ""))
     if planned is not None and (launched := _launched(kept, planned)) is not None:
-        return Granted(launched + 1, _COUNTED, _planned_sentence(max(planned), launched))
-    return _sampled(max(planned) if planned else None, peaks, "the planner requested")
+        found = Granted(launched + 1, _COUNTED, _planned_sentence(max(planned), launched))
+    else:
+        found = _sampled(max(planned) if planned else None, peaks, "the planner requested")
+    by_size = planned is not None and found.degree == max(planned) + 1 <= wanted
+    return replace(found, sentence=found.sentence + _BY_SIZE) if by_size else found
+
+
+def _hands_all_over(rows: tuple[Row, ...]) -> bool:
+    """Tell whether a serial plan reads a whole table, large enough for workers, and nothing else."""
+    root = next(_nodes(_read(rows)), {})
+    cost, count = root.get("Total Cost"), root.get("Plan Rows")
+    if not isinstance(cost, int | float) or not isinstance(count, int | float):
+        return False
+    whole = root["Node Type"] == "Seq Scan" and "Filter" not in root
+    return whole and cost - _ROW_COST * count >= _LEAST_BLOCKS
 
 
 def _planned_sentence(planned: int, launched: int) -> str:

@@ -95,7 +95,9 @@ class CreateTableAs(InSession):
         return (Takes(size, space.new(tablespace(work), facts), unknown=why),)
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
-        return Granted(1, f"{QUERY_DEGREE} = 0") if work.degree <= 1 else granted.of_query(kept, peaks)
+        if work.degree <= 1:
+            return Granted(1, f"{QUERY_DEGREE} = 0")
+        return granted.of_query(work.degree - 1, kept, peaks)
 
 
 class InsertSelect(InSession):
