@@ -2,13 +2,14 @@
 -- Needs: none
 -- License: none
 -- Effect: reads only
--- Params: :words, the names, each between bars (|orders|app.total|); one without a dot as this session finds it
+-- Params: :words, the names, each between bars (|orders|app.total|app.*|); one without a dot as this session finds it
 -- Versions: PostgreSQL 14 and later
 -- Behind a relation are the text of a view, rules, triggers, row security, defaults, checks, also of its columns'
 -- domains, where a foreign table leads to, and the own functions that any of these, an index, extended statistics or a
 -- partition calls. What the text of a view, a rule or a policy reads counts as if it were named, however deep. The list of columns, plain indexes and rows are not: they change with the work of every day. A
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
+-- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call.
 -- Operators and casts are used without a name: all own ones that this session finds count, and those of a schema that is named.
 WITH RECURSIVE own AS NOT MATERIALIZED (
 SELECT p.oid, n.nspname, p.proname,
@@ -183,6 +184,20 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
 SELECT 'operators and casts', count(*) || ' of its own, ' || left(md5(string_agg(o.text, chr(10) ORDER BY o.text)), 12)
   FROM operators o
 HAVING count(*) > 0
+ UNION ALL
+SELECT n.nspname || '.*',
+       count(DISTINCT f.oid) || ' own functions that its indexes and statistics call, '
+       || left(md5(string_agg(DISTINCT f.text, chr(10) ORDER BY f.text)), 12)
+  FROM (SELECT 'pg_class' AS class, i.indexrelid AS oid, i.indrelid AS relation
+          FROM pg_index i
+         UNION ALL
+        SELECT 'pg_statistic_ext', s.oid, s.stxrelid
+          FROM pg_statistic_ext s) part
+  JOIN pg_class c ON c.oid = part.relation
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN calls f ON f.classid = CAST(part.class AS regclass) AND f.objid = part.oid
+ WHERE strpos(CAST(:words AS text), '|' || n.nspname || '.*|') > 0
+ GROUP BY n.nspname
  UNION ALL
 SELECT 'event triggers',
        count(*) || ' of them, '

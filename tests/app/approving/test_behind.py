@@ -14,8 +14,11 @@ from tests.servers.postgresql import Server
 from tests.tiers import thinned
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.making import Subject, subject_of_experiment
+from toolkit.app.approving.naming import SQL_KEYS, TRANSACTIONS
 from toolkit.design.file import load_experiment
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import operations
+from toolkit.model.options import OptionKind
 from toolkit.store import Store
 
 STEPS = """
@@ -266,6 +269,86 @@ def test_the_names_in_the_statements_of_a_factor_are_approved(plan: Plan) -> Non
     subject = subject_of_experiment(file, load_experiment(file), plan.subject().works[0].resolved)
     named = approve(subject, plan.store).approved.databases["p"]
     assert {"name `b_app.own`", "name `b_app.f`", "name `b_app.defaulted`"} <= set(named)
+
+
+LATER = """
+[[step]]
+name = "scrub"
+operation = "purge"
+table = "b_app.dest"
+where = "id < 7"
+set = ["t = b_app.f(id)::text"]
+[[step]]
+name = "move"
+operation = "purge"
+table = "b_app.dest"
+where = "id < 7"
+archive_to = "b_app.base"
+[[step]]
+name = "work"
+operation = "workload"
+transactions = "tx.toml"
+users = 1
+"""
+USERS = """
+[[transaction]]
+name = "look"
+sql = "SELECT b_app.own(:id)"
+[transaction.parameters]
+id = {column = "id", of = "b_app.src"}
+"""
+
+
+@pytest.mark.postgresql
+def test_the_names_in_assignments_archives_and_transactions_are_approved(plan: Plan) -> None:
+    (plan.folder / "tx.toml").write_text(USERS)
+    subject = subject_of_plan(plan.folder / "n.toml", *made(plan.url, LATER, plan.store, plan.folder))
+    (named,) = approve(subject, plan.store).approved.databases.values()
+    assert {"name `b_app.f`", "name `b_app.base`", "name `b_app.own`", "name `b_app.src`"} <= set(named)
+
+
+WHOLE = """
+[[step]]
+name = "rebuild"
+operation = "index-rebuild"
+schema = ["b_app"]
+"""
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("CREATE OR REPLACE FUNCTION b_app.own(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 8'", "was `1 own"),
+        ("CREATE STATISTICS b_app.st ON (b_app.f(id)), t FROM b_app.dest", "and is `2 own"),
+        ("CREATE TABLE b_app.more (id int); CREATE INDEX ON b_app.more (id)", ""),
+    ],
+)
+def test_what_the_indexes_of_a_whole_schema_call_is_approved(
+    plan: Plan, postgresql_server: Server, change: str, said: str
+) -> None:
+    def subject() -> Subject:
+        return subject_of_plan(plan.folder / "n.toml", *made(plan.url, WHOLE, plan.store, plan.folder))
+
+    with postgresql_server.connect() as session:
+        session.execute("CREATE INDEX ON b_app.dest (b_app.own(id))")
+        approve(subject(), plan.store)
+        check(subject(), plan.store)
+        session.execute(change.encode())
+    if not said:
+        check(subject(), plan.store)
+        return
+    with pytest.raises(ToolkitError) as caught:
+        check(subject(), plan.store)
+    assert said in caught.value.message and "name `b_app.*`" in caught.value.message
+
+
+def test_every_option_that_holds_sql_is_looked_at() -> None:
+    kinds = {OptionKind.QUERY, OptionKind.PREDICATE, OptionKind.ASSIGNMENTS, OptionKind.TRANSACTIONS}
+    options = [option for one in operations().values() for option in one.options if option.kind in kinds]
+    in_a_copy = {"check"}
+    """The query of a restored copy: its names are those of the backup."""
+    assert {option.name for option in options} - in_a_copy <= SQL_KEYS | {TRANSACTIONS}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
+from toolkit.design.transactions import parse_transactions
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
@@ -13,11 +14,14 @@ from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
 from toolkit.model.words import OperationName
 
-_SQL = frozenset(
-    {"query", "where", "columns", "include", "sql", "source", "table", "index"}
-    | {"read_sql", "apply_sql", "undo_sql"}
+SQL_KEYS = frozenset(
+    {"query", "where", "set", "columns", "include", "sql", "read_sql", "apply_sql", "undo_sql"}
+    | {"source", "table", "archive_to", "index", "order_by_index"}
 )
 """The last part of the keys whose values hold SQL, or the name of what is read, filled, indexed or analysed."""
+TRANSACTIONS = "transactions"
+"""The same of a key whose value is the text of a file of transactions."""
+_SCHEMA = "options.schema"
 _TABLE = "options.table"
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
@@ -33,6 +37,7 @@ def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list
     """
     own = {word.rpartition(".")[2] for text in _made(values) for word in list(_words(text, dialect))[-1:]}
     words = {word for text in _texts(values) for word in _words(text, dialect)}
+    words |= {f"{name}.*" for name in _schemas(values, dialect)}
     found, line = [], ""
     for word in sorted(each for each in words if each.rpartition(".")[2] not in own) if file else ():
         if len(line) + len(word) > _LONGEST:
@@ -54,8 +59,21 @@ def meanings(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
 
 def _texts(values: Mapping[str, Value]) -> Iterator[str]:
     for key, value in values.items():
-        if key.rpartition(".")[2] in _SQL:
+        last = key.rpartition(".")[2]
+        if last in SQL_KEYS:
             yield from (str(one) for one in (value if isinstance(value, tuple) else (value,)))
+        elif last == TRANSACTIONS:
+            for one in parse_transactions(str(value)):
+                yield one.sql
+                yield from (f"{read.table} {read.column}" for read in one.columns.values())
+
+
+def _schemas(values: Mapping[str, Value], dialect: Dialect) -> Iterator[str]:
+    """Yield the schemas that are worked on as a whole."""
+    for key, value in values.items():
+        if key.endswith(_SCHEMA):
+            given = value if isinstance(value, tuple) else (value,)
+            yield from (dialect.parse_name(str(one)).name for one in given)
 
 
 def _made(values: Mapping[str, Value]) -> Iterator[str]:
