@@ -319,7 +319,10 @@ schema = ["b_app"]
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("CREATE OR REPLACE FUNCTION b_app.own(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 8'", "was `1 own"),
+        (
+            "CREATE OR REPLACE FUNCTION b_app.own(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 8'",
+            "was `1 own",
+        ),
         ("CREATE STATISTICS b_app.st ON (b_app.f(id)), t FROM b_app.dest", "and is `2 own"),
         ("CREATE TABLE b_app.more (id int); CREATE INDEX ON b_app.more (id)", ""),
     ],

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from toolkit import __version__, resources
-from toolkit.app.approving.naming import meanings, queries_of
+from toolkit.app.approving.naming import meanings, names_files_here, queries_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
@@ -141,7 +141,14 @@ def full_values(subject: Subject, databases: Mapping[str, Mapping[str, str]]) ->
     """Return the values of a subject with its names as the databases resolve those without a schema."""
     objects = {work.target: dict(_short_names(work)) for work in subject.works}
     schemas = {target: parts[_SCHEMA] for target, parts in databases.items() if _SCHEMA in parts}
-    return with_full_names(subject.values, objects, schemas)
+    return {**with_full_names(subject.values, objects, schemas), **dict(_folders(subject))}
+
+
+def _folders(subject: Subject) -> Iterator[tuple[str, Value]]:
+    for work in subject.works:
+        for step, experiment in work.experiments.items():
+            if names_files_here(experiment):
+                yield f"on {work.target} {step} cwd", str(Path.cwd())
 
 
 def _short_names(work: TargetWork) -> Iterator[tuple[str, str]]:

@@ -1,15 +1,18 @@
-"""What the names of a plan lead to: approved, as search paths, synonyms and who replaces an object change it."""
+"""What the names of a plan lead to: approved, as search paths, synonyms, folders and others change it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 
 from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
 from toolkit.design.transactions import parse_transactions
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
+from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
 from toolkit.model.words import OperationName
@@ -23,6 +26,8 @@ TRANSACTIONS = "transactions"
 """The same of a key whose value is the text of a file of transactions."""
 _SCHEMA = "options.schema"
 _TABLE = "options.table"
+_WORD = re.compile(r"[^\s\"'=,\[\]]{1,255}")
+"""What may name a file in a command line, or in the text of a mix."""
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
 
@@ -55,6 +60,22 @@ def meanings(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
         for row in facts.rows(query.key):
             found.setdefault(str(row["name"]), set()).add(str(row["leads_to"]))
     return {f"name `{name}`": "; ".join(sorted(places)) for name, places in found.items()}
+
+
+def names_files_here(experiment: Experiment) -> bool:
+    """Tell whether programs begin in the folder of this process, and name a file of it."""
+    if not declaration(experiment.operation).runs_programs or "cwd" in experiment.options:
+        return False
+    words = (word for text in _strings(experiment.options) for word in _WORD.findall(text))
+    return any(not word.startswith("/") and Path(word).exists() for word in words)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | tuple | list):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(one)
 
 
 def _texts(values: Mapping[str, Value]) -> Iterator[str]:
