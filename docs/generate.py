@@ -63,6 +63,7 @@ _WHAT = {
     FieldKind.SHARE: "percent", FieldKind.SECONDS: "seconds", FieldKind.MILLISECONDS: "milliseconds",
     FieldKind.TIME: "a time without zone", FieldKind.SQL_ID: "an SQL_ID", FieldKind.HASH_VALUE: "a hash value",
     FieldKind.DIGITS: "digits", FieldKind.INSTANCE: "an instance number", FieldKind.TEXT: "words",
+    FieldKind.MEASURE: "words, with `%` where the value is a percentage",
     FieldKind.LABEL: "words", FieldKind.NAME: "words", FieldKind.IDENTIFIER: "a name", FieldKind.ANY: "as printed",
 }  # fmt: skip
 

@@ -188,10 +188,36 @@ def test_all_of_a_cluster_has_its_bytes_its_global_cache_and_the_events_of_each_
     assert max(map(len, shown)) <= 80
     classes = [line.split()[1] for line in shown if line.startswith("  class ")]
     assert classes == [str(n) for n in range(12, 0, -1)]
-    assert any(line.split() == ["LGWR", "512.0", "4,096.0"] for line in shown)
+    assert any(line.split() == ["LGWR", "512", "B", "4.00", "KiB"] for line in shown)
     assert not any(line.split()[:1] == ["DBWR"] for line in shown)
     assert any(line.split() == ["2", "99.5"] for line in shown)
     at = next(place for place, line in enumerate(shown) if line.startswith("top events of acme1"))
     assert shown[at + 1].split() == ["gc", "buffer", "busy", "7", "3", "428.571", "2.5"]
     (finding,) = [line.split() for line in shown if "Soft Parse" in line]
     assert finding[-2:] == ["25.0", "10.0"]
+
+
+def test_a_screen_shows_no_more_digits_than_a_report_and_tells_alike_rows_apart() -> None:
+    from toolkit.cli.awr_screen import screen
+    from toolkit.readers.awr.report import read_report
+
+    waits = {
+        "waits": 17_096_885,
+        "time_s": 29.2,
+        "avg_wait_ms": 0.001708,
+        "pct_db_time": 0.5,
+        "wait_class": "Network",
+    }
+    report = {
+        **read_report(html().encode(), "r").document(),
+        "top_events": [{"event": "SQL*Net message to client", **waits}],
+        "ash_events": [{"event": "CPU + Wait for CPU", "session_type": kind, "pct_activity": share}
+                       for kind, share in (("FOREGROUND", 51.09), ("BACKGROUND", 24.58))],
+        "io_by_function": [{"function": "Others", "read_bytes": 1_395_864_371, "read_bytes_per_s": 375_390.208}],
+    }  # fmt: skip
+    shown = screen(report, whole=True)
+    assert " 0.0017 " in shown
+    assert "CPU + Wait for CPU                      BACKGROUND       24.58" in shown
+    assert "1.30 GiB" in shown
+    assert "367 KiB" in shown
+    assert "1,395,864,371" not in shown

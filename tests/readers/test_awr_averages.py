@@ -38,3 +38,11 @@ def test_every_list_has_the_nearer_average_those_of_an_instance_too() -> None:
     }  # fmt: skip
     assert with_averages(found) == found
     assert row["avg_wait_ms"] == 1
+
+
+def test_a_list_prints_each_average_with_as_many_digits() -> None:
+    rows = [{"avg_wait_ms": 0.9, "time_s": 9, "waits": 10_575}, {"avg_wait_ms": 1.14, "time_s": 1, "waits": 560}]
+    whole = [{**row, "avg_wait_ms": float(round(row["avg_wait_ms"]))} for row in rows]
+    assert [row["avg_wait_ms"] for row in with_averages({"enqueues": rows})["enqueues"]] == [0.9, 1.14]  # type: ignore[attr-defined]
+    of_milliseconds = [row["avg_wait_ms"] for row in with_averages({"enqueues": whole})["enqueues"]]  # type: ignore[attr-defined]
+    assert of_milliseconds[0] == pytest.approx(9 / 10.575)

@@ -188,6 +188,17 @@ def test_a_table_of_labels_has_a_name_and_a_value_in_each_row() -> None:
     ]  # fmt: skip
 
 
+def test_a_measure_that_is_a_percentage_says_so() -> None:
+    title = "Global Cache and Enqueue Services - Workload Characteristics"
+    found = read(
+        section(title, [], ["Avg LMS process busy %:", "0.3"], ["Avg global enqueue get time (us):", "35"])
+    )
+    assert found["gc_workload"] == [
+        {"name": "Avg LMS process busy %", "value": 0.3},
+        {"name": "Avg global enqueue get time (us)", "value": 35},
+    ]  # fmt: skip
+
+
 def test_text_and_html_have_the_same_names() -> None:
     lines = """
 Latch Activity                       DB/Inst: ACME/acme1  Snaps: 7-8

@@ -344,3 +344,26 @@ def test_a_heading_that_a_text_cuts_names_the_same_value(last: str) -> None:
     section = section_of(table)
     assert section is not None
     assert records(section, table, Numbers()).rows[0]["unoptimized_reqs_per_exec"] == 1.5
+
+
+def test_statspack_of_11g_names_reads_and_shares_in_its_own_words() -> None:
+    sections = """SQL ordered by Reads  DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                                     CPU      Elapsd
+  Physical Rds   Executions  Rds per Exec   %Total Time (s)  Time (s) Hash Value
+--------------- ------------ -------------- ------ -------- --------- ----------
+        271,664      176,000            1.5   34.9    52.24   3641.24 3739063178
+select one from lines
+
+          -------------------------------------------------------------
+Segments by Logical Reads  DB/Inst: ACME/acme1  Snaps: 7-8
+
+                                           Subobject    Obj.       Logical   Pct
+Owner      Tablespace Object Name          Name         Type         Reads Total
+---------- ---------- -------------------- ------------ ----- ------------ -----
+APP        USERS      ORDERS                            TABLE  189,287,216  32.3
+"""
+    found = document(sections, STATSPACK)
+    assert [row["reads"] for row in found["sql_by_reads"]] == [271_664]
+    (segment,) = found["segments"]["Logical Reads"]
+    assert (segment["value"], segment["pct"]) == (189_287_216, 32.3)

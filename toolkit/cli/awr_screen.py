@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from toolkit.terminal import line_width
+from toolkit.units import byte_size
 
 _EVENTS, _STATEMENTS, _WARNINGS = 10, 5, 6
 _MODEL = 6
 _LEAST_NAME = 15
-_WHOLE = 1_000_000
-"""From here on digits behind the point say nothing."""
+_WHOLE, _SMALL = 1_000_000, 0.01
+"""From here on digits behind the point say nothing, and below it three of them are too few."""
 _PROFILE = (
     ("DB time (s)", "db_time_s"), ("DB CPU (s)", "db_cpu_s"), ("redo (bytes)", "redo_size_bytes"),
     ("logical reads", "logical_reads"), ("physical reads", "physical_reads"),
@@ -36,9 +37,8 @@ _WAITS: Columns = (
 _BACKGROUND = ("% bg", "pct_bg_time", 7)
 _FINDINGS: Columns = (("% activity", "pct_active_sessions", 12), ("avg sessions", "avg_active_sessions", 14))
 _IO: Columns = (
-    ("read (bytes)", "read_bytes", 20), ("written (bytes)", "write_bytes", 20),
-    ("read (bytes/s)", "read_bytes_per_s", 20), ("written (bytes/s)", "write_bytes_per_s", 20),
-    ("avg (ms)", "avg_wait_ms", 10),
+    ("read", "read_bytes", 13), ("written", "write_bytes", 13), ("read/s", "read_bytes_per_s", 13),
+    ("written/s", "write_bytes_per_s", 13), ("avg (ms)", "avg_wait_ms", 10),
 )  # fmt: skip
 """A report of one instance prints the bytes of its interval, one of a cluster those of a second."""
 _SAMPLES: Columns = (("% activity", "pct_activity", 12), ("% event", "pct_event", 9))
@@ -50,7 +50,8 @@ _ADVICE: Columns = (("factor", "size_factor", 8),)
 _DETAILS: tuple[tuple[str, str, str, int, Columns], ...] = (
     ("samples of statements", "ash_sql_by_event", "sql_id", 15, (("plan hash", "plan_hash", 12), *_SAMPLES)),
     ("samples of blockers", "ash_blocking_sessions", "session", 20, _SAMPLES),
-    ("samples of events", "ash_events", "event", 40, (("% activity", "pct_activity", 12),)),
+    ("samples of events", "ash_events", "event", 36,
+     (("session type", "session_type", 14), _SAMPLES[0])),
     ("I/O by function", "io_by_function", "function", 24, _IO),
     ("I/O by file type", "io_by_file_type", "file_type", 24, _IO[:4]),
     ("tablespaces", "tablespace_io", "tablespace", 24, _FILES),
@@ -315,7 +316,7 @@ def _table(
     if not rows:
         return
     heads = [head for head, _, _ in columns]
-    figures = [[_figure(row.get(key)) for _, key, _ in columns] for row in rows]
+    figures = [[_figure(row.get(key), is_size="_bytes" in key) for _, key, _ in columns] for row in rows]
     names = [_number(called) if _is_number(called) else _text(called) for called in map(name, rows)]
     least = max(_LEAST_NAME, *(len(word) for called in names for word in called.split(" ")))
     widths = [width for _, _, width in columns]
@@ -376,10 +377,15 @@ def _moment(value: object) -> str:
 def _number(value: object) -> str:
     if not isinstance(value, int | float):
         return "-"
+    if value and abs(value) < _SMALL:
+        return f"{float(f'{value:.2g}'):.9f}".rstrip("0")
     return f"{round(value):,}" if isinstance(value, int) or abs(value) >= _WHOLE else f"{round(value, 3):,}"
 
 
-def _figure(value: object) -> str:
+def _figure(value: object, *, is_size: bool = False) -> str:
+    """Return a value as text; sizes, which reports abbreviate, with no more digits than they have there."""
+    if is_size and isinstance(value, int | float):
+        return byte_size(value)
     return _text(value) if isinstance(value, str) else _number(value)
 
 

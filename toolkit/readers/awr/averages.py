@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _EXACT = 0.05
+_MOST_DIGITS = 2
 _ROUGH, _LONGEST = 1000, 12
 """From here on numbers are abbreviated (`57K`); no number is printed with more characters."""
 _OF_WAITS = frozenset({"avg_wait_ms", "time_s", "waits"})
@@ -29,16 +30,28 @@ def _nearer(rows: list[object]) -> list[object]:
     if not isinstance(first, dict):
         return rows
     if first.keys() >= _OF_WAITS:
-        return [{**row, "avg_wait_ms": average_wait(row)} for row in rows if isinstance(row, dict)]
+        known = [row for row in rows if isinstance(row, dict)]
+        digits = _digits(known)
+        return [{**row, "avg_wait_ms": average_wait(row, digits)} for row in known]
     if any(isinstance(one, list) for one in first.values()):
         return [with_averages(row) for row in rows if isinstance(row, dict)]
     return rows
 
 
-def average_wait(row: Mapping[str, object]) -> float | None:
+def _digits(rows: list[dict[str, object]]) -> int:
+    """Return the digits behind the point of the averages of a list, which prints as many for each: 0.90 and 1.14.
+
+    Of an average with a unit of its own (`12.50us`) two are known, and more are not of the others.
+    """
+    printed = [value for row in rows if isinstance(value := row["avg_wait_ms"], float) and value]
+    return min(_MOST_DIGITS, max((len(repr(one).partition(".")[2]) for one in printed if one % 1), default=0))
+
+
+def average_wait(row: Mapping[str, object], digits: int = 0) -> float | None:
     """Return the average wait of a row in milliseconds, of what the report printed most exactly.
 
     Args:
+        digits: What an average of its list has behind the point at least, zeros at the end included.
         row: With `avg_wait_ms`, `time_s` and `waits` as printed. Where no average is printed, or crosses
             as it is too wide for its column, there is one only if the two others give it within `_EXACT`.
     """
@@ -50,7 +63,7 @@ def average_wait(row: Mapping[str, object]) -> float | None:
         return exact if uncertainty(seconds) + uncertainty(waits, count=True) <= _EXACT else None
     if not printed:
         return exact
-    hidden = uncertainty(printed)
+    hidden = min(uncertainty(printed), 0.5 * 10.0**-digits / printed) if digits else uncertainty(printed)
     rough = uncertainty(seconds) + uncertainty(waits, count=True)
     # Where the three contradict each other, they are not of the same waits, and each is what it was printed as.
     return exact if rough < hidden and abs(exact - printed) <= (hidden + rough) * printed * 1.01 else printed

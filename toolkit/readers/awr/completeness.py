@@ -29,6 +29,7 @@ In real reports the smallest share was below 2 %: lists end where a statement ma
 _CAPTURED = re.compile(
     r"Captured\s+SQL\s+accounts?\s+for\s+(-?\d[\d.,]*)\s*%\s+of\s+Total(\s+DB\s+Time)?", re.IGNORECASE
 )
+_SAID = "Captured SQL"
 _ORDERED = re.compile(r"SQL\s+ordered\s+by\s+([A-Za-z/ ]+)", re.IGNORECASE)
 _NEAR = 4000
 """Characters from the heading of a list to what is said of it."""
@@ -119,7 +120,8 @@ def captured_shares(text: str) -> dict[str, str]:
     That of DB time is there once more, as that of the report, under no words.
     """
     found: dict[str, str] = {}
-    at = text.find("Captured")
+    words = _SAID if _SAID in text else _SAID[:8]  # the longer is found faster, where no line ends within it
+    at = text.find(words)
     while at >= 0:
         if share := _CAPTURED.match(text, at):
             if share[2]:
@@ -127,7 +129,7 @@ def captured_shares(text: str) -> dict[str, str]:
             heading = _ORDERED.match(text, max(text.rfind("SQL ordered by", max(0, at - _NEAR), at), 0))
             if heading:
                 found.setdefault(" ".join(heading[1].lower().split()), share[1])
-        at = text.find("Captured", at + 1)
+        at = text.find(words, at + 1)
     return found
 
 
@@ -203,20 +205,19 @@ def _below_its_share(sections: Mapping[str, object], captured: Mapping[str, Scal
 
 def _lacks_those_of_others(sections: Mapping[str, object]) -> Iterator[str]:
     lists = {name: _rows(rows) for name, rows in sections.items() if name.startswith("sql_by_")}
+    rows = [(identity, row) for each in lists.values() for row in each if (identity := _identity(row))[0]]
     for metric, key in _MEASURES.items():
         own = lists.get(f"sql_by_{metric}", [])
         values = [value for row in own if (value := _number(row.get(key))) is not None]
         if not values:
             continue
-        least = _least(own, key, min(values))
+        least = _least(own, key, min(values)) * _ROUNDING
         known = {_identity(row) for row in own}
         lacking = {
-            str(_identity(row)[0])
-            for rows in lists.values()
-            for row in rows
-            if _identity(row)[0] and _identity(row) not in known
-            and (value := _number(row.get(key))) is not None and value > least * _ROUNDING
-        }  # fmt: skip
+            str(identity[0])
+            for identity, row in rows
+            if key in row and (value := _number(row[key])) is not None and value > least and identity not in known
+        }
         if lacking:
             yield (
                 f"the list of statements by {_WORDS[metric]} lacks {counted(len(lacking), 'statement')} that "
@@ -265,7 +266,7 @@ def _lacks_fixed(sections: Mapping[str, object]) -> Iterator[str]:
     for section, (what, key, always) in _FIXED.items():
         names = {str(row.get(key)) for row in _rows(sections.get(section))}
         lacking = [name for name in always if name not in names]
-        if names and lacking:
+        if 0 < 2 * len(lacking) < len(always):
             yield f"the list of the {what} lacks `{lacking[0]}`, which every report has: rows of it are missing"
 
 

@@ -383,5 +383,7 @@ _CONCURRENCY = (
 )  # fmt: skip
 
 DETAILS = (*_FINDINGS, *_INPUT_OUTPUT, *_ADVICE, *ADDM_ADVICE, *_CACHES, *_CONCURRENCY, *GLOBAL_CACHE)
-WORDS_OF_ORACLE = frozenset(one.name for section in DETAILS for one in section.fields if one.kind in {_T, _LABEL})
+WORDS_OF_ORACLE = frozenset(
+    one.name for section in DETAILS for one in section.fields if one.kind in {_T, _LABEL, FieldKind.MEASURE}
+)
 """The values that are nobody's names, whatever a report holds."""

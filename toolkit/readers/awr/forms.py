@@ -25,6 +25,8 @@ class FieldKind(StrEnum):
     TEXT = "text"
     LABEL = "label"
     """Words with a colon behind them, which is no part of them."""
+    MEASURE = "measure"
+    """A label, and whether its value is a percentage."""
     NAME = "name"
     IDENTIFIER = "identifier"
     """What somebody called something of theirs: a tablespace, a file, a program."""
@@ -111,7 +113,7 @@ def column(
 
 _PLAIN = frozenset({FieldKind.NUMBER, FieldKind.COUNT, FieldKind.SHARE, FieldKind.ANY})
 _VERBATIM = frozenset({FieldKind.TEXT, FieldKind.IDENTIFIER})
-_FREE = frozenset({FieldKind.LABEL, FieldKind.ANY})
+_FREE = frozenset({FieldKind.LABEL, FieldKind.MEASURE, FieldKind.ANY})
 _BLANK = frozenset({"", "N/A", "-", "&nbsp;"})
 
 
@@ -152,12 +154,18 @@ def _reader(kind: FieldKind, unit: str | None, numbers: Numbers) -> Callable[[st
         FieldKind.BYTES: numbers.size,
         FieldKind.SHARE: lambda cell: numbers.number(_COUNTED.sub("", cell)),
         FieldKind.LABEL: label,
+        FieldKind.MEASURE: _measure,
         FieldKind.TIME: instant,
         FieldKind.SECONDS: lambda cell: numbers.seconds(cell, unit),
         FieldKind.MILLISECONDS: lambda cell: numbers.milliseconds(cell, unit),
         FieldKind.ANY: number_or_text,
     }
     return readers[kind] if kind in readers else lambda cell: in_form(kind, cell)
+
+
+def _measure(cell: str) -> str:
+    """Return a label without its colon; that its value is a percentage belongs to it."""
+    return f"{label(cell)} %" if cell.rstrip(" :").endswith("%") else label(cell)
 
 
 _ADDRESS = re.compile(r"\d{1,3}(\.\d{1,3}){3}")

@@ -7,6 +7,7 @@ from toolkit.readers.awr.forms import FieldKind
 from toolkit.readers.awr.tables import snake
 
 _T, _N, _MS = FieldKind.TEXT, FieldKind.IDENTIFIER, FieldKind.MILLISECONDS
+_MEASURE = Field("name", "|statistic|name", FieldKind.MEASURE)
 _LABEL, _VALUE = Field("name", "|statistic|name", FieldKind.LABEL), Field("value", "value")
 _INST = Field("inst_num", "i#", FieldKind.ANY)
 _BLOCK_CLASS = Field("block_class", "block class", _T)
@@ -85,9 +86,10 @@ GLOBAL_CACHE = (
                 words="global cache load profile"),
     SectionSpec("gc_efficiency", (_LABEL, Field("pct", "value")), (), words="global cache efficiency percentages",
                 labels=True),
-    SectionSpec("gc_workload", (_LABEL, _VALUE), (), words="enqueue services workload characteristics",
+    SectionSpec("gc_workload", (_MEASURE, _VALUE), (), words="enqueue services workload characteristics",
                 labels=True),
-    SectionSpec("gc_messaging", (_LABEL, _VALUE), (), words="enqueue services messaging statistics", labels=True),
+    SectionSpec("gc_messaging", (_MEASURE, _VALUE), (), words="enqueue services messaging statistics",
+                labels=True),
     SectionSpec("global_messages", (_LABEL, *_RATES), ("name", "total", "per_second"),
                 words="^global messaging statistics", rest=_named),
     SectionSpec("gc_cr_server", (_LABEL, *_RATES), ("name", "total"), words="^global cr serve"),

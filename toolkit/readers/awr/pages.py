@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise
 
@@ -81,23 +81,21 @@ def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[s
     return joined
 
 
-def full_pages(lines: Sequence[str], heading: re.Pattern[str], end: re.Pattern[str]) -> list[tuple[str, int]]:
+def full_pages(
+    lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
+) -> list[tuple[str, int]]:
     """Return the lists that go on on a further page, with the lines of each page but the last.
 
     Args:
         lines: The text.
-        heading: The first line of a page of a list; its group is the name.
-        end: The last line of a list.
+        heading: What names a list by the first line of one of its pages.
+        end: What tells the last line of a list.
     """
-    heads = [
-        (place, found[1].rstrip(" -"))
-        for place, line in enumerate(lines)
-        if "DB" in line and (found := heading.match(line))
-    ]
+    heads = [(place, name) for place, line in enumerate(lines) if (name := heading(line))]
     return [
         (name, len([*dropwhile(lambda line: not line, reversed(lines[begin:after]))]))
         for (begin, name), (after, following) in pairwise(heads)
-        if name == following and not any(map(end.fullmatch, lines[begin:after]))
+        if name == following and not any(map(end, lines[begin:after]))
     ]
 
 

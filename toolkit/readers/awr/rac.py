@@ -128,6 +128,8 @@ def _suffixed(suffix: str) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4096)
 def _has(keys: tuple[str, ...], wanted: tuple[tuple[str, str], ...], least: int) -> bool:
+    if len(keys) < least:
+        return False
     return sum(any(re.fullmatch(pattern, key) for key in keys) for _, pattern in wanted) >= least
 
 

@@ -31,10 +31,15 @@ def columns_below(heads: Sequence[str], spans: Spans) -> list[tuple[str, int, in
             for found, (begin, end) in zip(words, spans, strict=True):
                 if group.start() <= (begin + end) // 2 < group.end():
                     found.append(group[1])
-        for match in _WORDS.finditer(_GROUP.sub(lambda group: " " * len(group[0]), head)):
-            shared = [min(match.end(), end + 1) - max(match.start(), begin - 1) for begin, end in spans]
-            best = max(range(len(spans)), key=shared.__getitem__)
-            if shared[best] > 0:
+        plain = _GROUP.sub(lambda group: " " * len(group[0]), head) if "--" in head else head
+        for match in _WORDS.finditer(plain):
+            first, last = match.span()
+            best, most = -1, 0
+            for place, (begin, end) in enumerate(spans):
+                shared = (last if last < end + 1 else end + 1) - (first if first > begin - 1 else begin - 1)
+                if shared > most:
+                    best, most = place, shared
+            if best >= 0:
                 words[best].append(match[0])
     return [(" ".join(found), *span) for found, span in zip(words, spans, strict=True)]
 

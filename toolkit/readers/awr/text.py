@@ -37,6 +37,7 @@ _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
 _SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
 _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK", re.IGNORECASE)
+_SAMPLED = ("% Activity", "Avg Active")
 _LONGEST_LINE = 1000
 _MOST_HEADINGS = 16
 """Lines from the name of a list to its ruler."""
@@ -54,7 +55,7 @@ def read_text(text: str) -> ReportDocument:
     return ReportDocument(
         "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes, unread=reader.unread,
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
-                   for name in reader.endless), *short_pages(full_pages(lines, _SECTION, _TERMINATOR)),
+                   for name in reader.endless), *short_pages(full_pages(lines, heading_of, _is_end)),
                  *lists_of_text(reader.headings)],
     )  # fmt: skip
 
@@ -82,16 +83,16 @@ class _Reader:
         while self.at < len(self.lines):
             line = self.lines[self.at]
             self.remark = bool(line.strip()) and (self.remark or line.startswith("->"))
-            if match := _SECTION.match(line):
-                self.section = match[1].rstrip(" -")
-                self._begin(self.section)
+            if name := heading_of(line):
+                self.section = name
+                self._begin(name)
                 self.at += 1
-            elif _TERMINATOR.fullmatch(line):
+            elif _is_end(line):
                 self.begun = ""
                 self.at += 1
             elif _TILDES.match(line) and self.at:
                 self._under_tildes(line)
-            elif _RULER.fullmatch(line):
+            elif _is_ruler(line):
                 self._ruled(line)
             elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
@@ -184,8 +185,8 @@ class _Reader:
 
     def _lose(self) -> None:
         """Pass a list of more than two lines a row, and keep its figures as unread."""
-        while self.at < len(self.lines) and not _TERMINATOR.fullmatch(line := self.lines[self.at]):
-            if _SECTION.match(line):
+        while self.at < len(self.lines) and not _is_end(line := self.lines[self.at]):
+            if heading_of(line):
                 break
             if _is_row(line):
                 self.unread.append(line)
@@ -194,6 +195,8 @@ class _Reader:
 
     def _is_sampled_below(self, ruler: int) -> bool:
         heads = self.lines[self.at : ruler]
+        if not any(words in line for line in heads for words in _SAMPLED):
+            return False
         spans = [match.span() for match in SPAN.finditer(self.lines[ruler])]
         return is_sampled([words for words, _, _ in columns_below(heads, spans)])
 
@@ -206,8 +209,8 @@ class _Reader:
             levels.append(Level(columns, spans))
             self.at = below + 1
         lines: list[str] = []
-        while self.at < len(self.lines) and not _TERMINATOR.fullmatch(line := self.lines[self.at]):
-            if _SECTION.match(line):
+        while self.at < len(self.lines) and not _is_end(line := self.lines[self.at]):
+            if heading_of(line):
                 if not (page := self._next_page(line, first.spans)):
                     break
                 self.at = page
@@ -223,9 +226,9 @@ class _Reader:
         begin = self.at if begin is None else begin
         for place in range(begin + 1, min(begin + 5, len(self.lines))):
             line = self.lines[place]
-            if not self.lines[place - 1].strip() or _TERMINATOR.fullmatch(line):
+            if not self.lines[place - 1].strip() or _is_end(line):
                 return None
-            if _RULER.fullmatch(line):
+            if _is_ruler(line):
                 return None if _adds_up(line, spans) else place
         return None
 
@@ -235,7 +238,7 @@ class _Reader:
         place = self.at - 1
         while place >= self.floor and len(heads) < 4:
             line = self.lines[place]
-            if not line.strip() or line.startswith("->") or _RULER.fullmatch(line) or _SECTION.match(line):
+            if not line.strip() or line.startswith("->") or _is_ruler(line) or heading_of(line):
                 break
             if _TILDES.match(line):
                 heads.insert(0, line.replace("~", " "))
@@ -254,7 +257,7 @@ class _Reader:
         body = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            if line.strip() and not _RULER.fullmatch(line) and not _SECTION.match(line):
+            if line.strip() and not _is_ruler(line) and not heading_of(line):
                 body.append(line)
             elif not (line.strip() and _adds_up(line, spans)) and not (stacked and self._parted(spans)):
                 break
@@ -270,18 +273,18 @@ class _Reader:
         if self._line(self.at).strip() or not name.strip() or figures(name, spans):
             return False
         below = next(filter(str.strip, (self._line(self.at + number) for number in range(2, 6))), "")
-        heading = _SECTION.match(below)
-        return figures(values, spans) or (heading is not None and heading[1].rstrip(" -") == self.section)
+        heading = heading_of(below)
+        return figures(values, spans) or (bool(heading) and heading == self.section)
 
     def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return the rows of a list of statements, over the page breaks that may stand within a text."""
         lines = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            if _SECTION.match(line) and (below := self._next_page(line, spans)):
+            if heading_of(line) and (below := self._next_page(line, spans)):
                 self.at = below
                 continue
-            if _TERMINATOR.fullmatch(line) or _SECTION.match(line) or (_RULER.fullmatch(line) and len(spans) > 1):
+            if _is_end(line) or heading_of(line) or (_is_ruler(line) and len(spans) > 1):
                 break
             lines.append(StatementLine(line, cut(line, spans)[1:]))
             self.at += 1
@@ -289,12 +292,11 @@ class _Reader:
 
     def _next_page(self, heading: str, spans: Sequence[tuple[int, int]]) -> int | None:
         """Return the line below the headings that a page break repeats within a list, None for another list."""
-        name = _SECTION.match(heading)
-        if name is None or name[1].rstrip(" -") != self.section:
+        if heading_of(heading) != self.section:
             return None
         for place in range(self.at + 1, min(self.at + _MOST_HEADINGS, len(self.lines))):
             line = self.lines[place]
-            if _RULER.fullmatch(line):
+            if _is_ruler(line):
                 return place + 1 if [match.span() for match in SPAN.finditer(line)] == list(spans) else None
         return None
 
@@ -307,9 +309,23 @@ class _Reader:
         self._add(AwrTable(self.section, "", names, rows))
 
 
+def heading_of(line: str) -> str:
+    """Return the name of a list in the first line of one of its pages, an empty text of any other line."""
+    found = _SECTION.match(line) if "DB" in line else None
+    return found[1].rstrip(" -") if found else ""
+
+
+def _is_ruler(line: str) -> bool:
+    return "--" in line and _RULER.fullmatch(line) is not None
+
+
+def _is_end(line: str) -> bool:
+    return "---" in line and _TERMINATOR.fullmatch(line) is not None
+
+
 def _adds_up(line: str, spans: Sequence[tuple[int, int]]) -> bool:
     """Whether a ruler only stands above a sum: it has columns of the ruler of its table, and not all."""
-    own = {match.span() for match in SPAN.finditer(line)} if _RULER.fullmatch(line) else set()
+    own = {match.span() for match in SPAN.finditer(line)} if _is_ruler(line) else set()
     return bool(own) and own < set(spans)
 
 
