@@ -339,3 +339,57 @@ def test_a_file_that_cannot_be_read_in_a_list_of_targets_is_named_and_the_others
     (home / "two.toml").write_text(two.format("no-such-profile"))
     refused = dbatk("run", "two.toml")
     assert refused.status == 2 and "unknown target `no-such-profile`" in refused.err
+
+
+# -- settings of a step ---------------------------------------------------------------------------------------
+STEP_WITH_SETTING = """
+[plan]
+name = "nightly"
+target = "duckdb:///small.duckdb"
+
+[[step]]
+name = "copy"
+operation = "ctas"
+query = "SELECT current_setting('memory_limit') AS allowed"
+table = "copied"
+setting = {memory_limit = "1GB"}
+
+[[step]]
+name = "other"
+operation = "ctas"
+query = "SELECT current_setting('memory_limit') AS allowed"
+table = "other"
+needs = ["copy"]
+"""
+
+
+def test_a_step_has_its_settings_and_the_next_one_has_not(dbatk: Dbatk, home: Path, url: str) -> None:
+    import duckdb
+
+    assert url
+    (home / "p.toml").write_text(STEP_WITH_SETTING)
+    script = dbatk("run", "p.toml", "--dry-run").out
+    assert script.count("SET \"memory_limit\" = '1GB'") == 1
+    assert dbatk("run", "p.toml", "-q").status == 0
+    with duckdb.connect(str(home / "small.duckdb")) as connection:
+        allowed = connection.execute("SELECT c.allowed, o.allowed FROM copied c, other o").fetchall()
+    assert allowed[0][0] == "953.6 MiB"
+    assert allowed[0][1] != allowed[0][0]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ('{memory_limit = ["1GB", "2GB"]}', "a step has one level of `memory_limit`"),
+        ('{memory_limt = "1GB"}', "`memory_limt` is not a setting"),
+        ('"1GB"', "`setting` must be a table"),
+    ],
+)
+def test_settings_that_a_step_cannot_have_are_refused(
+    dbatk: Dbatk, home: Path, url: str, given: str, says: str
+) -> None:
+    assert url
+    (home / "p.toml").write_text(STEP_WITH_SETTING.replace('{memory_limit = "1GB"}', given))
+    refused = dbatk("run", "p.toml", "-q")
+    assert refused.status != 0
+    assert says in refused.err + refused.out

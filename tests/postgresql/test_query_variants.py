@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Dbatk, dbatk, home
 from tests.servers.postgresql import Server
 
 __all__ = ["dbatk", "home"]
+
+pytestmark = pytest.mark.postgresql
 
 
 def test_queries_are_compared_by_their_rows_before_they_are_measured(

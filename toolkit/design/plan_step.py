@@ -20,13 +20,14 @@ from toolkit.design.head import (
     read_whole,
     read_word,
 )
+from toolkit.design.settings import read_settings
 from toolkit.design.user_sql import check_query
 from toolkit.documents import TomlDocument, did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import declaration, every_option, operations, options_of
 from toolkit.model.plan import Condition, ConditionKind, ExpectedRows, Guards, OnFailure, PlanStep, RowCount
-from toolkit.model.values import Level
+from toolkit.model.values import Factor, Level
 from toolkit.model.words import Mode, OperationName
 from toolkit.units import parse_bytes, parse_duration
 
@@ -43,6 +44,7 @@ _STEP_KEYS = (
     "guards",
     "expect_rows",
     "count_rows",
+    "setting",
 )
 _OF_MEASUREMENTS = (
     "repeat",
@@ -84,7 +86,9 @@ def experiment_of(step: PlanStep, target: str, levels: Mapping[str, Level] | Non
         time_limit_seconds=step.time_limit_seconds,
         seed=0,
     )
-    return build_experiment(step.operation, step.options, {name: (one,) for name, one in given.items()}, general)
+    levels_of = {name: (one,) for name, one in given.items()}
+    settings = [Factor(name, (level,), setting=True) for name, level in step.settings.items()]
+    return build_experiment(step.operation, step.options, levels_of, general, settings)
 
 
 def _refuse_own_jobs(
@@ -133,6 +137,7 @@ def read_step(
         operation=operation,
         options=reader.options,
         levels=levels,
+        settings=read("setting", _settings) or {},
         best_of={_factor(reader, key): _run_of(reader, key, best_of[key]) for key in best_of},
         target=reader.general.target or None,
         needs=read("needs", read_texts) or (),
@@ -153,6 +158,17 @@ def read_step(
     with ErrorLocation(document, "step", "operation", at):
         experiment_of(step, "anywhere", dict.fromkeys(step.best_of, _ANY_LEVEL))
     return step
+
+
+def _settings(key: str, value: object) -> dict[str, Level]:
+    """Return the settings of a step, each with its one level."""
+    found = {factor.name: factor.levels for factor in read_settings(value)}
+    for name, levels in found.items():
+        if len(levels) > 1:
+            raise ToolkitError(
+                f"a step has one level of `{name}`", code="TK-0107", hint=f'{key} = {{{name} = "..."}}'
+            )
+    return {name: levels[0] for name, levels in found.items()}
 
 
 def _check_rest(document: TomlDocument, operation: OperationName, rest: Mapping[str, object], at: int) -> None:

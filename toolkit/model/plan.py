@@ -187,6 +187,7 @@ class PlanStep:
         operation: what is done.
         options: single values, as in an experiment.
         levels: one level for each factor that is given.
+        settings: of the database for this step, each with its level as typed.
         best_of: for each factor named, the measurement whose best cell gives its level.
         target: another target than the plan's.
         needs: steps that must have ended well before.
@@ -204,6 +205,7 @@ class PlanStep:
     operation: OperationName
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     levels: Mapping[str, Level] = field(default_factory=dict)
+    settings: Mapping[str, Level] = field(default_factory=dict)
     best_of: Mapping[str, str] = field(default_factory=dict)
     target: str | None = None
     needs: tuple[str, ...] = ()

@@ -273,7 +273,7 @@ def _check(
         made: labels of a job's items that are done.
     """
     check_plan(planning)
-    try_in_session(planning, launch.sessions)
+    try_in_session(planning, launch.sessions, alone=launch.under is None)
     check_space(
         planning, sure_to_run(planning.experiment, planning.trials if left is None else left), launch.target, made
     )

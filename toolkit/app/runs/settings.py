@@ -107,20 +107,22 @@ def check_scopes(planning: PlanningContext) -> None:
             _check_scope(varied, planning)
 
 
-def refuse_of_server(planning: PlanningContext) -> None:
-    """Refuse settings of the whole server where nobody restores them after a crash: in scripts.
+def refuse_of_server(planning: PlanningContext, *, in_plan: bool = False) -> None:
+    """Refuse settings of the whole server: in scripts, which restore nothing after a crash, and in plans.
 
     Raises:
         ToolkitError: TK-0304.
     """
+    why, hint = (
+        ("where others of the plan or mix work, too", "set it before, or measure it by itself")
+        if in_plan
+        else ("and a script that dies would leave it so", "export one bundle per level, and set the level by hand")
+    )
     for stages in _stages(planning):
         for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages):
             if varied.scope is not SettingScope.SESSION:
-                raise ToolkitError(
-                    f"`{varied.setting.name}` is set for the server, and a script that dies would leave it so",
-                    code="TK-0304",
-                    hint="export one bundle per level, and set the level by hand",
-                )
+                name = varied.setting.name
+                raise ToolkitError(f"`{name}` is set for the whole server, {why}", code="TK-0304", hint=hint)
 
 
 def _check_scope(varied: VariedSetting, planning: PlanningContext) -> None:
@@ -160,14 +162,22 @@ def _stages(planning: PlanningContext) -> Iterator[Stages]:
             return
 
 
-def try_in_session(planning: PlanningContext, sessions: Sessions) -> None:
+def try_in_session(planning: PlanningContext, sessions: Sessions, *, alone: bool = True) -> None:
     """Set every level of settings of a session once in a session of our own, and put it back.
 
+    Args:
+        planning: the run.
+        sessions: of it.
+        alone: whether it is part of no plan or mix, whose other work a setting of the whole server would change.
+
     Raises:
-        ToolkitError: TK-0102 for a level that the database refuses or does not take.
+        ToolkitError: TK-0102 for a level that the database refuses or does not take, TK-0304 for a setting of the
+            whole server where it is not alone.
     """
     if not any(_factors(planning.experiment)):
         return
+    if not alone:
+        refuse_of_server(planning, in_plan=True)
     for stages in _stages(planning):
         for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages):
             for level in map(level_text, varied.factor.levels if varied.scope is SettingScope.SESSION else ()):
