@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from toolkit.app.environments import masked
 from toolkit.executors.host_environment import read_host_environment
 from toolkit.model.environment import Environment, differences
 
@@ -37,6 +38,15 @@ HOST = {
     "sys/class/net/eth0/mtu": "1500",
     "sys/class/net/eth0/speed": "10000",
     "sys/class/net/lo/mtu": "65536",
+    "sys/fs/ext4/sda1/inode_readahead_blks": "32",
+    "sys/fs/ext4/sda1/lifetime_write_kbytes": "77",
+    "sys/fs/btrfs/0c-1d/nodesize": "16384",
+    "sys/module/zfs/parameters/zfs_arc_max": "0",
+    "proc/self/mountinfo": "20 1 8:1 / /data\\040one rw - ext4 /dev/sda1 rw\n"
+    "21 1 0:44 / /backup rw,relatime shared:1 - nfs4 nas:/backup rw,rsize=1048576\n",
+    "sys/class/bdi/0:44/read_ahead_kb": "128",
+    "sys/class/bdi/8:1/read_ahead_kb": "128",
+    "sys/class/dmi/id/product_name": "Standard PC",
     "sys/fs/cgroup/app/memory.max": "max",
     "sys/fs/cgroup/cpu.max": "max 100000",
 }
@@ -70,6 +80,11 @@ PLANTED = {
     "disk.sda.read_ahead_kb": ("sys/block/sda/queue/read_ahead_kb", "128", "512"),
     "network.eth0.mtu": ("sys/class/net/eth0/mtu", "1500", "9000"),
     "network.eth0.mbit_per_s": ("sys/class/net/eth0/speed", "10000", "40000"),
+    "file_system.sda1.inode_readahead_blks": ("sys/fs/ext4/sda1/inode_readahead_blks", "32", "64"),
+    "file_system.0c-1d.nodesize": ("sys/fs/btrfs/0c-1d/nodesize", "16384", "32768"),
+    "file_system.zfs.zfs_arc_max": ("sys/module/zfs/parameters/zfs_arc_max", "0", "8589934592"),
+    "file_system./backup.read_ahead_kb": ("sys/class/bdi/0:44/read_ahead_kb", "128", "15360"),
+    "host.product": ("sys/class/dmi/id/product_name", "Standard PC", "VMware Virtual Platform"),
     "cgroup.memory.max": ("sys/fs/cgroup/app/memory.max", "max", "1073741824"),
     "cgroup.cpu.max": ("sys/fs/cgroup/cpu.max", "max 100000", "50000 100000"),
 }
@@ -112,3 +127,10 @@ def test_a_host_that_shows_nothing_gives_what_the_process_knows(tmp_path: Path) 
 
 def test_two_reads_of_this_host_are_equal() -> None:
     assert read_host_environment() == read_host_environment()
+
+
+def test_the_places_of_file_systems_are_masked(host: Path) -> None:
+    shown = masked(Environment(read_host_environment(host)), lambda _, kind: f"{kind} 1")
+    names = {value.name: value.value for value in shown.values}
+    assert names["file_system.place 1.read_ahead_kb"] == 128
+    assert "backup" not in str(names)

@@ -228,6 +228,9 @@ def _masked(environment: Environment, pseudonym: Callable[[str, str], str]) -> I
         )
         if group == "mount":
             yield replace(value, name=f"mount.{pseudonym(name, 'place')}", value=_without_device(text, pseudonym))
+        elif group == "file_system":
+            place, _, what = name.rpartition(".")
+            yield replace(value, name=f"file_system.{pseudonym(place, 'place')}.{what}")
         elif name == "kernel_command_line" or named or "/" in text:
             yield replace(value, value=pseudonym(text, "text"), default=None)
         else:

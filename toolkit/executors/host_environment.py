@@ -39,6 +39,18 @@ _QUEUE = (
         "scheduler", "read_ahead_kb", "rotational", "nr_requests", "logical_block_size", "max_sectors_kb",
         "write_cache",
 )  # fmt: skip
+_TUNED = {
+    "sys/fs/ext4": (
+        "inode_readahead_blks", "mb_group_prealloc", "mb_max_to_scan", "mb_stream_req", "extent_max_zeroout_kb",
+        "max_writeback_mb_bump",
+    ),
+    "sys/fs/btrfs": ("nodesize", "sectorsize", "checksum", "quota_override"),
+    "sys/module/zfs": (
+        "parameters/zfs_arc_max", "parameters/zfs_arc_min", "parameters/zfs_dirty_data_max",
+        "parameters/zfs_prefetch_disable", "parameters/zfs_txg_timeout", "parameters/zio_slow_io_ms",
+    ),
+}  # fmt: skip
+"""What file systems are tuned by, of ext4 and btrfs for each of them, of ZFS for all."""
 _NO_DISK = ("loop", "ram", "zram", "sr", "fd")
 _CGROUP = {
     "": ("cpu.max", "memory.max", "memory.high", "memory.swap.max", "io.max", "cpuset.cpus.effective", "pids.max"),
@@ -197,6 +209,30 @@ def _file_systems(root: Path) -> Mapping[str, Scalar]:
         if kind in _NO_FILE_SYSTEM or (kind == "tmpfs" and place not in _KEPT_IN_MEMORY):
             continue
         found[f"mount.{place}"] = f"{kind} on {device} ({options})"
+    return {**found, **_tuned(root), **_read_ahead(root)}
+
+
+def _tuned(root: Path) -> Mapping[str, Scalar]:
+    """Return what file systems are tuned by beside the options of their mounts."""
+    found: dict[str, Scalar] = {}
+    for where, names in _TUNED.items():
+        of_all = where.startswith("sys/module")
+        for each in (root / where,) if of_all else sorted(_listed(root / where)):
+            for name in names:
+                found[f"file_system.{each.name}.{name.removeprefix('parameters/')}"] = _plain(_text(each / name))
+    return found
+
+
+def _read_ahead(root: Path) -> Mapping[str, Scalar]:
+    """Return how far is read ahead on file systems without a disk of this host, such as NFS."""
+    found: dict[str, Scalar] = {}
+    for line in (_long(root / "proc/self/mountinfo") or "").splitlines():
+        before, _, after = line.partition(" - ")
+        words, kind = before.split(" "), after.split(" ")
+        if len(words) > 4 and len(kind) > 1 and not kind[1].startswith("/dev/"):
+            ahead = _plain(_text(root / "sys/class/bdi" / words[2] / "read_ahead_kb"))
+            if kind[0] not in _NO_FILE_SYSTEM and kind[0] != "tmpfs":
+                found[f"file_system.{_unescaped(words[4])}.read_ahead_kb"] = ahead
     return found
 
 
