@@ -183,6 +183,7 @@ def test_which_run_of_a_label_is_meant_is_said(dbatk: Dbatk, weekly: list[str]) 
                 ("weekly", "weekly~0"),
                 ("last~1", "weekly"),
                 ("weekly/degree=1", "last~1/degree=1"),
+                ("weekly/degree=1", "weekly"),
             ],
         ),
         4,

@@ -121,3 +121,15 @@ def test_the_metrics_of_a_comparison_leave_out_zeros_and_what_stays() -> None:
     assert "1 metric was 0 in every trial and omitted" in text
     page = render_comparison(found, Format.HTML)
     assert "<td>calls</td>" in page.replace(' class="k"', "")
+
+
+def test_a_comparison_of_one_configuration_names_it_in_its_title_alone() -> None:
+    def side(run: str, value: float, times: dict[int, list[float]]) -> RunRecord:
+        return with_metrics(
+            sweep(times, run=run), metric("redo_bytes", value), metric("db_cpu_seconds", value, "s")
+        )
+
+    one, three = ({2: TIMES[2]}, TIMES)
+    for times, shown in ((one, False), (three, True)):
+        text = render_comparison(compare(side("a", 5e6, times), side("b", 8e6, times)), Format.HTML)
+        assert ("degree=2" in text.partition("Metrics of both</")[2].partition("How to read it")[0]) is shown

@@ -195,8 +195,9 @@ def compare_named(
     from toolkit.app.history import earlier_runs
 
     first, second = find_named(store, a), find_named(store, b)
-    if (first.run.head.run, first.cell) == (second.run.head.run, second.cell):
-        what = f"run `{first.run.head.run}`" + (f", configuration `{first.cell}`" if first.cell else "")
+    cell_a, cell_b = first.cell or second.cell, second.cell or first.cell  # a run beside a configuration means it
+    if (first.run.head.run, cell_a) == (second.run.head.run, cell_b):
+        what = f"run `{first.run.head.run}`" + (f", configuration `{cell_a}`" if cell_a else "")
         before = (
             f"the run before it is `{a.partition('/')[0]}~1`; " if store.of_one_name(a.partition("/")[0]) else ""
         )

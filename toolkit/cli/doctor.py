@@ -158,7 +158,8 @@ def _show(found: Doctor) -> None:
     for check in (one for one in notes if not one.read):
         text = "; ".join(part for part in (check.evidence, check.consequence) if part)
         note = f"{check.name}: {text}"
-        _paragraph("note     ", note if whole else textwrap.shorten(note, _NOTE, placeholder=" ..."))
+        room = max(_NOTE, 2 * line_width() - len("note     ") - _RAGGED)
+        _paragraph("note     ", note if whole else textwrap.shorten(note, room, placeholder=" ..."))
     if refused:
         names = ", ".join(one.name.removeprefix("not read: ") for one in refused)
         _paragraph("note     not read: ", f"{names}; `--grants` prints the missing privileges")
@@ -215,7 +216,8 @@ def _joined(names: list[str]) -> str:
 
 
 _SHORT = 34
-_NOTE = 140
+_NOTE, _RAGGED = 140, 30
+"""A note takes two lines: what is cut off at 80 columns is shown where there is room; ends of lines stay free."""
 
 
 def _paragraph(head: str, text: str) -> None:

@@ -131,7 +131,7 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
     for target in dict.fromkeys(row.target for row in outlook.rows):
         out(f"\non {target}")
         steps = [
-            (row.step, row.last_done, row.expected, row.slow, row.verdict)
+            (row.step, row.last_done, row.expected, row.slow, "no: refused" if target in refused else row.verdict)
             for row in outlook.rows
             if row.target == target
         ]

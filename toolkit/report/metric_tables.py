@@ -236,6 +236,8 @@ def _pairs_table(pairs: Sequence[Pair], names: Sequence[str], alive: Sequence[Se
         for one in metrics
     ]
     columns = left("metric", "configuration") + right("median A", "median B", "B / A") + left("source")
+    if len(pairs) == 1:  # named in the title
+        columns, rows = columns[:1] + columns[2:], [row[:1] + row[2:] for row in rows]
     return table("Metrics of both", columns, rows)
 
 
@@ -295,7 +297,8 @@ def cost_pairs(comparison: Comparison, names: Sequence[str]) -> Table:
             continue
         rows += [_pair_row(name, measure, a, b) for measure in MEASURES if _alike(measure, a, b)]
     columns = left("configuration", "cost") + right("A", "B", "B / A")
-    return table("Cost of both, medians", columns, rows)
+    alone = len(comparison.pairs) == 1  # named in the title
+    return table("Cost of both, medians", columns[alone:], [row[alone:] for row in rows])
 
 
 def _alike(measure: str, a: Cost, b: Cost) -> bool:

@@ -104,7 +104,7 @@ def full_outlook(
         *scheduler_sentences(plan, answering, now),
         *_removed(answering, store),
     )
-    hints = tuple(f"{name} would be refused: {error.hint}" for name, error in refused.items())
+    hints = tuple(f"{name} would be refused: {error.sentence}; {error.hint}" for name, error in refused.items())
     rows = tuple(
         replace(row, verdict=f"no: {refused[row.target].sentence}; {refused[row.target].hint}")
         if row.target in refused
