@@ -209,3 +209,51 @@ def test_statistics_are_compared_before_they_are_published(tmp_path: Path) -> No
         assert not context.statistics.preferences.get(("APP", "ORDERS"))
     assert "1 table differ from the present ones by more than 50 % and were not published" in answer.warnings
     assert "DIFF_TABLE_STATS_IN_PENDING('APP', 'ORDERS', NULL, 10)" in answer.warnings
+
+
+# -- the server itself ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("what", ["dictionary", "fixed_objects", "system"])
+def test_statistics_of_the_server_are_one_call_each(tmp_path: Path, what: str) -> None:
+    with running_standin(Scenario(views={"SESSION_PRIVS": _RIGHTS})) as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run("stats", "gather", "--server", what)
+        assert answer.status == 0, answer.said
+        done = [each.operation for each in context.statistics.operations]
+        assert not context.statistics.published
+    assert done == [f"gather_{what}_stats"]
+    assert f"to go back by hand: DBMS_STATS.RESTORE_{what.upper()}_STATS" in answer.warnings
+    assert "not verified further" in answer.environment["published_statistics"]
+
+
+@pytest.mark.parametrize(
+    ("options", "degree", "reason"),
+    [
+        ({"server": "system", "estimate_percent": 5}, 1, "`--estimate-percent` does not apply"),
+        ({"server": "fixed_objects"}, 4, "takes no degree"),
+        ({"server": "dictionary", "force_locked": True}, 1, "`--force-locked` does not apply"),
+    ],
+)
+def test_what_a_call_does_not_take_is_refused(options: dict[str, OptionValue], degree: int, reason: str) -> None:
+    assert reason in DIALECT.work.support(work(STATS, degree, Mode.JOB, ref=SCHEMA, **options), assumed()).sentence
+
+
+def test_statistics_of_the_dictionary_name_the_grants_they_need(tmp_path: Path) -> None:
+    answer = played(tmp_path, Scenario(views=ANALYZE_ANY), nothing, "stats", "gather", "--server", "dictionary")
+    assert answer.status != 0 and "GRANT ANALYZE ANY DICTIONARY TO DBATK" in answer.error
+
+
+def test_statistics_of_the_server_are_not_measured(tmp_path: Path) -> None:
+    answer = played(
+        tmp_path,
+        Scenario(),
+        nothing,
+        "stats",
+        "gather",
+        "--server",
+        "dictionary",
+        "--degree",
+        "1,2",
+        "--repeat",
+        "1",
+    )
+    assert answer.status == 2 and "gathered once" in answer.error

@@ -34,6 +34,7 @@ from toolkit.model.words import Mode, ObjectKind
 
 STATS = "stats-gather"
 TABLE = ObjectRef(ObjectKind.TABLE, QualifiedName("Orders 'of 2026'", "APP"))
+SERVER = ObjectRef(ObjectKind.STATISTICS, QualifiedName("server"))
 _METHODS = (
     "FOR ALL COLUMNS SIZE AUTO", "FOR ALL INDEXED COLUMNS SIZE 254", "FOR ALL HIDDEN COLUMNS SIZE REPEAT",
     "FOR ALL COLUMNS SIZE SKEWONLY", 'FOR COLUMNS SIZE 10 A, "b c" SIZE 2', "FOR ALL COLUMNS SIZE 1 FOR COLUMNS A",
@@ -53,7 +54,11 @@ def _ways() -> LiveStatistics:
 def levels() -> Iterator[tuple[str, OptionValue]]:
     """Give every option of statistics each of its levels."""
     for option in declaration(STATS).options:
-        if option.kind in (OptionKind.NAMES, OptionKind.FLAG) or option.name in ("incremental", "publish"):
+        if option.kind in (OptionKind.NAMES, OptionKind.FLAG) or option.name in (
+            "incremental",
+            "publish",
+            "server",
+        ):
             continue
         chosen: tuple[OptionValue, ...] = option.choices + option.words
         if option.name == "estimate_percent":
@@ -93,6 +98,11 @@ def forms() -> Iterator[Work]:
     for options in FORMS:
         for ref in (SCHEMA,) if "only_tables" in options else (SCHEMA, TABLE):
             yield work(STATS, 1, Mode.JOB, ref=ref, **options)
+    for what in ("dictionary", "fixed_objects", "system"):
+        yield work(STATS, 1, Mode.JOB, ref=SERVER, server=what)
+    for level in ("gather", "stale", "empty", "auto"):
+        options = {"gather": level, "estimate_percent": "auto", "no_invalidate": "yes"}
+        yield work(STATS, 8, Mode.JOB, ref=SERVER, server="dictionary", **options)
 
 
 def facts_of(release: str) -> Facts:
@@ -177,7 +187,7 @@ def test_every_call_of_the_package_has_documented_parameters() -> None:
                 continue
             called.add(name)
             assert set(_names(arguments)) <= documented[name], text
-    assert len(called) == 17, called
+    assert len(called) == 20, called
 
 
 def _names(arguments: str) -> set[str]:

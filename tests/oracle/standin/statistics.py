@@ -42,6 +42,9 @@ _DEFAULTS = {
 _ARGUMENTS = {
     "SET_TABLE_PREFS": {"ownname", "tabname", "pname", "pvalue"},
     "SET_GLOBAL_PREFS": {"pname", "pvalue"},
+    "GATHER_DICTIONARY_STATS": {"no_invalidate", "degree", "estimate_percent", "options"},
+    "GATHER_FIXED_OBJECTS_STATS": {"no_invalidate"},
+    "GATHER_SYSTEM_STATS": {"gathering_mode"},
     "DELETE_TABLE_PREFS": {"ownname", "tabname", "pname"},
     "CREATE_STAT_TABLE": {"ownname", "stattab", "tblspace"},
     "LOCK_TABLE_STATS": {"ownname", "tabname"},
@@ -144,6 +147,10 @@ class Statistics:
         strange = set(given) - _ARGUMENTS.get(procedure, set())
         if procedure not in _ARGUMENTS or strange:
             raise ora(6550, f"{procedure} {', '.join(sorted(strange))}")
+        if procedure.startswith("GATHER_"):
+            now = _now()
+            self.operations.append(Operation(len(self.operations) + 1, procedure.lower(), None, now, now))
+            return None
         if procedure == "SET_GLOBAL_PREFS":
             self.defaults[given["pname"].strip("'").upper()] = given["pvalue"].strip("'").upper()
             return None

@@ -22,8 +22,8 @@ _AGAIN_SECONDS = (1.0, 3.0, 10.0, 20.0)
 NOT_APPROVED = "TK-0313"
 _SOME_ONLY = frozenset({"stale", "empty", "auto"})
 """Values of `gather` with which statistics of some tables only are renewed."""
-_OF_PARTS = frozenset({"partition", "granularity"})
-"""Options with which those of partitions may be all that is renewed."""
+_OF_PARTS = frozenset({"partition", "granularity", "only_tables", "server", "max_difference"})
+"""Options with which not the statistics of every table that is named are renewed."""
 
 
 def look_at(
@@ -113,6 +113,8 @@ def _of_statistics(job: TargetStep, plan_target: PlanTarget, took_seconds: float
 def _gathers_all(job: TargetStep) -> bool:
     """Whether every table that the step names must have new statistics."""
     given = {**job.step.options, **job.step.levels}
+    if given.get("publish") == "later":
+        return False
     return not _OF_PARTS & set(given) and str(given.get("gather", "gather")).lower() not in _SOME_ONLY
 
 

@@ -14,7 +14,10 @@ from toolkit.operations import options as shared
 _ON = (
     replace(shared.SCHEMA, help="schemas whose tables are all gathered"),
     replace(shared.TABLE, help="table to gather"),
-)
+    Option("server", OptionKind.CHOICE,
+           "statistics of the server itself: dictionary, fixed objects (V$), or CPU and I/O (system)",
+           engines=shared.ORACLE, choices=("dictionary", "fixed_objects", "system")),
+)  # fmt: skip
 _HOW = (
     Option("estimate_percent", OptionKind.NUMBER, "sample size as a percentage of the rows", engines=shared.ORACLE,
            factor=True, low=0.000001, high=100, unit="%", words=("auto", "compute")),
@@ -88,7 +91,7 @@ DECLARATION = OperationDeclaration(
         "dbatk stats gather -t orcl --schema SHOP --degree 1,4,16 --repeat 5",
     ),
     planned_by="toolkit.operations.stats_gather.plan",
-    required=(("schema", "table"),),
+    required=(("schema", "table", "server"),),
     common=("concurrency", "estimate_percent"),
     object=ObjectKind.TABLE,
     verified_by=VerifiedBy.STATISTICS,

@@ -56,6 +56,8 @@ class StatsGather:
 
     def _objects(self, planner: Planner) -> tuple[Query, ...]:
         table = planner.named("table")
+        if planner.spec.text("server") is not None:
+            return ()
         if table is not None:
             return (relation_query("target", table), *self._index_reads(planner, table.schema, table.name, ""))
         return tuple(
@@ -84,6 +86,14 @@ class StatsGather:
         return not self._live(planner) and _ways(planner) is not None
 
     def check(self, planner: Planner) -> None:
+        if planner.spec.text("server") is not None:
+            if planner.measuring:
+                raise ToolkitError(
+                    "statistics of the server itself are gathered once: of it there is no copy to measure on",
+                    code="TK-0107",
+                    hint="one configuration without `--repeat` is a job",
+                )
+            return
         if planner.spec.text("table") is not None:
             planner.existing("target", "table")
             if not self._live(planner):
@@ -152,7 +162,10 @@ class StatsGather:
         return planner.once(("pieces", cell), lambda: self._each(planner, cell, None))
 
     def _each(self, planner: Planner, cell: Cell, copies: Copies | None) -> tuple[Piece, ...]:
-        if self._by_schema(planner):
+        server = planner.spec.text("server")
+        if server is not None:
+            refs = [(ObjectRef(ObjectKind.STATISTICS, QualifiedName(server)), server.replace("_", " "), 0.0)]
+        elif self._by_schema(planner):
             refs = [
                 (ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema)), schema, self._weight(planner, schema))
                 for schema in planner.schemas()

@@ -38,7 +38,7 @@ _BUCKETS = re.compile(r"\bSIZE\s+([0-9]{1,4})", re.IGNORECASE)
 
 def of_schema(work: Work) -> bool:
     """Tell whether one call gathers a whole schema."""
-    return work.object.kind is ObjectKind.STATISTICS
+    return work.object.kind is ObjectKind.STATISTICS and work.option("server") is None
 
 
 def owner_of(work: Work) -> str | None:

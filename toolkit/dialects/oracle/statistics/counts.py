@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since
+from toolkit.dialects.oracle.statistics.server import is_server
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
@@ -53,7 +54,7 @@ def preview(work: Work, facts: Facts) -> tuple[Call, ...]:
 
     Source: PL/SQL Packages 12.1, REPORT_GATHER_SCHEMA_STATS, REPORT_GATHER_TABLE_STATS.
     """
-    if not has(facts.release, Feature.STATISTICS_REPORTS) or work.object.scratch:
+    if not has(facts.release, Feature.STATISTICS_REPORTS) or work.object.scratch or is_server(work):
         return ()
     sent = values(work)
     shown = {name: sent.get(name) for name in ("owner", "table", "degree", "granularity", "gather")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from toolkit.dialects.oracle.statistics import preferences, reads
+from toolkit.dialects.oracle.statistics import preferences, reads, server
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.isolation import on_live, table_of
 from toolkit.dialects.work import Work
@@ -40,6 +40,8 @@ _DEFAULTS = {
 
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what the result depends on; nothing of what was not read."""
+    if server.is_server(work):
+        return server.remarks(work, facts)
     sentences = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
     sentences += preferences.remarks(work, facts)
     if on_live(work):

@@ -8,7 +8,7 @@ what it left pending; see `toolkit.dialects.oracle.statistics`.
 
 from __future__ import annotations
 
-from toolkit.dialects.oracle.statistics import arguments, counts, isolation, preferences, remarks
+from toolkit.dialects.oracle.statistics import arguments, counts, isolation, preferences, remarks, server
 from toolkit.dialects.oracle.statistics.reads import PARTITION
 from toolkit.dialects.work import Call, Work
 from toolkit.errors import ToolkitError
@@ -26,6 +26,8 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the block that gathers a table's or a whole schema's statistics, and what publishes them."""
+    if server.is_server(work):
+        return (server.timed(work),)
     call = Call(
         "stats_schema" if arguments.of_schema(work) else "stats_table",
         arguments.values(work),
@@ -60,6 +62,8 @@ def judge(work: Work, facts: Facts) -> Support | None:
     Raises:
         ToolkitError: as `arguments.judge`; TK-0204 for a partition that is not there.
     """
+    if server.is_server(work):
+        return server.judge(work, facts)
     return (
         arguments.judge(work, facts)
         or _partition(work, facts)
