@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.oracle.make import SCHEMA, assumed, texts, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.statistics import Statistics
-from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, nothing, played
+from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, _when, nothing, played
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
@@ -209,6 +210,25 @@ def test_statistics_are_compared_before_they_are_published(tmp_path: Path) -> No
         assert not context.statistics.preferences.get(("APP", "ORDERS"))
     assert "1 table differ from the present ones by more than 50 % and were not published" in answer.warnings
     assert "DIFF_TABLE_STATS_IN_PENDING('APP', 'ORDERS', NULL, 10)" in answer.warnings
+
+
+def test_a_killed_job_is_put_right_by_clean(tmp_path: Path) -> None:
+    views = {**_PARTS, "SESSION_PRIVS": _RIGHTS}
+    with running_standin(Scenario(views=views, delay_seconds=30)) as standin:
+        context = Bench(standin, tmp_path)
+        gathering = _when(standin, "GATHER_SCHEMA_STATS", lambda: None)
+        process = context.start(*JOB, "--incremental", "yes", "--concurrent", "--not-production")
+        assert gathering.wait(300)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=300)
+        standin.engine.released.set()
+        assert context.statistics.preferences[MINE] == {"INCREMENTAL": "TRUE"}
+        assert context.statistics.defaults["CONCURRENT"] == "MANUAL"
+        context.more = ()
+        answer = context.run("clean")
+        assert answer.status == 0, answer.said
+        assert not context.statistics.preferences.get(MINE)
+        assert context.statistics.defaults["CONCURRENT"] == "OFF"
 
 
 # -- the server itself ------------------------------------------------------------------------------------------

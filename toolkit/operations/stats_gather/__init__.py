@@ -15,7 +15,7 @@ _ON = (
     replace(shared.SCHEMA, help="schemas whose tables are all gathered"),
     replace(shared.TABLE, help="table to gather"),
     Option("server", OptionKind.CHOICE,
-           "statistics of the server itself: dictionary, fixed objects (V$), or CPU and I/O (system)",
+           "statistics of the server itself",
            engines=shared.ORACLE, choices=("dictionary", "fixed_objects", "system")),
 )  # fmt: skip
 _HOW = (
