@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,9 +18,11 @@ from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.errors import ToolkitError
+from toolkit.executors.programs import Programs
 from toolkit.model.address import Address
 from toolkit.model.protocols import Connection, DatabaseError
-from toolkit.model.words import Role
+from toolkit.model.steps import Step
+from toolkit.model.words import Role, StepKind
 from toolkit.targets.base import Access, SessionTag, UnheardError
 from toolkit.targets.postgresql import PostgresqlTarget
 from toolkit.targets.postgresql_way import cannot_connect
@@ -188,6 +191,25 @@ def test_a_session_bears_the_runs_id_and_its_time_outs(session: Connection) -> N
         "statement_timeout": "0",
     }  # fmt: skip
     assert session.identity == f"pid {session.execute('SELECT pg_backend_pid() AS pid').rows[0]['pid']}"
+
+
+def test_a_service_file_leads_no_program_to_another_server_than_the_sessions(
+    postgresql_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "service").write_text(
+        "[elsewhere]\nhost=127.0.0.1\nport=1\nuser=me\ndbname=other\nsslmode=allow\n"
+    )
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "service"))
+    monkeypatch.setenv("PGSERVICE", "elsewhere")
+    target = PostgresqlTarget(Access(address_of(postgresql_server)))
+    target.connect(Role.CONTROL, TAG).close()
+    show = "print(i.port, i.dbname, i.user, i.get_parameters()['sslmode'])"
+    text = f"import psycopg; i = psycopg.connect('').info; {show}"
+    step = Step("engine/tool", "", kind=StepKind.COMMAND, argv=(sys.executable, "-c", text))
+    answer = Programs(RUN).run(step, target.programs_access(RUN), lambda name, status, lines: None)
+    assert [line.text for line in answer.lines] == [
+        f"{postgresql_server.port} {postgresql_server.database} {postgresql_server.user} allow"
+    ]
 
 
 def test_a_read_only_session_changes_nothing(target: PostgresqlTarget) -> None:

@@ -18,6 +18,7 @@ _TIMES = re.compile(r"\s*(?P<opens>\S+?)\s*-\s*(?P<closes>\S+?)\s*", re.ASCII)
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)|(24):(00)", re.ASCII)
 _KEYS = ("time", "zone", "days", "blackout")
 _FORM = 'such as "22:00-06:00 Europe/Berlin"'
+_TABLE = '`{time = "22:00-06:00", zone = "Europe/Berlin"}`; `days` and `blackout` may be added'
 
 
 def read_windows(value: object, *, today: date | None = None) -> Windows:
@@ -75,7 +76,8 @@ def _window(value: object) -> Window:
         raise ToolkitError("a window must be a string or a table", code="TK-0102", hint=f"write {_FORM}")
     for key in value:
         if key not in _KEYS:
-            raise ToolkitError(f"a window has no `{key}`", code="TK-0101", hint=did_you_mean(str(key), _KEYS))
+            hint = did_you_mean(str(key), _KEYS) if nearest(str(key), _KEYS) else f"write {_TABLE}"
+            raise ToolkitError(f"a window has no `{key}`", code="TK-0101", hint=hint)
     text = str(value.get("time", ""))
     times = _TIMES.fullmatch(text)
     zone = value.get("zone")
@@ -153,9 +155,10 @@ def _day(name: str) -> int:
     for names in (DAYS, _LONG_DAYS):
         if name.strip() in names:
             return names.index(name.strip())
-    raise ToolkitError(
-        f"`{name}` is not a day", code="TK-0102", hint=did_you_mean(name, DAYS) or 'write "mon", or "mon..fri"'
-    )
+    ends = [end for end in re.split(r"[^a-z]+|(?<= )to(?= )", name.strip()) if end]
+    known = len(ends) == 2 and all(end in (*DAYS, *_LONG_DAYS) for end in ends)
+    hint = f'write "{"..".join(ends)}"' if known else did_you_mean(name, DAYS) or 'write "mon", or "mon..fri"'
+    raise ToolkitError(f"`{name}` is not a day", code="TK-0102", hint=hint)
 
 
 def _blackouts(value: object) -> tuple[Blackout, ...]:

@@ -244,7 +244,8 @@ def _answer(step: Step, answer: Answer, running: _Running, judge: Judge) -> Answ
 def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
     """Return what the program sees: our environment without our own secrets, and messages in English."""
     ours = {RUN_VARIABLE: run}
-    return {**_in_english(_inherited(step)), **ours, **access.environment, **access.secrets, **step.environment}
+    inherited = {name: value for name, value in _inherited(step).items() if name not in access.without}
+    return {**_in_english(inherited), **ours, **access.environment, **access.secrets, **step.environment}
 
 
 def _in_english(inherited: Mapping[str, str]) -> dict[str, str]:

@@ -85,6 +85,8 @@ class ProgramAccess:
     """Texts that must not appear in what a program writes, beside the secrets."""
     inspect: Callable[[str], None] = field(default=lambda _: None, repr=False)
     """Looks at what a program is to read, before it is begun; refuses what nobody declared (TK-0303)."""
+    without: tuple[str, ...] = ()
+    """Variables that it does not inherit."""
 
     def scrub(self, text: str) -> str:
         """Return a line of output without secrets."""

@@ -31,7 +31,7 @@ from toolkit.targets.base import (
 )
 from toolkit.targets.postgresql_copy import copied, place_of
 from toolkit.targets.postgresql_values import register_texts, rows_of
-from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, required_of, settings_of
+from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, led_to, required_of, settings_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -67,6 +67,7 @@ class PostgresqlTarget:
     def __init__(self, access: Access) -> None:
         self._access = access
         self._kept: dict[str, str] = {}
+        self._led_to: dict[str, str] = {}
         self._looked_at = False
         self._lock = threading.Lock()
         self.observer: Callable[[str], None] | None = None
@@ -122,6 +123,7 @@ class PostgresqlTarget:
         except ToolkitError:
             connection.close()
             raise
+        self._led_to = led_to(session.info)
         return connection
 
     def _check_same(self, found: Mapping[str, str]) -> None:
@@ -207,16 +209,21 @@ class PostgresqlTarget:
         self._looked_at = True
 
     def programs_access(self, run: str) -> ProgramAccess:
-        """Give a program libpq's own variables; nobody else can read its environment, where the password is."""
+        """Give a program libpq's own variables, as the sessions have them: a service file would lead it elsewhere.
+
+        Nobody else can read its environment, where the password is.
+        """
         _require_driver()
         from psycopg import pq
         from psycopg.conninfo import conninfo_to_dict
 
         given = conninfo_to_dict(self._conninfo(run))
+        if self._led_to:
+            given = {**self._led_to, "application_name": given["application_name"]}
         names = {each.keyword.decode(): each.envvar.decode() for each in pq.Conninfo.get_defaults() if each.envvar}
         found = {names[key]: str(value) for key, value in given.items() if key in names and value is not None}
         secrets = {name: found.pop(name) for name in _SECRET_VARIABLES if name in found}
-        return ProgramAccess(found, secrets)
+        return ProgramAccess(found, secrets, without=tuple(names.values()) if self._led_to else ())
 
     def close(self) -> None:
         """Sessions share nothing."""

@@ -26,6 +26,9 @@ _VERIFIED = frozenset({"verify-full", _GSS})
 _KNOWS_REQUIRE_AUTH = 16_00_00
 """Release of libpq that first knew `require_auth`."""
 
+_RESOLVED = frozenset({"service", "servicefile"})
+"""What only names other settings, which outrank those of the environment."""
+
 _CONNECT_HINTS = (
     (
         "authentication method requirement",
@@ -138,6 +141,14 @@ def _verifying(given: Mapping[str, str]) -> str:
 def _setting(given: Mapping[str, str], name: str) -> str:
     """Return a setting of libpq, from the environment if it is not given."""
     return given.get(name) or os.environ.get(f"PG{name.upper().replace('_', '')}") or ""
+
+
+def led_to(info: psycopg.ConnectionInfo) -> dict[str, str]:
+    """Return what a session connected with: one of several hosts, environment and service file included."""
+    found = {**info.get_parameters(), "host": info.host, "port": str(info.port), "password": info.password}
+    if "hostaddr" in found:
+        found["hostaddr"] = info.hostaddr
+    return {name: value for name, value in found.items() if value and name not in _RESOLVED}
 
 
 def cannot_connect(address: Address, error: psycopg.Error) -> ToolkitError:
