@@ -24,8 +24,9 @@ _HINT = re.compile(
     r"(?P<no>NO_)?PARALLEL\s*\(\s*(?:(?P<alias>[A-Za-z]\w*)[\s,]+)?(?P<degree>\w+)\s*\)", re.IGNORECASE
 )
 
-# stand in a kept translation where the time of each execution goes
+# stand in a kept translation where the time of each execution goes, and what its session is
 _SYSDATE, _SYSTIMESTAMP = "(the time here)", "(the time in UTC)"
+_USERENV = re.compile(r"'\(USERENV (\w+)\)'")
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,14 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
     Raises:
         BackendError: ORA-00900 when it cannot be parsed, ORA-02003 for an unknown USERENV key.
     """
-    words = text.upper()
-    asked = {key: value for key, value in context.items() if key == "CURRENT_SCHEMA" or key in words}
-    known = _translated(text, tuple(asked.items()))
+    known = _translated(text, context["CURRENT_SCHEMA"] or "")
     places = bind_names(text)
     # a statement that is only parsed has one value, which is no value, for each name
     values = dict(zip(places if len(places) == len(binds) else dict.fromkeys(places), binds, strict=True))
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     here = datetime.datetime.now().isoformat(" ", "seconds")
     spelled = known.text.replace(_SYSDATE, here).replace(_SYSTIMESTAMP, now.isoformat(" "))
+    spelled = _USERENV.sub(lambda mark: _context(mark[1], context), spelled)
     return Translated(spelled, [values[name] for name in known.names], known.tables, known.degree)
 
 
@@ -72,13 +72,12 @@ class _Known:
 
 
 @functools.lru_cache(maxsize=4096)
-def _translated(text: str, context: tuple[tuple[str, str | None], ...]) -> _Known:
-    """Translate a text once: parsing and spelling it is most of what an answer of the stand-in costs."""
+def _translated(text: str, schema: str) -> _Known:
+    """Translate a text once, for all sessions: to parse and spell it is most of what an answer costs."""
     try:
         tree = sqlglot.parse_one(text, read="oracle")
     except sqlglot.errors.ParseError as error:
         raise ora(900, str(error)[:120]) from error
-    known = dict(context)
     names: list[str] = []
     degree = hinted_degree(text)
     for hint in list(tree.find_all(exp.Hint)):
@@ -91,12 +90,12 @@ def _translated(text: str, context: tuple[tuple[str, str | None], ...]) -> _Know
             names.append(str(node.this))
             node.replace(exp.Placeholder(this=str(len(names))))
             continue
-        changed = _rewrite(node, known)
+        changed = _rewrite(node)
         if changed is not node:
             node.replace(changed)
     named = [table for table in tree.find_all(exp.Table) if table.name]
     for table in named:
-        _qualify(table, str(known["CURRENT_SCHEMA"]))
+        _qualify(table, schema)
     tables = tuple((table.db or "", table.name) for table in named)
     return _Known(tree.sql(dialect="duckdb", identify=True, copy=False), tuple(names), tables, degree)
 
@@ -115,9 +114,9 @@ def hinted_degree(text: str) -> int | None:
     return None
 
 
-def _rewrite(node: exp.Expression, context: Mapping[str, str | None]) -> exp.Expression:
+def _rewrite(node: exp.Expression) -> exp.Expression:
     if isinstance(node, exp.Anonymous) and node.name.upper() == "SYS_CONTEXT":
-        return _context(node, context)
+        return exp.Literal.string(f"(USERENV {node.expressions[1].name.upper()})")
     if isinstance(node, exp.ToChar):
         arguments = [node.this, node.args["format"]] if node.args.get("format") else [node.this]
         return exp.Anonymous(
@@ -206,12 +205,12 @@ def _count_up(select: exp.Select) -> None:
     select.from_(counted.find(exp.Subquery), copy=False)
 
 
-def _context(node: exp.Anonymous, context: Mapping[str, str | None]) -> exp.Expression:
-    key = node.expressions[1].name.upper()
+def _context(key: str, context: Mapping[str, str | None]) -> str:
+    """Spell what SYS_CONTEXT answers this session."""
     if key not in context:
         raise ora(2003, key)
     value = context[key]
-    return exp.null() if value is None else exp.Literal.string(value)
+    return "NULL" if value is None else "'" + value.replace("'", "''") + "'"
 
 
 def _qualify(table: exp.Table, schema: str) -> None:
