@@ -25,17 +25,24 @@ _TOGETHER = (
     ("app/maintenance/on_cluster/test_cluster.py", "app/maintenance/on_cluster/test_dispatch.py"),
     ("report/test_page_in_browser.py",),
     ("report/test_interval_pages.py",),
+    ("report/test_site.py",),
+    ("restoring/test_basebackup.py", "restoring/test_in_a_plan.py", "restoring/test_killed.py",
+     "restoring/test_planted.py"),
+    ("restoring/test_pgbackrest.py",),
     ("bundle/test_refusals.py",),
     ("oracle/test_statistics_texts.py",),
     ("postgresql/test_backup_pgbackrest.py",),
     ("postgresql/test_parallel.py",),
     ("postgresql/test_sql_files.py",),
+    ("postgresql/test_restarts.py",),
     ("project/test_wheel.py",),
-)
+)  # fmt: skip
 """Files whose tests share what is costly to make (servers, a browser, large tables): one worker runs a row."""
 _SCOPES = {f"tests/{file}": f"row {number}" for number, files in enumerate(_TOGETHER) for file in files}
 _LONGEST = (
     "tests/app/maintenance/on_cluster/test_cluster.py", "tests/app/maintenance/on_cluster/test_dispatch.py",
+    "tests/restoring/test_basebackup.py", "tests/restoring/test_in_a_plan.py", "tests/restoring/test_killed.py",
+    "tests/restoring/test_planted.py",
     "tests/postgresql/test_backup_pgbackrest.py", "tests/postgresql/test_parallel.py", "tests/bundle/test_run.py",
     "tests/project/test_tidy.py", "tests/project/test_cookbook.py", "tests/project/test_readme.py",
     "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py",

@@ -66,7 +66,7 @@ def reason(document: Document) -> str:
     return str(trial(document)["reason"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def open_folder() -> Iterator[Path]:
     """A folder that every user may enter: root's server runs as another one."""
     folder = Path(tempfile.mkdtemp(prefix="dbatk-r-", dir="/tmp"))
@@ -97,7 +97,7 @@ def place_of(
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def loaded(postgresql_server: Server) -> Iterator[Server]:
     """The server, with a table that nobody writes after its backup."""
     if postgresql_server.bin_dir is None:
@@ -115,7 +115,7 @@ def target_of(server: Server) -> tuple[str, ...]:
     return ("-t", server.url, "--not-production", "--bin-dir", str(server.bin_dir))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def backups(loaded: Server, open_folder: Path) -> Path:
     """Base backups of the server: plain, tar, and compressed tar."""
     import subprocess
