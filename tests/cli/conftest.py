@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,11 +82,19 @@ def dbatk(capsys: pytest.CaptureFixture[str]) -> Dbatk:
     return run
 
 
+@functools.cache
+def _small() -> bytes:
+    """Return a DuckDB file with a table of ten rows: to copy it costs far less than to make it."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        with duckdb.connect(f"{folder}/small.duckdb") as connection:
+            connection.execute("create table small as select i, i % 3 as k from range(10) t(i)")
+        return Path(folder, "small.duckdb").read_bytes()
+
+
 @pytest.fixture
 def url(home: Path) -> str:
     """A DuckDB file with a table of ten rows."""
-    import duckdb
-
-    with duckdb.connect(str(home / "small.duckdb")) as connection:
-        connection.execute("create table small as select i, i % 3 as k from range(10) t(i)")
+    (home / "small.duckdb").write_bytes(_small())
     return "duckdb:///small.duckdb"

@@ -123,29 +123,25 @@ def test_reports_are_read_without_a_store_a_database_or_numpy(tmp_path: Path, co
     assert {name.split(".")[1] for name in modules} & heavy == set()
 
 
+_WEEKLY: list[tuple[Path, list[str]]] = []
+"""Where the store of these tests was made first, and its runs."""
+
+
 @pytest.fixture
-def weekly(dbatk: Dbatk, url: str) -> list[str]:
+def weekly(dbatk: Dbatk, url: str, home: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Three runs of one label, oldest first, and one of another operation."""
-    gather = (
-        "stats",
-        "gather",
-        "-t",
-        url,
-        "--table",
-        "small",
-        "--repeat",
-        "2",
-        "--warmup",
-        "0",
-        "--label",
-        "weekly",
-    )
-    for _ in range(3):
-        assert dbatk(*gather).status == 0
-    made = ("ctas", "-t", url, "--source", "small", "--table", "made", "--repeat", "1", "--warmup", "0")
-    assert dbatk(*made).status == 0
-    listed = json.loads(dbatk("runs", "list", "--json").out)["runs"]
-    return [run["run"] for run in reversed(listed)]
+    if not _WEEKLY:
+        gather = ("stats", "gather", "-t", url, "--table", "small", "--repeat", "2", "--warmup", "0")
+        for _ in range(3):
+            assert dbatk(*gather, "--label", "weekly").status == 0
+        made = ("ctas", "-t", url, "--source", "small", "--table", "made", "--repeat", "1", "--warmup", "0")
+        assert dbatk(*made).status == 0
+        listed = json.loads(dbatk("runs", "list", "--json").out)["runs"]
+        kept = shutil.copytree(home, tmp_path_factory.mktemp("weekly"), dirs_exist_ok=True)
+        _WEEKLY.append((kept, [run["run"] for run in reversed(listed)]))
+    else:
+        shutil.copytree(_WEEKLY[0][0], home, dirs_exist_ok=True)
+    return _WEEKLY[0][1]
 
 
 def test_the_run_before_is_named_by_its_label_by_last_and_by_an_operation(dbatk: Dbatk, weekly: list[str]) -> None:
