@@ -30,7 +30,7 @@ def order(trials: dict[str, int], names: Sequence[str]) -> list[str]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(300)
         assert not thread.is_alive()
     return worked
 
@@ -59,7 +59,7 @@ def test_the_run_that_fails_stops_the_others_and_is_the_error() -> None:
         raise ToolkitError("no such table", code="TK-0204")
 
     def waits(_: object, stop: Stop, *__: object) -> str:
-        assert stop.wait(30)
+        assert stop.wait(300)
         stopped.append(str(stop.because))
         return "run"
 

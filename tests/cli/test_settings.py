@@ -176,9 +176,9 @@ def test_a_killed_run_leaves_a_setting_that_the_next_run_refuses_and_clean_puts_
     os.mkfifo(begun)
     reading = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
     process = Forked("toolkit", *line, "--", "sh", "-c", f"echo x > {begun}; exec sleep 600")
-    assert select.select([reading], [], [], 60)[0], process.communicate(timeout=60)
+    assert select.select([reading], [], [], 300)[0], process.communicate(timeout=300)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     os.close(reading)
     assert process.returncode == -signal.SIGKILL
     assert system(postgresql_server, "work_mem")[1] in {"1MB", "2MB"}

@@ -114,7 +114,7 @@ def test_a_backup_that_hears_no_cancel_does_not_hold_its_run(
 
     def hangs(self: DuckdbConnection, text: str, binds: Mapping[str, Scalar] | None = None) -> Answer:
         if text.lstrip().startswith("EXPORT"):
-            hanging.wait(60)
+            hanging.wait(300)
             raise AssertionError("it was waited for")
         return execute(self, text, binds)
 

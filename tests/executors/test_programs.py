@@ -136,7 +136,7 @@ def test_a_program_that_does_not_listen_is_killed_with_its_children(monkeypatch:
         heard.set()
 
     works.listener = listen
-    threading.Thread(target=lambda: (heard.wait(30), works.cancel()), daemon=True).start()
+    threading.Thread(target=lambda: (heard.wait(300), works.cancel()), daemon=True).start()
     with pytest.raises(DatabaseError) as caught:
         works.run(python(STUBBORN), ProgramAccess(), judge)
     assert caught.value.cancelled

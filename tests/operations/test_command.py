@@ -290,7 +290,7 @@ def left(word: str) -> list[psutil.Process]:
 
 
 def until(what: Callable[[], bool], why: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not what():
         assert time.monotonic() < deadline, why
         time.sleep(0.05)

@@ -117,7 +117,7 @@ def test_a_build_is_thrown_away_at_its_end_only_where_a_limit_was_asked_for(
         while not found and not warnings_of(context):
             found = watch.overdue(running)
         worker.cancel()
-        thread.join(30)
+        thread.join(300)
     assert [error.code for error in found.values()] == (["TK-0212"] if ended else [])
     said = " ".join([*warnings_of(context), *(error.message for error in found.values())])
     assert f"session {blocker.sid},7 of DBATK" in said

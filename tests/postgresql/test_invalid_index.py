@@ -74,7 +74,7 @@ def killed_while_building(arena: Arena, server: Server, store: Path, *, ends: bo
             writer.commit()
             wait_for(lambda: state_of(arena) is True)
         os.kill(client.pid, signal.SIGKILL)
-        client.wait(60)
+        client.wait(300)
         if not ends:  # as a restart of the server would
             arena.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ '^CREATE INDEX CONC'")
             wait_for(lambda: not arena.ask(_BUILDING))

@@ -60,10 +60,10 @@ def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
     )  # fmt: skip
     import select
 
-    assert select.select([reading], [], [], 120)[0], process.communicate(timeout=60)
+    assert select.select([reading], [], [], 300)[0], process.communicate(timeout=300)
     os.close(reading)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL
     with server.connect() as session:
         assert session.execute("SHOW shared_buffers").fetchone() == ("16MB",)

@@ -30,7 +30,7 @@ def begun(folder: Path, server: Server, *more: str) -> subprocess.Popen[str]:
 
 
 def until(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while not what():
         assert time.monotonic() < end
         threading.Event().wait(0.05)

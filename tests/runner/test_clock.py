@@ -138,7 +138,7 @@ def test_a_worker_whose_thread_cannot_be_started_ends_the_clock(monkeypatch: pyt
 
     watched = threading.Thread(target=work, daemon=True)
     watched.start()
-    watched.join(60)
+    watched.join(300)
     assert not watched.is_alive(), "it hangs"
     assert "no more threads" in str(raised[0]) and sessions.ran == []
 
@@ -252,10 +252,10 @@ class Crossing:
     def run(self, step: Step, number: int = 0) -> Answer:
         with self.lock:
             self.at_work.add(step.text)
-        self.meets.wait(30)
+        self.meets.wait(300)
         with self.lock:
             self.met.add(frozenset(self.at_work))
-        self.meets.wait(30)
+        self.meets.wait(300)
         with self.lock:
             self.at_work.discard(step.text)
         return Answer(rowcount=1)
@@ -344,7 +344,7 @@ def test_what_ended_while_the_database_was_watched_is_no_loss(monkeypatch: pytes
 
     def may_end() -> bool:
         sessions.dead.set()
-        ended.put(ended.get(timeout=60))  # when the worker has handed it in
+        ended.put(ended.get(timeout=300))  # when the worker has handed it in
         return False
 
     result = run_timed(timed, sessions, Stop(), limit_seconds=0.01, may_end=may_end, timeout_seconds=0.01)  # type: ignore[arg-type]

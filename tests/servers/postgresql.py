@@ -182,7 +182,7 @@ def _initdb(bin_dir: Path, folder: Path, password: str, run_as: dict[str, object
 
 def _wait_until_it_answers(server: Server, log: Path) -> None:
     assert server.process is not None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while True:
         try:
             server.connect(connect_timeout=5).close()

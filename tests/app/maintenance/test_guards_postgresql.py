@@ -134,7 +134,7 @@ def test_a_running_step_is_stopped_when_others_come_and_its_work_is_not_left_beh
         def work() -> None:
             with busy(server) as session:
                 others.append(session)
-                came.wait(60)
+                came.wait(300)
 
         threading.Thread(target=work).start()
 

@@ -124,7 +124,7 @@ def test_a_look_that_waits_for_a_lock_is_cut_off_by_a_stop(server: Server, store
             while not looker.execute(waits).fetchall():
                 assert looking.is_alive(), looked
             stop.request(ToolkitError("the window closed", code="TK-0310"))
-            looking.join(30)
+            looking.join(300)
             expected = ("could not verify whether it was done: the window closed",)
             assert looked == [expected], "while the lock is held"
         finally:
