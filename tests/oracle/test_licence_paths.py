@@ -41,6 +41,7 @@ NO_SQL = {
     "metric": "a pattern", "phase": "a pattern", "fail_if_output": "a pattern", "allow_exit": "numbers",
     "partition_by": "words of a fixed form with quoted names", "global_range": "literals only",
     "method_opt": "a literal", "bin_dir": "a folder",
+    "only_tables": "literals", "skip": "words of RMAN",
     "delimiter": "a character", "quote": "a character", "null": "a text in a file", "encoding": "a name of Python",
 }  # fmt: skip
 """Every other free text of an operation that Oracle has, and why it is no SQL of the user's."""
@@ -125,6 +126,22 @@ def test_sql_of_the_users_that_leads_to_a_pack_by_a_synonym_is_never_sent(way: s
         status, said = _run(standin, tmp_path, *_words(name, option, tmp_path))
         assert _sent(standin) == []
     assert status == 5 and "[TK-0303]" in said and "Oracle Diagnostics Pack" in said, said
+
+
+def test_of_several_queries_each_is_looked_at_and_the_name_of_its_file_is_not(tmp_path: Path) -> None:
+    texts = {
+        "a": "SELECT id FROM gtest",
+        "dba_hist_sysstat": "SELECT amount FROM gtest",
+        "b": "SELECT 1 x FROM loads",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.sql").write_text(text, encoding="utf-8")
+    line = ("ctas", "--table", "MADE", "--dry-run", "--query")
+    with running_standin(Scenario(views=_LOADS)) as standin:
+        status, said = _run(standin, tmp_path, *line, f"{tmp_path}/a.sql,{tmp_path}/dba_hist_sysstat.sql")
+        assert status == 0, said
+        status, said = _run(standin, tmp_path, *line, f"{tmp_path}/a.sql,{tmp_path}/b.sql")
+        assert (status, _sent(standin)) == (5, []) and "Oracle Diagnostics Pack" in said, said
 
 
 @pytest.mark.parametrize("drawn", ["column", "after"])

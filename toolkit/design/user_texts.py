@@ -22,7 +22,8 @@ def user_texts(experiment: Experiment, engine: EngineName) -> Iterator[str]:
     levels = {factor.name: factor.levels for factor in experiment.factors}
     for option in options_of(experiment.operation):
         given = experiment.options.get(option.name)
-        for value in (*(() if given is None else (given,)), *levels.get(option.name, ())):
+        # of several queries the option holds the texts, and the levels are what they are called
+        for value in levels.get(option.name, ()) if given is None else (given,):
             yield from _texts(option, value, engine)
     yield from factor_texts(experiment)
 
