@@ -11,9 +11,11 @@ import pytest
 from tests.engines.arena import Heard
 from tests.postgresql.helpers import target_of
 from tests.servers.postgresql import Server
+from tests.store.make import head
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.repair import clean
+from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, RunState
@@ -43,3 +45,45 @@ def test_clean_ends_the_idle_sessions_of_a_run_without_open_entries(
                     left.execute("SELECT 1")
             else:
                 left.execute("SELECT 1")
+
+
+@pytest.mark.parametrize(("known", "idle"), [(False, True), (True, True), (False, False)])
+def test_clean_names_a_session_that_waits_for_a_run_of_another_store(
+    postgresql_server: Server, tmp_path: Path, known: bool, idle: bool
+) -> None:
+    """Cut off before its run was stored, or its store was lost: no journal knows it, and it may hold the lock."""
+    run, target = "20260101-000000-abcd", target_of(postgresql_server)
+    with open_store(tmp_path / "store.sqlite") as store, postgresql_server.connect() as left:
+        if known:
+            store.create_run(head(run))
+        left.execute("SELECT set_config('application_name', %s, false)", [run])
+        if not idle:
+            left.autocommit = False
+            left.execute("SELECT 1")
+        report = clean(target, run=None, store=store, events=Heard())
+        left.execute("SELECT 1")
+        said = [sentence for sentence in report.others.at_work if run in sentence]
+        pid = left.info.backend_pid
+    assert report.left == report.others.left == ()
+    if known or not idle:
+        assert said == []
+        return
+    (sentence,) = said
+    assert f"pid {pid}" in sentence and "is not in this store" in sentence
+    assert f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = {pid} " in sentence
+
+
+def test_the_refusal_for_a_run_of_another_store_says_how_to_end_one_that_is_gone(
+    postgresql_server: Server, postgresql_schema: str, tmp_path: Path
+) -> None:
+    options = {"table": f"{postgresql_schema}.t"}
+    gather = Experiment(postgresql_server.url, "stats-gather", options, (Factor("degree", (1,)),), Mode.JOB)
+    with open_store(tmp_path / "store.sqlite") as store, postgresql_server.connect() as left:
+        left.execute(f'CREATE TABLE "{postgresql_schema}".t AS SELECT 1 AS id'.encode())
+        left.execute("SELECT set_config('application_name', '20260101-000000-abcd', false)")
+        left.execute("SELECT pg_advisory_lock(1684169835, 1)")
+        with pytest.raises(ToolkitError) as caught:
+            start(gather, target_of(postgresql_server), store=store, approvals=Approvals(not_production=True),
+                  events=Heard())  # fmt: skip
+    assert caught.value.code == "TK-0302"
+    assert "`dbatk clean` names the session" in str(caught.value.hint)

@@ -212,6 +212,17 @@ def test_a_service_file_leads_no_program_to_another_server_than_the_sessions(
     ]
 
 
+def test_a_session_whose_network_was_cut_is_ended_by_the_server(session: Connection) -> None:
+    """It waits for us and sends nothing: only TCP can find out that nobody is there any more."""
+    rows = session.execute(
+        "SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp%' AND inet_server_addr() IS NOT NULL"
+    ).rows
+    assert {row["name"]: row["setting"] for row in rows} == {
+        "tcp_keepalives_idle": "60", "tcp_keepalives_interval": "15", "tcp_keepalives_count": "4",
+        "tcp_user_timeout": "120000",
+    }  # fmt: skip
+
+
 def test_a_read_only_session_changes_nothing(target: PostgresqlTarget) -> None:
     session = target.connect(Role.CONTROL, TAG, read_only=True)
     with pytest.raises(DatabaseError) as caught:

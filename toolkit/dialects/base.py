@@ -95,6 +95,10 @@ class Server(Protocol):
         """List all sessions (`session_id`, `asks`: `yes` for one's own); None where some may be hidden."""
         ...
 
+    def sessions_waiting(self) -> Call | None:
+        """List sessions of runs that wait for their client: `run`, `session_id`, `waited_seconds`, `kill_text`."""
+        ...
+
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         """Say how changes of the control session wait for locks, by the options `lock_wait` and `lock_tries`."""
         ...

@@ -180,6 +180,9 @@ class Quiet:
     def sessions_there(self) -> Call | None:
         return None
 
+    def sessions_waiting(self) -> Call | None:
+        return None
+
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:
         return LockWaits()
 

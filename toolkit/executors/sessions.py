@@ -108,7 +108,8 @@ class Sessions:
             if run
             else "another session holds the lock of this database and does not show itself",
             code="TK-0302",
-            hint="wait for it to end; one results store for all who work on a database says more",
+            hint="wait for it to end; if its process is gone, `dbatk clean` names the session and what ends it; "
+            "one results store for all who work on a database says more",
         )
 
     def _try_to_claim(self, session: Connection) -> Row | None:

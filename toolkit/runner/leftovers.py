@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -25,6 +25,7 @@ from toolkit.runner.context import RunContext
 from toolkit.runner.ownership import creates, find, name_of, named, ref_of
 from toolkit.store import Store
 from toolkit.targets.base import Target
+from toolkit.units import seconds
 
 # -- sessions and programs ----------------------------------------------------------------------------------------
 STILL_ACTIVE = "TK-0308"
@@ -183,7 +184,7 @@ _GENERATED = re.compile(r"DBATK_(\d{12}[0-9A-F]{4})_S?\d+(?:[A-Z]\d*)?", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Sentences on scratch objects of runs that are in no journal here."""
+    """Sentences on scratch objects and sessions of runs that are in no journal here."""
 
     left: tuple[str, ...] = ()
     at_work: tuple[str, ...] = ()
@@ -210,7 +211,7 @@ def of_other_stores(target: Target, dialect: Dialect, store: Store) -> Others:
 
 
 def _unknown(target: Target, dialect: Dialect, is_known: Callable[[str], bool]) -> Others:
-    """Name scratch objects of runs that a store does not know; a run with sessions is at work.
+    """Name scratch objects of runs that a store does not know, and sessions, whose process may be gone or not.
 
     Args:
         target: where to look.
@@ -231,16 +232,27 @@ def _unknown(target: Target, dialect: Dialect, is_known: Callable[[str], bool]) 
                 at_work.append(f"run {run} of another store is at work: {', '.join(map(name_of, refs))}")
                 continue
             for ref in refs:
-                drops = " ".join(
-                    f"{step_of(dialect, call).text}{dialect.terminator}" for call in dialect.drop(ref)
-                )
+                drops = " ".join(step_of(dialect, call).text + dialect.terminator for call in dialect.drop(ref))
                 left.append(
                     f"{name_of(ref)} is of run {run}, which is not in this store and has no session that is seen: "
                     f"clean it with its store; if that is lost, run: {drops}"
                 )
+        at_work += _waiting(sessions, dialect, is_known)
     finally:
         sessions.close()
     return Others(tuple(left), tuple(at_work))
+
+
+def _waiting(sessions: Sessions, dialect: Dialect, is_known: Callable[[str], bool]) -> Iterator[str]:
+    """Name the sessions of unknown runs that wait for their client."""
+    call = dialect.sessions_waiting()
+    for row in () if call is None else sessions.run(step_of(dialect, call)).rows:
+        if not is_known(str(row["run"])):
+            yield (
+                f"pid {row['session_id']} has waited {seconds(float(row['waited_seconds'] or 0))} for run "
+                f"{row['run']}, which is not in this store; if the process of that run is gone, run: "
+                f"{row['kill_text']}{dialect.terminator}"
+            )
 
 
 def _generated(sessions: Sessions, dialect: Dialect) -> dict[str, list[ObjectRef]]:

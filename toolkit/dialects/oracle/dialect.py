@@ -232,6 +232,9 @@ class OracleDialect:
     def sessions_there(self) -> None:
         return None
 
+    def sessions_waiting(self) -> None:
+        return None
+
     def sessions_everywhere(self, run: str) -> Call | None:
         return Call("sessions_everywhere", file=True, binds={"run": run})
 

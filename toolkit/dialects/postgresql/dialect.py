@@ -83,6 +83,9 @@ class PostgresqlDialect(Quiet):
     def sessions_there(self) -> Call | None:
         return Call("sessions_there", file=True)
 
+    def sessions_waiting(self) -> Call | None:
+        return Call("sessions_waiting", file=True)
+
     def claim(self) -> Call | None:
         return Call("claim", file=True)
 
