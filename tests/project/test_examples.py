@@ -17,6 +17,7 @@ from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import script
 from toolkit.app.targets import find_target
 from toolkit.design.file import dump_experiment, load_experiment, parse_experiment
+from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
 from toolkit.model.words import Mode
 from toolkit.store import open_store
@@ -33,8 +34,16 @@ ENGINES = {
     "mix-20-test": ("host", "6.1"),
     "mix-30-test": ("host", "6.1"),
     "oracle-stats": ("oracle", "19-ee"),
+    "read-ahead": ("host", "6.1"),
+    "duckdb-memory-limit": ("duckdb", "2.0"),
+    "pg-work-mem-degree": ("postgresql", "17"),
+    "pg-shared-buffers": ("postgresql", "17"),
     "pg-eight-files": ("postgresql", "17"),
 }
+
+
+OF_SETTINGS = ("duckdb-memory-limit", "pg-shared-buffers", "pg-work-mem-degree")
+"""Examples whose script needs the catalogue of a database, which says what a setting is and takes."""
 
 
 def test_every_example_is_known_here() -> None:
@@ -55,7 +64,34 @@ def test_an_example_says_how_it_is_run(path: Path) -> None:
     assert f"dbatk run examples/{path.name}" in opening
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", OF_SETTINGS)
+def test_an_example_of_settings_says_that_it_needs_the_catalogue(name: str) -> None:
+    engine, release = ENGINES[name]
+    with pytest.raises(ToolkitError, match="setting_catalogue") as refused:
+        script(load_experiment(ROOT / f"examples/{name}.toml"), None, engine=engine, assume=release)
+    assert refused.value.code == "TK-0112"
+
+
+def test_the_example_of_a_setting_of_duckdb_runs_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "examples/duckdb-memory-limit.toml"
+    (made,) = re.findall(r'^#   duckdb sort.duckdb "(.+)"$', path.read_text(encoding="utf-8"), re.MULTILINE)
+    with duckdb.connect("sort.duckdb") as connection:
+        connection.execute(made.replace("3000000", "3000"))
+    experiment = replace(load_experiment(path), repeat=1, warmup=0)
+    with open_store(tmp_path / "store.sqlite") as store:
+        run = start(
+            experiment, find_target(experiment.target).target, store=store, approvals=Approvals(), events=Heard()
+        )
+        trials = store.load_run(run).trials
+    assert {trial.cell["memory_limit"] for trial in trials if trial.elapsed_seconds} == {"128MB", "256MB", "4GB"}
+
+
+@pytest.mark.parametrize(
+    "path", [one for one in EXAMPLES if one.stem not in OF_SETTINGS], ids=lambda path: path.stem
+)
 def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
     engine, release = ENGINES[path.stem]
     experiment = load_experiment(path)
