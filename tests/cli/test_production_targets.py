@@ -76,6 +76,15 @@ def test_an_approved_plan_needs_no_consent_for_the_targets_it_names(
     assert (answer.status, set(states(answer.out).values())) == (0, {"done"}), answer.out + answer.err
 
 
+def test_what_an_approval_allows_is_said_where_it_would_be_refused_without_it(dbatk: Dbatk, shops: str) -> None:
+    allowed = "its approval allows it: add --approved-only"
+    assert allowed not in " ".join(dbatk("plan", shops).out.split())
+    assert dbatk("plan", "approve", shops, *BOTH).status == 0
+    told = " ".join(dbatk("plan", shops).out.split())
+    assert told.count(allowed) == 2, told
+    assert "refused" not in dbatk("plan", shops, "--approved-only").out
+
+
 def test_an_approval_is_no_consent_to_a_run_that_is_not_held_against_it(dbatk: Dbatk, shops: str) -> None:
     assert dbatk("plan", "approve", shops, *BOTH).status == 0
     answer = dbatk("run", shops, "--json")

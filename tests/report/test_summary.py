@@ -59,6 +59,12 @@ def test_a_job_names_the_items_that_did_not_end_ok_and_counts_the_rest() -> None
     assert not any("ix_good" in line or "ix_10" in line for line in lines)
 
 
+def test_an_error_of_the_only_item_of_a_job_is_said_once() -> None:
+    item = ItemRecord("main.t", Outcome.FAILED, reason="ORA-01652")
+    text = summary_text(job(item, outcome=Outcome.FAILED, reason="ORA-01652"))
+    assert text.count("ORA-01652") == 1 and "- main.t: failed" in text.splitlines()
+
+
 def test_a_job_without_an_execution_says_that() -> None:
     assert "nothing was executed" in summary_text(run_of([], mode=Mode.JOB))
 

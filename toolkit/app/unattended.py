@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from toolkit.model.address import Address
 
 
 def refusals(
-    plan: Path, targets: Iterable[tuple[str, Address]], approvals: Approvals, *, approved_only: bool
+    plan: Path, targets: Sequence[tuple[str, Address]], approvals: Approvals, *, approved_only: bool
 ) -> dict[str, ToolkitError]:
     """Return, by target, why work of a plan would be refused there.
 
@@ -38,7 +38,21 @@ def refusals(
             named = (*approval.approved.databases, *names_consented(approval.approved.values))
             approvals = replace(approvals, approval=approval.hash, approved_for=named)
     found = ((name, _refused(address, policy, approvals)) for name, address, policy in known)
-    return {name: error for name, error in found if error is not None}
+    refused = {name: error for name, error in found if error is not None}
+    if refused and not approved_only:
+        for name in refused.keys() - _refused_when_approved(plan, targets, approvals):
+            refused[name].hint += "; its approval allows it: add --approved-only"
+    return refused
+
+
+def _refused_when_approved(
+    plan: Path, targets: Sequence[tuple[str, Address]], approvals: Approvals
+) -> frozenset[str]:
+    """Return the targets that would be refused with `--approved-only`, too: all where nothing is approved."""
+    try:
+        return frozenset(refusals(plan, targets, approvals, approved_only=True))
+    except ToolkitError:  # of an approval that cannot be read only whoever asks for it is told
+        return frozenset(name for name, _ in targets)
 
 
 def _refused(address: Address, policy: TargetPolicy, approvals: Approvals) -> ToolkitError | None:

@@ -17,6 +17,7 @@ from toolkit.cli.notices import notify_group, tell_died
 from toolkit.cli.output import out, out_json, out_table, say
 from toolkit.cli.parameters import (
     APPROVALS,
+    APPROVED_ONLY,
     OTHER_TARGET,
     OUTPUT,
     Arguments,
@@ -63,7 +64,7 @@ def add_plan(app: typer.Typer) -> None:
         "`dbatk notify` are short for `dbatk plan schedule` and `dbatk plan notify`.",
         _PlanGroup,
     )
-    showing = [_FILE, OTHER_TARGET, *APPROVALS, *OUTPUT]
+    showing = [_FILE, OTHER_TARGET, APPROVED_ONLY, *APPROVALS, *OUTPUT]
     add_command(
         group, "show", _show, showing, "Show what an experiment or plan file would do, without changing anything."
     )
@@ -119,7 +120,10 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
         targets = plan_targets_of(plan, store, approvals, prompt=password_prompt())
         addresses = [(each.name, parse_url(each.resolved.target.display)) for each in targets]
         refused = refusals(
-            Path(arguments.required("file")), addresses, approvals, approved_only=plan.approved_only
+            Path(arguments.required("file")),
+            addresses,
+            approvals,
+            approved_only=plan.approved_only or arguments.flag("approved_only"),
         )
         outlook, guards = full_outlook(plan, targets, store, refused)
     if arguments.flag("json"):
@@ -152,6 +156,12 @@ def _show_experiment(arguments: Arguments) -> int:
     from toolkit.cli.launch import reach
     from toolkit.store import open_store
 
+    if arguments.flag("approved_only"):
+        raise ToolkitError(
+            "`--approved-only` shows what a plan would be refused",
+            code="TK-0107",
+            hint="of an experiment `dbatk run FILE --approved-only` says what differs, and runs nothing that does",
+        )
     experiment = read_experiment(arguments)
     resolved = reach(experiment.target)
     try:

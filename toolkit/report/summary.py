@@ -101,7 +101,8 @@ def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:
     yield from bullets(map(clean, restored(trial)))
     bad = [item for item in trial.items if item.outcome is not Outcome.OK]
     for item in bad[:_MOST_ITEMS]:
-        yield from wrapped(clean(f"{item.label}: {item.outcome}{f', {item.reason}' if item.reason else ''}"), "- ")
+        why = f", {item.reason}" if item.reason and item.reason != trial.reason else ""  # said once
+        yield from wrapped(clean(f"{item.label}: {item.outcome}{why}"), "- ")
     if len(bad) > _MOST_ITEMS:
         yield f"- and {count(len(bad) - _MOST_ITEMS)} more items not ok, see the report"
 
