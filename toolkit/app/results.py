@@ -199,7 +199,9 @@ def compare_named(
     if (first.run.head.run, cell_a) == (second.run.head.run, cell_b):
         what = f"run `{first.run.head.run}`" + (f", configuration `{cell_a}`" if cell_a else "")
         before = (
-            f"the run before it is `{a.partition('/')[0]}~1`; " if store.of_one_name(a.partition("/")[0]) else ""
+            f"the run before it is `{a.partition('/')[0]}~1`; "
+            if len(store.of_one_name(a.partition("/")[0])) > 1
+            else ""
         )
         raise ToolkitError(
             f"`{a}` and `{b}` are the same: {what}",

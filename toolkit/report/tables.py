@@ -108,7 +108,9 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Collection[C
         values = [judged.spell(summary.median), spread(summary, judged)]
         remark = _remark(summary, rival, recommended, judged.best_median, "recommended")
         rows.append([*_levels(summary.cell, names), *values, *speed, count(summary.n), remark])
-    return table("Cells", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended))
+    return table(
+        "Configurations", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended)
+    )
 
 
 _WIDEST_LEVELS = 24
@@ -131,7 +133,7 @@ def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Collec
         values = [judged.spell(summary.median), spread(summary, judged)]
         remark = _remark(summary, rival, recommended, judged.best_median, "use")
         rows.append([*level, *values, *speed, count(summary.n), remark])
-    return table("Cells", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
+    return table("Configurations", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
 
 
 def _with_speed(found: RunAnalysis) -> bool:
