@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import gzip
 import io
 import quopri
@@ -147,6 +148,43 @@ def copied(page: str, between: str = "\t", *, empty: bool = True) -> str:
     )  # fmt: skip
 
 
+class _Cells(_Window):
+    """Keeps empty cells at the begin of a row, as a program that reads the page does."""
+
+    def _end_row(self) -> None:
+        self._end_cell()
+        row, self._row = self._row, None
+        if row:
+            self.lines.append(row)
+
+
+def cells_of(page: str) -> list[str | list[str]]:
+    window = _Cells()
+    window.feed(page)
+    window.close()
+    return window.lines
+
+
+def as_markdown(page: str) -> str:
+    """Return a page as programs of notes write it: bars between cells, a ruler below the first row of a table."""
+    lines: list[str] = []
+    above: str | list[str] = ""
+    for line in cells_of(page):
+        lines.append(line if isinstance(line, str) else "| ".join(line) + "  ")
+        if isinstance(line, list) and isinstance(above, str):
+            lines.append("|".join(["---"] * len(line)) + "  ")
+        above = line
+    return "\n".join(lines)
+
+
+def as_csv(page: str, between: str) -> str:
+    file = io.StringIO()
+    csv.writer(file, delimiter=between).writerows(
+        [line] if isinstance(line, str) else line for line in cells_of(page)
+    )
+    return file.getvalue()
+
+
 SAME: dict[str, Callable[[str], bytes]] = {
     "quoted": lambda text: quoted(text).encode(),
     "quoted twice": lambda text: quoted(quoted(text)).encode(),
@@ -175,6 +213,9 @@ LESS: dict[str, Callable[[str], bytes]] = {
     "copied with blanks": lambda text: copied(text, "   ").encode(),
     "copied with blanks, nothing for empty cells": lambda text: copied(text, "   ", empty=False).encode(),
     "copied with one blank": lambda text: copied(text, " ", empty=False).encode(),
+    "in a note in Markdown": lambda text: as_markdown(text).encode(),
+    "out of a spreadsheet, with commas": lambda text: as_csv(text, ",").encode(),
+    "out of a spreadsheet, with semicolons": lambda text: as_csv(text, ";").encode(),
     "wrapped at 76": lambda text: folded(text, 76).encode(),
     "wrapped at 60": lambda text: folded(text, 60).encode(),
     "wrapped as a quotation": lambda text: folded(quoted(text), 78).encode(),

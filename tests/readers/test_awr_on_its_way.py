@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.readers.awr_samples import STATSPACK, TEXT, html
-from tests.readers.mangling import LESS, SAME, copied, mailed, zipped
+from tests.readers.mangling import LESS, SAME, as_csv, as_markdown, copied, mailed, zipped
 from tests.tiers import examples, thinned
 from toolkit.errors import ToolkitError
 from toolkit.readers.awr.pasted import read_pasted
@@ -96,7 +96,7 @@ def test_what_a_mail_does_to_a_report_is_undone(sample: str, way: str) -> None:
 @pytest.mark.parametrize("way", LESS)
 def test_what_cannot_be_undone_is_said(way: str) -> None:
     check_not_another(html(), way)
-    if not way.startswith("copied"):
+    if not way.startswith(("copied", "in a note", "out of")):
         check_not_another(TEXT, way)
 
 
@@ -111,7 +111,7 @@ def test_a_real_report_that_was_sent_says_the_same(file: Path, way: str) -> None
 @pytest.mark.parametrize("way", LESS)
 @pytest.mark.parametrize("file", thinned(REAL, 8), ids=lambda file: file.name[:24])
 def test_a_real_report_that_was_mangled_says_nothing_else(file: Path, way: str) -> None:
-    if way.startswith("copied") and file.suffix == ".lst":
+    if way.startswith(("copied", "in a note", "out of")) and file.suffix == ".lst":
         return
     check_not_another(text_of(file.read_bytes()), way)
 
@@ -127,6 +127,39 @@ def test_a_copied_page_is_read_by_its_tabs() -> None:
     assert isinstance(events, list)
     assert [event["waits"] for event in events] == [57000, None, 3]
     assert report.faults == []
+
+
+@pytest.mark.parametrize("text", [
+    as_markdown(html()), as_csv(html(), ","), as_csv(html(), ";"),
+    "\n".join(f"{line};;;;;;;;" for line in as_csv(html(), ";").replace('""', "").splitlines()),
+])  # fmt: skip
+def test_a_page_in_a_note_or_a_spreadsheet_is_read_by_its_cells(text: str) -> None:
+    report = read_report(text.encode(), "r")
+    events = report.sections["top_events"]
+    assert isinstance(events, list)
+    assert (report.facts["db_name"], report.facts["begin_snap_id"]) == ("ACME", 7)
+    assert [event["waits"] for event in events] == [57000, None, 3]
+    assert report.faults == []
+
+
+@pytest.mark.parametrize(("member", "told"), [
+    ("xl/workbook.xml", "an Excel workbook"), ("word/document.xml", "a Word document"),
+    ("content.xml", "an OpenDocument file"),
+])  # fmt: skip
+def test_a_document_of_an_office_program_is_named_not_its_members(member: str, told: str) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>" * 50)
+        archive.writestr(member, "WORKLOAD REPOSITORY report for " * 20)
+    with pytest.raises(ToolkitError, match=told) as caught:
+        read_reports(file.getvalue(), "r.xlsx")
+    assert "copied into it" in (caught.value.hint or "")
+
+
+def test_a_printed_report_is_to_be_replaced_not_unpacked() -> None:
+    with pytest.raises(ToolkitError, match="it is a PDF") as caught:
+        read_report(b"%PDF-1.7\n" + b"stream " * 50, "r.pdf")
+    assert caught.value.hint == "give the file that was printed"
 
 
 def test_headings_of_a_copied_list_may_begin_with_a_number() -> None:
@@ -172,6 +205,9 @@ def test_a_zip_that_unpacks_to_more_than_200_mb_is_refused() -> None:
 @pytest.mark.parametrize(("head", "told"), [
     ("~~BEGIN-OS-INFORMATION~~\nSTAT_NAME  STAT_VALUE\n", "an extract of AWR-Miner"),
     ("SQL Monitoring Report\n\nSQL Text\n------\nselect 1\n", "a SQL Monitor report"),
+    ("<?xml version='1.0'?>\n<sql_monitor_report version='4.0'>\n", "a SQL Monitor report"),
+    ("Recovery Manager: Release 19.0.0.0.0 - Production\n", "the output of RMAN"),
+    ("allocated channel: c1\nchannel c1: SID=7 device type=DISK\n", "the output of RMAN"),
     ("TKPROF: Release 19.0.0.0.0 - Development\n", "the output of tkprof"),
     ("STATSPACK SQL report for Old Hash Value: 1 Module:\n", "of a single statement"),
     ("          ADDM Report for Analysis 'X'\n", "an ADDM report"),

@@ -25,7 +25,10 @@ from toolkit.readers.texts import UnreadableError
 from toolkit.units import counted, number, percent
 
 CODE = "TK-0116"
-_OTHERS = "a folder of pg_basebackup is checked by `pg_verifybackup DIR`, pgBackRest by its `info`"
+_OTHERS = (
+    "a folder of pg_basebackup is checked by `pg_verifybackup DIR`, pgBackRest by its `info`; an AWR report is "
+    "read by `dbatk awr show`"
+)
 _HINT = f"give the log written by RMAN (`rman ... log FILE`, or its output saved to a file); {_OTHERS}"
 _EXIT = {
     LogOutcome.COMPLETED: ExitCode.DONE,

@@ -57,8 +57,12 @@ def text_of(raw: bytes) -> str:
     """
     if len(raw) < _SHORTEST:
         raise UnreadableError("it is empty" if not raw.strip() else f"it has only {len(raw)} bytes")
-    if raw[:4] in {b"Rar!", b"7z\xbc\xaf", b"%PDF"}:
-        raise UnreadableError("it is an archive or a PDF", "unpack it, and give the file in it")
+    if raw[:4] in {b"Rar!", b"7z\xbc\xaf"}:
+        raise UnreadableError("it is an archive", "unpack it, and give the file in it")
+    if raw.startswith(b"%PDF"):
+        raise UnreadableError(
+            "it is a PDF, in which the cells of tables are lost", "give the file that was printed"
+        )
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
             return raw[len(mark) :].decode(encoding, "replace")

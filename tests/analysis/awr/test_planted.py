@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -156,3 +156,18 @@ def test_noise_alone_has_no_cause_of_weight() -> None:
     for file in (OLTP, BATCH, OLD, CLUSTER):
         diff = compared(Case(file, Plan(victims=False), "", ""), 5)
         assert all(abs(one.impact) < 0.1 * (diff.db_time.before.rate or 0) for one in diff.causes), file
+
+
+def test_reads_past_the_buffer_cache_are_not_laid_to_it() -> None:
+    case = CASES["the buffer cache is a quarter"]
+    text = (REALDATA / case.file).read_text(encoding="utf-8", errors="replace")
+    before, after = (
+        interval_of(read_report(one.encode(), "report").document())
+        for one in (text, plant(text, case.plan, seed=1))
+    )
+    told = next(one for one in compare_intervals(before, after).causes if one.kind == "cache")
+    assert {one.key for one in told.evidence} >= {"cached_reads", "Buffer Hit"}
+    more = after.counters["physical reads"] - before.counters["physical reads"]
+    direct = before.counters["physical reads direct"] + more
+    past = replace(after, counters={**after.counters, "physical reads direct": direct})
+    assert not [one for one in compare_intervals(before, past).causes if one.kind == "cache"]

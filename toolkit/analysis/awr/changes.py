@@ -89,6 +89,18 @@ def rates(before: Interval, after: Interval, name: str) -> Change:
     return Change(name, *(Amount(side.load.get(name), None, 1.0) for side in (before, after)))
 
 
+def cached_reads(before: Interval, after: Interval) -> Change:
+    """Return the change of reads into the buffer cache: those past it are not for its size to answer."""
+    reads = rates(before, after, "physical_reads")
+    into = []
+    for side, one in ((before, reads.before), (after, reads.after)):
+        direct, elapsed = side.counters.get("physical reads direct"), side.origin.elapsed_seconds
+        if one.rate is None or direct is None or not elapsed:
+            return reads
+        into.append(Amount(max(one.rate - direct / elapsed, 0.0), None, 1.0))
+    return Change("cached_reads", *into)
+
+
 def matched(
     before: Interval,
     after: Interval,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
+from toolkit.analysis.awr.changes import Amount, Change, amount, cached_reads, matched, rates
 from toolkit.model.interval import Interval, Wait
 
 
@@ -362,7 +362,7 @@ def _largest(events: dict[str, Split], by: Callable[[Split], float] = lambda one
 
 def _cache(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     """Say that more is read from disk for the same logical reads: the buffer cache holds less of it."""
-    physical, logical = ground.rates("physical_reads"), ground.rates("logical_reads")
+    physical, logical = cached_reads(*ground.sides), ground.rates("logical_reads")
     if (
         physical.ratio is None
         or logical.ratio is None

@@ -33,9 +33,9 @@ def worth_telling(causes: Sequence[Cause], diff: IntervalDiff) -> list[Cause]:
 _SECTIONS = {
     "latency": "wait events", "waits": "wait events", "hard parse elapsed time": "time model",
     "Buffer Cache": "cache sizes", "Buffer Hit": "instance efficiency", "host_cpu": "host CPU", "cpus": "header",
-    "unaccounted": "DB time less CPU and waits", "DB CPU": "time model", "on CPU": "sampled sessions",
-    "executions": "SQL lists", "elapsed_s": "SQL lists", "cpu_s": "SQL lists", "gets": "SQL lists",
-    "reads": "SQL lists", "temp_blocks": "SQL lists",
+    "cached_reads": "instance activity", "unaccounted": "DB time less CPU and waits", "DB CPU": "time model",
+    "on CPU": "sampled sessions", "executions": "SQL lists", "elapsed_s": "SQL lists", "cpu_s": "SQL lists",
+    "gets": "SQL lists", "reads": "SQL lists", "temp_blocks": "SQL lists",
 }  # fmt: skip
 """Where a number of the evidence stands; what is not named here is a rate of the load profile or an event."""
 _NAMES = {
@@ -43,7 +43,7 @@ _NAMES = {
     "waits": "waits per second", "executions": "executions per second", "gets": "logical reads per second",
     "reads": "physical reads per second", "temp_blocks": "temporary blocks per second", "host_cpu": "busy",
     "cpus": "CPUs", "redo_size_bytes": "redo", "temp_io_bytes": "temporary I/O", "db_time_s": "DB time",
-    "db_cpu_s": "DB CPU",
+    "db_cpu_s": "DB CPU", "cached_reads": "reads less direct ones",
 }  # fmt: skip
 """How a number of the evidence is called; what is not named here is called as the report does."""
 _UNITS: dict[str, Callable[[float | None], str]] = {
@@ -341,7 +341,8 @@ def _temp(cause: Cause) -> str:
 
 
 def _cache(cause: Cause) -> str:
-    cached, hit, reads = (_get(cause, name) for name in ("Buffer Cache", "Buffer Hit", "physical_reads"))
+    cached, hit, into = (_get(cause, name) for name in ("Buffer Cache", "Buffer Hit", "cached_reads"))
+    reads = into or _get(cause, "physical_reads")
     lead = Lead(reads, "the buffer cache satisfies fewer reads", "the buffer cache satisfies more reads")
     words = head(
         cause.impact > 0,
@@ -350,7 +351,7 @@ def _cache(cause: Cause) -> str:
     )
     return joined(
         words, shift(cached, "its size", byte_size), shift(hit, "hit ratio", hundredths),
-        shift(reads, "physical reads per second"),
+        shift(reads, "blocks read into it per second" if into else "physical reads per second"),
         shift(_get(cause, "logical_reads"), "logical reads per second"),
     )  # fmt: skip
 

@@ -190,7 +190,7 @@ def _numbered(file: Path) -> tuple[Path, int]:
 
 def read_file(file: Path) -> bytes:
     if file.is_dir():
-        raise ToolkitError(f"`{file}` is a folder", code="TK-0113", hint="name the report files in it")
+        raise ToolkitError(f"there is no file in the folder `{file}`", code="TK-0113", hint="check the path")
     if not file.is_file():
         raise ToolkitError(f"there is no file `{file}`", code="TK-0113", hint="check the path")
     if _size(file) > _LARGEST_FILE:

@@ -26,7 +26,7 @@ _OURS = re.compile(
     r"WORKLOAD REPOSITORY (?:RAC |PDB )?report|AWR (?:RAC |PDB )?Report for|STATSPACK\b.*report", re.I
 )
 _OTHERS = tuple(
-    (re.compile(pattern, re.IGNORECASE), why, hint)
+    (re.compile(pattern, re.IGNORECASE | re.MULTILINE), why, hint)
     for pattern, why, hint in (
         (
             r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period",
@@ -50,9 +50,14 @@ _OTHERS = tuple(
         ),
         (
             r"SQL Monitoring Report|\[Real-time SQL Monitoring List"
-            r"|<title>\s*(?:SQL Monitor|SQL Details?\b|SQL Id )",
+            r"|<title>\s*(?:SQL Monitor|SQL Details?\b|SQL Id )|<sql_monitor_report\b",
             "it is a SQL Monitor report: the executions of single statements, not the counters of an interval",
             "read it as it is; for the whole database give the awrrpt.sql report of the same time",
+        ),
+        (
+            r"^Recovery Manager: Release |^RMAN-\d{5}: |^(?:channel \S+: starting|allocated channel: )",
+            "it is the output of RMAN",
+            "read it with `dbatk backup read`",
         ),
         (
             r"\bTKPROF: Release ",

@@ -9,7 +9,7 @@ from toolkit.readers.awr.decode import other_report, refused
 from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.labels import read_header
 from toolkit.readers.awr.parts import REPORT, SEARCHED
-from toolkit.readers.awr.pasted import is_pasted, mangled, read_pasted
+from toolkit.readers.awr.pasted import is_pasted, mangled, read_pasted, with_tabs
 from toolkit.readers.awr.tables import Numbers, ReportDocument
 from toolkit.readers.awr.text import read_text
 
@@ -52,6 +52,7 @@ def _document(text: str, name: str) -> ReportDocument:
             return document
         if inside := preformatted(text):
             return replace(read_text(inside), format="html")
+    text = with_tabs(text)
     if is_pasted(text):
         return read_pasted(text)
     if why := mangled(text):

@@ -6,6 +6,7 @@ that have a cell under every heading are believed.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Sequence
 
@@ -22,10 +23,40 @@ _SPACED = re.compile(r"^.*\S {2,}\S.*$", re.MULTILINE)
 _RUN_TOGETHER = re.compile(r"^[ \t]*(?:Per Second Per Transaction|DB Name DB Id\b)", re.MULTILINE)
 _BROKEN_RULER = re.compile(r"^[ \t]*-{2,}(?: +-+)+[ \t\r]*\n-+(?: +-+)*[ \t\r]*$", re.MULTILINE)
 _INDENTED, _WIDE = re.compile(r"^[ \t]+\S", re.MULTILINE), re.compile(r"\S(?:[ ]{2,}|\t)\S")
+_BARS = re.compile(r"^[ \t]*\|?(?: *:?-{3,}:? *\|)+(?: *:?-{3,}:? *)?[ \t\r]*$", re.MULTILINE)
+"""What stands below the headings of a table in Markdown."""
+_SEPARATED = re.compile(r"^\"?DB Name\"?([;,])\"?DB Id\"?\1", re.MULTILINE)
+_HEAD = 100_000
 _ROWS_ENOUGH = 5
 _LONGEST_HEADING = 160
 _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK|AWR (?:RAC )?Report for", re.IGNORECASE)
 _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
+
+
+def with_tabs(text: str) -> str:
+    """Return a text with tabs between the cells of its tables where it has bars (Markdown) or is a CSV file."""
+    if len(_BARS.findall(text, 0, _HEAD)) >= _FEWEST:
+        return "\n".join(map(_of_markdown, filter(lambda line: not _BARS.fullmatch(line), text.split("\n"))))
+    if (found := _SEPARATED.search(text, 0, _HEAD)) is None:
+        return text
+    try:
+        rows = [*csv.reader(text.splitlines(keepends=True), delimiter=found[1])]
+    except csv.Error:  # a quotation mark that is never closed
+        return text
+    lines, wide = [], 0
+    for row in rows:  # a spreadsheet gives all rows of a sheet as many cells
+        cells = "\t".join(" ".join(cell.split()) for cell in row).rstrip()
+        wide = (wide or cells.count("\t")) if cells else 0
+        lines.append(cells + "\t" * (wide - cells.count("\t")))
+    return "\n".join(lines)
+
+
+def _of_markdown(line: str) -> str:
+    line = line.strip(" \t\r")
+    if "|" not in line:
+        return re.sub(r"^(?:#+|\*) +", "", line)
+    whole = line.startswith("|") and line.endswith("|")
+    return "\t".join(cell.strip() for cell in (line[1:-1] if whole else line).split("|"))
 
 
 def is_pasted(text: str) -> bool:
@@ -109,7 +140,8 @@ class _Reader:
         whole = [row for row in table.rows if self._is_whole(row, len(table.columns))]
         if lost := len(table.rows) - len(whole):
             many = counted(lost, "row has", "rows have")
-            self.remarks.append(f"in `{self._section}` {many} no cell under each heading, and cannot be read")
+            where = f"`{self._section}`" if self._section else "a list without a name"
+            self.remarks.append(f"in {where} {many} no cell under each heading, and cannot be read")
         self.tables.append(AwrTable(table.section, table.title, table.columns, whole))
 
     def _is_whole(self, row: Sequence[str], width: int) -> bool:
