@@ -32,6 +32,7 @@ _TEXT = re.compile(r"""f?"(?:[^"\\\n]|\\.)*"|f?'(?:[^'\\\n]|\\.)*'""")
 _HINT = re.compile(r",?\s*hint=(?:'\.\.\.'|None)")
 _NOTICED = frozenset({"killed", "timeout", "segfault"})
 _PROFILE = """
+import os
 import sys
 
 from hypothesis import Phase, settings
@@ -44,12 +45,21 @@ settings.register_profile(
 settings.load_profile("mutations")
 
 
-def pytest_sessionstart():
-    # What was kept before the fork was computed without the change.
+def forget():
     for name in [name for name in sys.modules if name.startswith("toolkit.")]:
         for kept in list(vars(sys.modules[name]).values()):
             if hasattr(kept, "cache_clear"):
                 kept.cache_clear()
+
+
+def pytest_sessionstart():
+    forget()  # what was kept before the fork was computed without the change
+
+
+def pytest_runtest_setup():
+    # Which tests reach a function is noted in a first run: what one test has computed, the others reach as well.
+    if os.environ.get("MUTANT_UNDER_TEST") == "stats":
+        forget()
 """
 
 

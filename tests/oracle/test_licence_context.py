@@ -12,7 +12,7 @@ from toolkit.app.approvals import TargetPolicy as TargetStanding
 from toolkit.app.runs import licensing
 from toolkit.config.profiles import Licence
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, declarable, licences, look, look_script
-from toolkit.dialects.oracle.licences.context import LicenceContext, judge, refusals, refuse
+from toolkit.dialects.oracle.licences.context import LicenceContext, context_of, judge, refusals, refuse
 from toolkit.dialects.oracle.licences.resolution import findings, follow, own_names
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
@@ -118,6 +118,21 @@ def test_what_the_ground_does_not_carry_is_refused_with_the_reason(
 )
 def test_what_the_ground_carries_passes(text: str, context: LicenceContext) -> None:
     refuse(look(text), context)
+
+
+@pytest.mark.parametrize("assumed", [True, False])
+def test_the_context_is_what_the_catalogue_answered(assumed: bool) -> None:
+    answers: dict[str, tuple[Row, ...]] = {
+        "licences": ({"licence": "diagnostics_pack"}, {"licence": "partitioning"}),
+        "pack_access": ({"pack_access": "DIAGNOSTIC+TUNING"},),
+        "cloud_service": ({"cloud_service": "OLTP"},),
+    }
+    context = context_of(Facts("oracle", Release((19, 3), "ee"), answers, assumed=assumed))
+    assert context.declared == {"diagnostics_pack", "partitioning"}
+    assert (context.release, context.pack_access, context.asked) == ((19, 3), "DIAGNOSTIC+TUNING", not assumed)
+    assert context.autonomous is True
+    bare = context_of(Facts("oracle", Release((19, 3), "ee"), {}), frozenset({"tuning_pack"}))
+    assert (bare.declared, bare.autonomous, bare.pack_access) == ({"tuning_pack"}, False, None)
 
 
 def test_every_use_that_is_refused_is_told() -> None:
@@ -279,6 +294,8 @@ def test_comments_and_prose_of_a_script_hide_nothing_and_its_includes_are_not_re
         ("@?/rdbms/admin/awrrpt.sql", "diagnostics_pack"),
         ("@?/rdbms/admin/ashrpt", "diagnostics_pack"),
         ('  START "?/rdbms/admin/sqltrpt.sql"', "tuning_pack"),
+        ("@'?/rdbms/admin/awrrpt.sql'", "diagnostics_pack"),
+        ("@?/rdbms/admin/awrrpt.sql;", "diagnostics_pack"),
         ("EXEC dbms_workload_repository.create_snapshot", "diagnostics_pack"),
         (f"SELECT 1 FROM dual\n/\n{OLTP}\n/", "advanced_compression"),
         ("PROMPT what's new\nSELECT * FROM dba_hist_sysstat;", "diagnostics_pack"),
@@ -292,6 +309,8 @@ def test_a_script_is_read_as_its_client_reads_it(line: str, licence: str) -> Non
     ("line", "unseen"),
     [
         ("@nowhere", "`nowhere`"),
+        ('@"no where";', "the script `no where` was not read"),
+        ("@'no where'", "the script `no where` was not read"),
         ("@&file", "`&file`"),
         ("HOST rm x", "host command"),
         ("! ls", "host command"),

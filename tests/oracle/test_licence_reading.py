@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.oracle.test_licence_context import _Dictionary, _leads, _object
+from toolkit.design.lexis import tokens
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, look
 from toolkit.dialects.oracle.licences.context import LicenceContext, refusals
 from toolkit.dialects.oracle.licences.folding import fold
+from toolkit.dialects.oracle.licences.reading import read
 from toolkit.dialects.oracle.licences.resolution import follow
 from toolkit.model.values import Row
 
@@ -58,6 +60,17 @@ def test_a_function_counts_in_its_own_package_only(package: str, name: str, valu
 def test_a_value_is_as_long_as_allowed_and_no_longer() -> None:
     assert fold("", "UPPER", ["a" * 30], 30) == "A" * 30
     assert fold("", "UPPER", ["a" * 31], 30) is None
+
+
+def test_bytes_that_are_no_text_are_read_as_far_as_they_are() -> None:
+    assert fold("UTL_RAW", "CAST_TO_VARCHAR2", ["FF41"], 30) == "\ufffdA"
+    assert fold("UTL_RAW", "CAST_TO_VARCHAR2", ["no hex"], 30) is None
+
+
+def test_what_is_put_together_uses_up_what_may_be() -> None:
+    found = read(list(tokens("SELECT UPPER('abcdef'), ('xyz'), LOWER(a) FROM t")), 100)
+    assert found.budget == 100 - len("abcdef") - len("xyz")
+    assert read(list(tokens("SELECT UPPER('abcdef') FROM t")), 3).budget == 3  # too long: it is not put together
 
 
 def licences_of(text: str) -> set[str]:
