@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
-from toolkit.design.mix import mix_of
 from toolkit.model.mix import RanJob, StartedJob, jobs_of, longest_chain, waited_for, waited_for_a_turn
+from toolkit.model.operations import options_of
+from toolkit.model.options import OptionKind
 from toolkit.model.records import PROGRAMS, ItemRecord, RunRecord, TrialRecord
 from toolkit.model.steps import added
 from toolkit.model.values import Scalar
@@ -66,6 +67,10 @@ class JobGroup:
 def mix_trial(run: RunRecord) -> MixTrial | None:
     """Return the jobs of the last trial that counts; None for another operation."""
     experiment = run.head.experiment
+    if not any(one.kind is OptionKind.JOBS for one in options_of(experiment.operation)):
+        return None
+    from toolkit.design.mix import mix_of  # which reads experiments and plans
+
     mix = mix_of(experiment.operation, experiment.options)
     trials = [trial for trial in run.trials if trial.items and not trial.warmup]
     if mix is None or not trials:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup, escape
 
 from toolkit import resources
-from toolkit.analysis.compare import Comparison
 from toolkit.model.records import RunRecord
 from toolkit.report import chart
-from toolkit.report.comparison_view import comparison_view
 from toolkit.report.safe import clean
-from toolkit.report.view import RunView, place_of
+
+if TYPE_CHECKING:
+    from toolkit.analysis.compare import Comparison
+    from toolkit.report.view import RunView
 
 _CODE = re.compile(r"`([^`]+)`")
 _DATE = re.compile(r"(\b\d{4}-\d\d-\d\d\b)")
@@ -35,6 +37,9 @@ def page_of_views(
         runs: the records of the views.
         home: the address of the page that lists this one, if there is one.
     """
+    from toolkit.report.comparison_view import comparison_view  # what other pages do without
+    from toolkit.report.view import place_of
+
     compared = [comparison_view(comparison) for comparison in comparisons]
     titles = [*(view.title for view in views), *(view.title for view in compared)]
     places = {place_of(run.head.experiment.target) for run in runs}

@@ -12,7 +12,6 @@ from toolkit.model.plan import StepState
 from toolkit.model.words import status
 from toolkit.report.backup_charts import lanes_chart
 from toolkit.report.chart import Chart
-from toolkit.report.html import render_page
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
 from toolkit.terminal import line_width
@@ -42,6 +41,8 @@ class RunReportView:
 
 def run_report_page(report: RunReport) -> str:
     """Return the report as one self-contained page."""
+    from toolkit.report.html import render_page  # the text does without
+
     view = _view(report)
     return render_page("report/run_report.html.j2", title=view.title, view=view)
 
