@@ -28,6 +28,22 @@ def test_a_measurement_shows_its_cells_what_to_use_and_what_speaks_against_it() 
     assert "! 1 trial was disturbed by other load and not counted" in lines
 
 
+@pytest.mark.parametrize("downgraded", [True, False])
+def test_no_configuration_is_called_the_lowest_while_a_lower_one_was_only_downgraded(downgraded: bool) -> None:
+    run = sweep({1: [1.42, 1.41, 1.44], 2: [1.43, 1.45, 1.42], 4: [1.31, 1.50, 1.29]})
+    if downgraded:
+        trials = tuple(
+            replace(one, outcome=Outcome.DOWNGRADED, granted_degree=2)
+            if one.cell == cell(degree=4) and one.repeat == 3 else one
+            for one in run.trials
+        )  # fmt: skip
+        run = replace(run, trials=trials)
+    said = " ".join(summary_text(run).split())
+    assert ("lowest median of those not downgraded" in said) is downgraded
+    assert ("`degree=1` had the lowest median of those not downgraded, 1.42 s" in said) is downgraded
+    assert ("`degree=4` had the lowest median, 1.31 s" in said) is not downgraded
+
+
 def test_more_doubts_than_one_reads_are_counted() -> None:
     run = replace(measured(), warnings=tuple(f"warning {number}" for number in range(9)))
     assert summary_text(run).splitlines()[-1] == "! and 9 more, see the report"

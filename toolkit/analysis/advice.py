@@ -132,7 +132,7 @@ def _alone(found: RunAnalysis, cell: Cell) -> str:
 
 
 def _lowest(found: RunAnalysis, best: Cell) -> str:
-    return f"{named(best)} had the {found.judged.best_median}, {spelled_median(found, best)}, possibly by chance"
+    return f"{named(best)} had the {found.in_front(best)}, {spelled_median(found, best)}, possibly by chance"
 
 
 def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:

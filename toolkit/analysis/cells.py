@@ -70,6 +70,12 @@ class RunAnalysis:
         """Return a number that is the lower the better the median of a measured cell is."""
         return self.judged.rank(median(self.by_cell[cell].values))
 
+    def in_front(self, cell: Cell) -> str:
+        """Name what is best of a configuration: a downgraded one may have a better median, and is passed over."""
+        ranks = (self.rank(summary.cell) for summary in self.cells if summary.n)
+        better = any(rank < self.rank(cell) for rank in ranks)
+        return f"{self.judged.best_median}{' of those not downgraded' if better else ''}"
+
 
 def cells(run: RunRecord) -> tuple[CellSummary, ...]:
     """Summarise the cells of a run, in the order of the factors' levels."""

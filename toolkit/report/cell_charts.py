@@ -131,7 +131,7 @@ def _told(found: RunAnalysis, summary: CellSummary, best: Cell, recommended: Col
     if summary.cell in recommended:
         return "recommended"
     if summary.cell == best:
-        return found.judged.best_median
+        return found.in_front(best)
     return found.judged.bad if shown_worse(found.ratio(summary.cell, best)[1]) else MISSING
 
 

@@ -106,7 +106,7 @@ def cells_table(found: RunAnalysis, best: Cell | None, recommended: Collection[C
     for summary in found.cells:
         speed = [_speedup(summary), percent(_pct(summary.efficiency))] if with_speed else []
         values = [judged.spell(summary.median), spread(summary, judged)]
-        remark = _remark(summary, rival, recommended, judged.best_median, "recommended")
+        remark = _remark(found, summary, rival, recommended, "recommended")
         rows.append([*_levels(summary.cell, names), *values, *speed, count(summary.n), remark])
     return table(
         "Configurations", columns + right("trials") + left("remark"), rows, _cell_marks(found, recommended)
@@ -131,7 +131,7 @@ def short_cells_table(found: RunAnalysis, best: Cell | None, recommended: Collec
     for summary, level in zip(found.cells, levels, strict=True):
         speed = [ratio(summary.speedup), percent(_pct(summary.efficiency))] if with_speed else []
         values = [judged.spell(summary.median), spread(summary, judged)]
-        remark = _remark(summary, rival, recommended, judged.best_median, "use")
+        remark = _remark(found, summary, rival, recommended, "use")
         rows.append([*level, *values, *speed, count(summary.n), remark])
     return table("Configurations", columns + right("n") + left("remark"), rows, _cell_marks(found, recommended))
 
@@ -159,7 +159,7 @@ def _pct(efficiency: float | None) -> float | None:
 
 
 def _remark(
-    summary: CellSummary, best: Cell | None, recommended: Collection[Cell], best_median: str, use: str
+    found: RunAnalysis, summary: CellSummary, best: Cell | None, recommended: Collection[Cell], use: str
 ) -> str:
     parts = [
         f"{summary.outcomes[outcome]} {outcome.value}"
@@ -167,7 +167,7 @@ def _remark(
         if outcome is not Outcome.OK and outcome in summary.outcomes
     ]
     parts += [f"{summary.disturbed} disturbed"] if summary.disturbed else []
-    parts += [best_median] if summary.cell == best and best not in recommended else []
+    parts += [found.in_front(best)] if best is not None and best == summary.cell not in recommended else []
     parts += [use if len(recommended) == 1 else "any of"] if summary.cell in recommended else []
     return ", ".join(parts)
 
