@@ -16,6 +16,7 @@ from toolkit.model.words import Effect, Mode, ObjectKind
 
 FACTS = Facts("oracle", Release((19,)), {"server": ({"current_schema": "ME"},)})
 INDEX, TABLE, SETTING = ObjectKind.INDEX, ObjectKind.TABLE, ObjectKind.SETTING
+STATISTICS = ObjectKind.STATISTICS
 
 
 def touch(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
@@ -25,7 +26,9 @@ def touch(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None
     check_within([Script("t", stages)], experiment, dialect_of("oracle"), FACTS)
 
 
-def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, scratch: bool = False) -> ObjectRef:
+def ref(
+    kind: ObjectKind, name: str, schema: str | None, table: str | None = None, *, scratch: bool = False
+) -> ObjectRef:
     return ObjectRef(
         kind,
         QualifiedName(name, schema),
@@ -44,6 +47,9 @@ def ref(kind: ObjectKind, name: str, schema: str, table: str | None = None, *, s
         ({"index": '"Mixed"'}, ref(INDEX, "Mixed", "ME", "T")),
         ({"table": "t"}, ref(TABLE, "DBATK_X_1", "ELSEWHERE", scratch=True)),
         ({"table": "t"}, ref(SETTING, "threads", "x")),
+        ({"schema": ("hr", "sales")}, ref(STATISTICS, "SALES", None)),
+        ({"schema": ('"Mixed"',)}, ref(STATISTICS, "Mixed", None)),
+        ({"server": "fixed_objects"}, ref(STATISTICS, "fixed_objects", None)),
     ],
 )
 def test_what_the_file_names_may_be_touched(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:
@@ -59,6 +65,13 @@ def test_what_the_file_names_may_be_touched(options: dict[str, str | tuple[str, 
         ({"table": "t"}, ref(INDEX, "I", "ME", "OTHER")),
         ({"table": "t"}, ref(TABLE, "T", "HR")),
         ({"index": "i"}, ref(INDEX, "J", "ME", "T")),
+        ({"schema": ("sales",)}, ref(STATISTICS, "HR", None)),
+        ({"schema": ("sales",)}, ref(STATISTICS, "dictionary", None)),
+        ({"table": "sales"}, ref(STATISTICS, "SALES", None)),
+        ({"table": "t"}, ref(STATISTICS, "ME", None)),
+        ({"server": "fixed_objects"}, ref(STATISTICS, "dictionary", None)),
+        ({"server": "system"}, ref(STATISTICS, "SYSTEM", None)),
+        ({}, ref(STATISTICS, "SALES", None)),
     ],
 )
 def test_anything_else_is_refused_by_name(options: dict[str, str | tuple[str, ...]], touched: ObjectRef) -> None:

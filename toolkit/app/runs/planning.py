@@ -223,7 +223,7 @@ def check_within(scripts: Iterable[Script], experiment: Experiment, dialect: Dia
     }
     for step in _steps(scripts):
         touched = step.object
-        if touched is not None and not _is_within(touched, schemas, named):
+        if touched is not None and not _is_within(touched, schemas, named, spec.text("server")):
             raise ToolkitError(
                 f"it would touch {touched.kind} `{touched.name}`, which the approved file does not name",
                 code="TK-0313",
@@ -248,8 +248,11 @@ def _steps(scripts: Iterable[Script]) -> Iterator[Step]:
                 yield step
 
 
-def _is_within(touched: ObjectRef, schemas: set[str], named: set[QualifiedName]) -> bool:
+def _is_within(touched: ObjectRef, schemas: set[str], named: set[QualifiedName], server: str | None) -> bool:
     if touched.scratch or touched.kind not in _OBJECTS:
         return True
+    if touched.kind is ObjectKind.STATISTICS and touched.name.schema is None:
+        # Of a whole schema, or of the server itself: its name is that of the schema, or of the option.
+        return touched.name.name == server if server is not None else touched.name.name in schemas
     of = (touched.name, *((touched.table,) if touched.table is not None else ()))
     return any(name in named or name.schema in schemas for name in of)
