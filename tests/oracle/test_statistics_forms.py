@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,18 +139,84 @@ def test_a_preference_is_kept_where_the_user_says_so(tmp_path: Path) -> None:
         assert context.statistics.preferences[MINE] == {"INCREMENTAL": "TRUE"}
 
 
-def test_a_preference_that_a_colleague_set_meanwhile_stays(tmp_path: Path) -> None:
-    with running_standin(Scenario(views={"SESSION_PRIVS": _RIGHTS})) as standin:
+def _colleague(context: Bench, sets: Callable[[Statistics], None]) -> None:
+    """Let somebody set preferences while statistics are gathered."""
+    gather = context.statistics.gather
+
+    def meanwhile(*given: object) -> object:
+        sets(context.statistics)
+        return gather(*given)  # type: ignore[arg-type]
+
+    context.statistics.gather = meanwhile  # type: ignore[method-assign,assignment]
+
+
+def test_a_preference_that_a_colleague_set_meanwhile_stays_and_is_said(tmp_path: Path) -> None:
+    views = {**_PARTS, "SESSION_PRIVS": _RIGHTS}
+    with running_standin(Scenario(views=views)) as standin:
         context = Bench(standin, tmp_path)
-        gather = context.statistics.gather
 
-        def meanwhile(*given: object) -> object:
-            context.statistics.defaults["CONCURRENT"] = "ALL"
-            return gather(*given)  # type: ignore[arg-type]
+        def sets(state: Statistics) -> None:
+            state.defaults["CONCURRENT"] = "ALL"
+            state.defaults["INCREMENTAL"] = "TRUE"
+            state.preferences[MINE]["INCREMENTAL"] = "FALSE"
 
-        context.statistics.gather = meanwhile  # type: ignore[method-assign,assignment]
-        assert context.run(*JOB, "--concurrent").status == 0
+        _colleague(context, sets)
+        answer = context.run(*JOB, "--concurrent", "--incremental", "yes")
+        assert answer.status == 3
         assert context.statistics.defaults["CONCURRENT"] == "ALL"
+        assert context.statistics.preferences[MINE] == {"INCREMENTAL": "FALSE"}
+        context.more = ()
+        cleaned, again = context.run("clean"), context.run("clean")
+    said = (
+        "preference `CONCURRENT of the database`: CONCURRENT is `ALL`, which somebody else set meanwhile (it was "
+        "`OFF`, the run set `MANUAL`); it is left as it is; to restore it, run: "
+        "BEGIN DBMS_STATS.SET_GLOBAL_PREFS('CONCURRENT', 'OFF'); END;"
+    )
+    assert said in answer.warnings and said in str(cleaned.document["left"])
+    table = (
+        "INCREMENTAL is `FALSE`, which somebody else set meanwhile (it was `none of its own`, the run set `TRUE`)"
+    )
+    assert table in answer.warnings
+    assert "run: BEGIN DBMS_STATS.DELETE_TABLE_PREFS('DBATK', 'GTEST', 'INCREMENTAL'); END;" in answer.warnings
+    assert (cleaned.status, again.status) == (3, 0) and not again.document["left"]
+
+
+def test_a_preference_that_a_colleague_restored_meanwhile_is_no_trouble(tmp_path: Path) -> None:
+    views = {**_PARTS, "SESSION_PRIVS": _RIGHTS}
+    with running_standin(Scenario(views=views)) as standin:
+        context = Bench(standin, tmp_path)
+
+        def sets(state: Statistics) -> None:
+            state.defaults["CONCURRENT"] = "OFF"
+            state.preferences[MINE].clear()
+
+        _colleague(context, sets)
+        answer = context.run(*JOB, "--concurrent", "--incremental", "yes")
+    assert answer.status == 0, answer.said
+
+
+def test_what_is_found_without_a_grant_on_the_dictionary_is_restored_without_it(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=_PARTS, denied=frozenset({"DBA_TABLES"}))) as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run(*JOB, "--incremental", "yes")
+        assert answer.status == 0, answer.said
+        assert not context.statistics.preferences.get(MINE)
+
+
+def test_a_table_that_is_not_shown_any_more_is_not_taken_for_dropped(tmp_path: Path) -> None:
+    parts = {"ALL_PART_TABLES": [{"OWNER": "APP", "TABLE_NAME": "ORDERS"}]}
+    with running_standin(Scenario(views={**parts, **ANALYZE_ANY})) as standin:
+        context = Bench(standin, tmp_path)
+
+        def hide(_: Statistics) -> None:
+            standin.engine.scenario = replace(standin.engine.scenario, grants={})
+            standin.engine.state.scenario = standin.engine.scenario
+
+        _colleague(context, hide)
+        answer = context.run("stats", "gather", "--schema", "APP", "--incremental", "yes")
+        assert answer.status == 3
+        assert context.statistics.preferences["APP", "ORDERS"] == {"INCREMENTAL": "TRUE"}
+    assert "the table is not shown to this user; if it is still there, run: BEGIN" in answer.warnings
 
 
 def test_without_a_partitioned_table_there_is_nothing_incremental(tmp_path: Path) -> None:

@@ -197,10 +197,10 @@ def _names(arguments: str) -> set[str]:
 
 def test_blocks_read_documented_columns_only() -> None:
     documented = documented_columns()
-    blocks = [text for text in statements() if re.search(r"FROM dba_", text) and "BEGIN" in text]
-    assert blocks
-    for text in blocks:
-        view, alias = re.search(r"FROM (dba_\w+) (\w)\b", text).groups()  # type: ignore[union-attr]
+    blocks = [text for text in statements() if "BEGIN" in text]
+    read = [(text, found) for text in blocks for found in re.findall(r"FROM ((?:dba|all)_\w+) (\w)\b", text, re.I)]
+    assert {view.upper() for _, (view, _) in read} >= {"DBA_TABLES", "ALL_TABLES", "DBA_TAB_PENDING_STATS"}
+    for text, (view, alias) in read:
         assert {name.upper() for name in re.findall(rf"\b{alias}\.(\w+)", text)} <= documented[view.upper()]
 
 

@@ -56,6 +56,8 @@ class Server(Protocol):
 
     keeps_identity: bool
     """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
+    set_by_others: str | None
+    """The code of the error by which an undo says that somebody else has set the value meanwhile."""
     place_files: tuple[str, ...]
     """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
     scheduler_files: tuple[str, ...]

@@ -39,6 +39,7 @@ class Quiet:
     scheduler_files: tuple[str, ...] = ()
     online_rebuilds_apart = False
     keeps_identity = False
+    set_by_others: str | None = None
     settings: Settings | None = None
 
     def _lacks(self, what: str) -> ToolkitError:

@@ -135,6 +135,11 @@ class Undoing:
                 raise
             if error.lost or (not again and self._is_gone(entry)):
                 return self._undo_again(entry, again=True)
+            if error.code == self._dialect.set_by_others:
+                if not self._keep_open:
+                    # Said once: from here on the value is that of whoever set it.
+                    self._journal.abandon(entry.entry)
+                raise _LeftError(f"{named(entry)}: {error.sentence.removeprefix(f'{error.code}: ')}") from None
             values = self._still(entry)
             raise _LeftError(f"{named(entry)}{values}: {error.sentence}{self._by_hand(entry)}") from None
         except ToolkitError as error:

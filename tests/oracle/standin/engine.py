@@ -36,7 +36,7 @@ from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import outside_of, partition_table
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import MODIFIABLE, Made, Session, State, instance_name
-from tests.oracle.standin.statistics import chosen, literals
+from tests.oracle.standin.statistics import chosen, literals, text_of
 from tests.oracle.standin.translate import Translated, hinted_degree, translate
 
 _STATS_ARGUMENTS = frozenset(
@@ -328,12 +328,25 @@ class Engine(IndexWork):
 
     def _do_stats_if_there(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         asked = literals(command.parts["query"] or "")
-        name = (asked["owner"], asked["table_name"])
-        wanted = (command.parts["wanted"] or "").upper()
-        preference = (command.parts["preference"] or "").upper()
-        as_it_was = not wanted or self.state.statistics.preference(preference, name) == wanted
-        if ("TABLE", name) in self.state.objects and as_it_was:
+        name, view = (asked["owner"], asked["table_name"]), (command.parts["view"] or "").upper()
+        if view in self.scenario.denied:
+            raise ora(942, view)
+        row = {"OWNER": name[0], "TABLE_NAME": name[1]}
+        if ("TABLE", name) in self.state.objects and privileges.shows(self.state, session, view, row):
+            self._restore_preference(session, data, command, name)
+        elif command.parts["hidden"] and not privileges.sees_all(self.state, session, name):
+            raise ora(20001, said=text_of(command.parts["unseen"]))
+
+    def _restore_preference(
+        self, session: Session, data: duckdb.DuckDBPyConnection, command: Command, table: Name | None
+    ) -> None:
+        parts, statistics = command.parts, self.state.statistics
+        preference, former = str(parts["preference"]).upper(), parts["former"]
+        now = statistics.preference(preference, table)
+        if now == parts["wanted"]:
             self._do_dbms_stats(session, data, command)
+        elif now != (statistics.preference(preference) if former is None else text_of(former)):
+            raise ora(20002, said=text_of(parts["said"]) + text_of(parts["is"]) + now + text_of(parts["foreign"]))
 
     def _do_publish_pending(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         asked = literals(command.parts["query"] or "")
@@ -346,9 +359,7 @@ class Engine(IndexWork):
         )
 
     def _do_stats_if_still(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
-        preference, wanted = command.parts["preference"] or "", command.parts["wanted"]
-        if self.state.statistics.preference(preference) == wanted:
-            self._do_dbms_stats(session, data, command)
+        self._restore_preference(session, data, command, None)
 
     def _do_pending_delete(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         asked = literals(command.parts["query"] or "")

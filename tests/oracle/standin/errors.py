@@ -81,7 +81,7 @@ def stack(numbers: tuple[int, ...]) -> BackendError:
     return BackendError("\n".join(lines), ora_code=numbers[0])
 
 
-def ora(number: int, detail: str = "") -> BackendError:
-    """Make an ORA- error; its text says what Oracle's does, `detail` what the stand-in met."""
-    text = _TEXTS.get(number, "error raised by the scenario")
+def ora(number: int, detail: str = "", said: str | None = None) -> BackendError:
+    """Make an ORA- error; its text says what Oracle's does, or what a block `said`, `detail` what was met."""
+    text = said or _TEXTS.get(number, "error raised by the scenario")
     return BackendError(f"{text}{': ' + detail if detail else ''}", ora_code=number)

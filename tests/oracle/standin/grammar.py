@@ -19,6 +19,15 @@ _TABLE_COMPRESSION = (
     r"|COLUMN STORE COMPRESS(?: FOR (?:QUERY|ARCHIVE)(?: LOW| HIGH)?)?"
     r"|COMPRESS(?: BASIC| FOR (?:OLTP|(?:QUERY|ARCHIVE)(?: LOW| HIGH)?))?"
 )
+_LITERAL = r"'(?:[^']|'')*'"
+_RESTORED = (
+    rf"value_now\s*:=\s*DBMS_STATS\.GET_PREFS\s*\(\s*'(?P<preference>\w+)'(?:\s*,\s*{_LITERAL})*\s*\)\s*;\s*"
+    rf"IF\s+value_now\s+=\s+'(?P<wanted>\w+)'\s+THEN\s+DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*"
+    rf"ELSIF\s+value_now\s+<>\s+(?:(?P<former>{_LITERAL})|DBMS_STATS\.GET_PREFS\s*\(\s*'(?P=preference)'\s*\))\s+THEN\s+"
+    rf"RAISE_APPLICATION_ERROR\(-20002,\s*(?P<said>{_LITERAL})\s*\|\|\s*(?P<is>{_LITERAL})\s*\|\|\s*value_now\s*\|\|\s*"
+    rf"(?P<foreign>{_LITERAL})\)\s*;\s*END\s+IF\s*;"
+)
+"""A block that restores a preference where it is still the one that was set, and raises where it is another's."""
 
 
 @dataclass(frozen=True)
@@ -116,15 +125,12 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "stats_if_there",
-        r"DECLARE\s+\w+\s+PLS_INTEGER\s*;\s*BEGIN\s+(?P<query>SELECT\b.*?);\s*IF\b[^;]*?(?:AND\s+DBMS_STATS\.GET_PREFS\s*"
-        r"\(\s*'(?P<preference>\w+)'[^;()]*\)\s*=\s*'(?P<wanted>\w+)'\s*)?\bTHEN\s+"
-        r"DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
+        rf"DECLARE\s+tables_there\s+PLS_INTEGER\s*;\s*hidden\s+PLS_INTEGER\s*:=\s*0\s*;\s*value_now\s+VARCHAR2\(4000\)\s*;\s*"
+        rf"BEGIN\s+(?P<query>SELECT\b[^;]*?\bFROM\s+(?P<view>\w+)[^;]*);\s*(?P<hidden>SELECT\b[^;]*;\s*)?"
+        rf"IF\s+tables_there\s+>\s+0\s+THEN\s+{_RESTORED}\s*ELSIF\s+hidden\s+=\s+1\s+THEN\s+"
+        rf"RAISE_APPLICATION_ERROR\(-20001,\s*(?P<unseen>{_LITERAL})\)\s*;\s*END\s+IF\s*;\s*END\s*;",
     ),
-    (
-        "stats_if_still",
-        r"BEGIN\s+IF\s+DBMS_STATS\.GET_PREFS\s*\(\s*'(?P<preference>\w+)'\s*\)\s*=\s*'(?P<wanted>\w+)'\s+THEN\s+"
-        r"DBMS_STATS\.(?P<procedure>SET_GLOBAL_PREFS)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s*;",
-    ),
+    ("stats_if_still", rf"DECLARE\s+value_now\s+VARCHAR2\(4000\)\s*;\s*BEGIN\s+{_RESTORED}\s*END\s*;"),
     ("system_set", r"ALTER\s+SYSTEM\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)\s+SCOPE=MEMORY"),
     ("flush", r"ALTER\s+SYSTEM\s+FLUSH\s+BUFFER_CACHE"),
     ("read_only", r"SET\s+TRANSACTION\s+READ\s+ONLY"),

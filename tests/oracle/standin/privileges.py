@@ -94,6 +94,11 @@ def _shows_object(state: State, session: Session, row: Mapping[str, object]) -> 
     return not kind.startswith("TABLE") or _sees_table(state, session, name, _COUNTS)
 
 
+def sees_all(state: State, session: Session, name: Name) -> bool:
+    """Tell whether a table that is not shown is not there: it would be the user's own, or he sees all."""
+    return name[0] == session.user or bool(ANY_TABLE & set(state.scenario.privileges))
+
+
 def _sees_table(state: State, session: Session, name: Name, counts: frozenset[str] | None) -> bool:
     held = state.scenario.grants.get(name, frozenset())
     granted = held if counts is None else held & counts

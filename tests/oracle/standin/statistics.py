@@ -302,6 +302,11 @@ def chosen(filters: str, owner: str) -> list[re.Pattern[str]]:
     return [re.compile(each.replace("%", ".*").replace("_", ".")) for each in spelled]
 
 
+def text_of(literal: str | None) -> str:
+    """Read a literal."""
+    return (literal or "''")[1:-1].replace("''", "'")
+
+
 def literals(block: str) -> dict[str, str]:
     """Return what a block compares columns with: `t.owner = 'APP'`, `TO_DATE('...')`."""
     found = {name.lower(): value.replace("''", "'") for name, value in _COMPARED.findall(block)}

@@ -60,6 +60,7 @@ class OracleDialect:
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
     # ALL_OBJECTS).
     keeps_identity = True
+    set_by_others: str | None = "ORA-20002"
 
     def quote(self, name: str) -> str:
         return names.quote(name)

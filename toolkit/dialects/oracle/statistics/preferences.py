@@ -44,7 +44,9 @@ def _tables(work: Work, facts: Facts) -> Iterator[Call]:
     value = _ON.get(spelling.text_option(work, "incremental") or "")
     for name, former in partitioned(work, facts) if value else ():
         if (former or reads.preference(facts, "INCREMENTAL") or "FALSE").upper() != value:
-            yield of_table(name, "INCREMENTAL", str(value), former, keep=work.option("keep_preferences") is True)
+            yield of_table(
+                name, "INCREMENTAL", str(value), former, "ALL_TABLES", keep=work.option("keep_preferences") is True
+            )
     if gathers_apart(work):
         for name, former in shielded(work, facts):
             yield of_table(name, "PUBLISH", "FALSE", former)
@@ -90,15 +92,27 @@ def _named(
     ]
 
 
-def of_table(name: QualifiedName, preference: str, value: str, former: str | None, *, keep: bool = False) -> Call:
-    """Set a preference of one table; undone only while it is still ours."""
+def of_table(
+    name: QualifiedName, preference: str, value: str, former: str | None, view: str = "DBA_TABLES", *,
+    keep: bool = False,
+) -> Call:  # fmt: skip
+    """Set a preference of one table; undone only while it is still ours.
+
+    Args:
+        name: the table.
+        preference: its name.
+        value: what is set.
+        former: what it was; None where the table had none of its own.
+        view: where the table was found, and is looked for before the undo: only that is known to be readable.
+        keep: leave it.
+    """
     ref = ObjectRef(ObjectKind.PREFERENCE, QualifiedName(f"{preference} of {name.name}", name.schema), table=name)
     values: dict[str, ContextValue] = {
         "owner": None if name.schema is None else package_name(name.schema),
         "table": package_name(name.name),
         "preference": preference,
     }
-    catalogue = {"catalogue_owner": name.schema, "catalogue_table": name.name}
+    catalogue = {"view": view, "catalogue_owner": name.schema, "catalogue_table": name.name}
     return _change("stats_table_preference", values, value, former, ref, catalogue, keep=keep)
 
 
@@ -106,7 +120,8 @@ def _change(
     template: str, values: dict[str, ContextValue], value: str, former: str | None, ref: ObjectRef,
     more: dict[str, str | None] | None = None, *, keep: bool = False,
 ) -> Call:  # fmt: skip
-    put_back = {**values, **(more or {}), "ours": value, "value": former}
+    before = "none of its own" if former is None else former
+    put_back = {**values, **(more or {}), "ours": value, "value": former, "before": before}
     undo = Call(f"{template}_back", put_back, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=ref)
     return Call(
         template,
@@ -115,7 +130,7 @@ def _change(
         effect=Effect.CHANGES,
         object=ref,
         undo=() if keep else (undo,),
-        before="none of its own" if former is None else former,
+        before=before,
     )
 
 
