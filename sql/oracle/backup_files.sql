@@ -9,6 +9,7 @@ SELECT d.file# AS file_number,
        d.bytes AS byte_count,
        t.name AS tablespace_name,
        t.bigfile AS bigfile,
+       t.encrypt_in_backup AS encrypt_in_backup,
        p.name AS pdb_name
   FROM v$datafile d
   JOIN v$tablespace t

@@ -8,7 +8,8 @@ SELECT d.file# AS file_number,
        d.name AS file_name,
        d.bytes AS byte_count,
        t.name AS tablespace_name,
-       t.bigfile AS bigfile
+       t.bigfile AS bigfile,
+       t.encrypt_in_backup AS encrypt_in_backup
   FROM v$datafile d
   JOIN v$tablespace t
     ON t.ts# = d.ts#

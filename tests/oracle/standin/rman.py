@@ -39,8 +39,8 @@ VIEWS = {
     "V$BACKUP_SYNC_IO": "SID:n RMAN_STATUS_RECID:n RMAN_STATUS_STAMP:n DEVICE_TYPE TYPE "
     "FILENAME BYTES:n IO_COUNT:n "
     "DISCRETE_BYTES_PER_SECOND:n CON_ID:n",
-    "V$ARCHIVED_LOG": "RECID:n STAMP:n NAME THREAD#:n SEQUENCE#:n FIRST_TIME:d NEXT_TIME:d BLOCKS:n BLOCK_SIZE:n "
-    "STANDBY_DEST DELETED STATUS CON_ID:n",
+    "V$ARCHIVED_LOG": "RECID:n STAMP:n NAME DEST_ID:n THREAD#:n SEQUENCE#:n RESETLOGS_ID:n "
+    "FIRST_TIME:d NEXT_TIME:d BLOCKS:n BLOCK_SIZE:n STANDBY_DEST DELETED STATUS CON_ID:n",
     "V$BACKUP_DATAFILE": "SET_STAMP:n SET_COUNT:n FILE#:n INCREMENTAL_LEVEL:n CON_ID:n",
     "V$BACKUP_SET": "RECID:n STAMP:n SET_STAMP:n SET_COUNT:n KEEP CON_ID:n",
     "V$DATAFILE_COPY": "RECID:n STAMP:n NAME TAG FILE#:n INCREMENTAL_LEVEL:n DELETED STATUS KEEP CON_ID:n",
@@ -208,12 +208,15 @@ class Home:
                     for file in files]  # fmt: skip
         if view == "V$ARCHIVED_LOG":
             then = datetime.datetime(2026, 11, 1, 12)
-            return [{"NAME": log, "THREAD#": 1, "SEQUENCE#": 100 + number, "FIRST_TIME": then, "NEXT_TIME": then,
+            return [{"NAME": log, "DEST_ID": dest, "THREAD#": 1, "SEQUENCE#": 100 + number, "RESETLOGS_ID": 1,
+                     "FIRST_TIME": then, "NEXT_TIME": then,
                      "BLOCKS": 2048, "BLOCK_SIZE": 512, "STANDBY_DEST": "NO", "STATUS": "A",
                      "DELETED": "NO" if Path(log).exists() else "YES"}
+                    for dest in range(1, told.get("log_destinations", 1) + 1)
                     for number, log in enumerate(told.get("logs", []), start=1)]  # fmt: skip
         if view == "V$TABLESPACE":
-            return [{"TS#": 4, "NAME": "USERS", "BIGFILE": "NO", "CON_ID": 3}]
+            return [{"TS#": 4, "NAME": "USERS", "BIGFILE": "NO", "CON_ID": 3,
+                     "ENCRYPT_IN_BACKUP": told.get("encrypt_in_backup")}]  # fmt: skip
         area = told.get("area")
         if area is None:
             return []

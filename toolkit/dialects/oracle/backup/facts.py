@@ -47,13 +47,18 @@ _CHANNEL_WORDS = ("FORMAT", "PARMS", "CONNECT", "MAXPIECESIZE", "MAXOPENFILES", 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A data file: its number, bytes, tablespace and pluggable database."""
+    """A data file: its number, bytes, tablespace and pluggable database.
+
+    Attributes:
+        encrypted: whether RMAN is configured to encrypt each backup of its tablespace.
+    """
 
     number: int
     name: str
     bytes: float
     tablespace: str
     pdb: str | None = None
+    encrypted: bool = False
 
 
 def reads(facts: Facts) -> tuple[Query, ...]:
@@ -100,6 +105,7 @@ def _file(row: Row) -> File:
         float(row.get("byte_count") or 0),
         str(row.get("tablespace_name") or ""),
         None if pdb is None else str(pdb),
+        row.get("encrypt_in_backup") == _ON,
     )
 
 
@@ -154,6 +160,12 @@ def configured(facts: Facts, name: str) -> str | None:
     """Return what RMAN is configured to; None for a default, which has no row."""
     rows = (row for row in facts.rows(CONFIGURATION) if str(row.get("name") or "").upper() == name)
     return next((str(row.get("value") or "") for row in rows), None)
+
+
+def unread(facts: Facts) -> tuple[str, ...]:
+    """Return the views that would say what RMAN is configured to encrypt, and could not be read."""
+    views = {CONFIGURATION: "V_$RMAN_CONFIGURATION", FILES: "V_$TABLESPACE", _FILES_11: "V_$TABLESPACE"}
+    return tuple(f"SYS.{view}" for file, view in views.items() if file in facts.refused)
 
 
 def retention(facts: Facts) -> str:

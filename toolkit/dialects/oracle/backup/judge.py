@@ -37,6 +37,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
         or _channels(order, facts)
         or _compression(order, facts)
         or _encryption(order, facts)
+        or _unencrypted(work, order, facts)
         or _release(order, facts)
         or _archiving(order, facts)
         or _no_place(order, facts)
@@ -86,6 +87,31 @@ def _compression(order: BackupOrder, facts: Facts) -> Support | None:
 def _encryption(order: BackupOrder, facts: Facts) -> Support | None:
     cipher = order.forms.encryption
     return None if cipher is None else advanced_security(f"RMAN encryption `{cipher.lower()}`", facts)
+
+
+def _unencrypted(work: Work, order: BackupOrder, facts: Facts) -> Support | None:
+    """Refuse to call a backup unencrypted that RMAN is configured to encrypt: dbatk does not switch that off."""
+    if work.option("encryption") != "none" or not order.writes:
+        return None
+    unread = known.unread(facts)
+    if unread:
+        user = facts.value("server", "user_name") or "this_user"
+        return Support(
+            SupportState.NEEDS_PRIVILEGE,
+            "it is unknown whether RMAN is configured to encrypt backups, so `none` may be none: "
+            + "; ".join(f"GRANT SELECT ON {view} TO {user}" for view in unread),
+        )
+    names = sorted({file.tablespace for file in known.chosen(order, facts) if file.encrypted})
+    if (known.configured(facts, "ENCRYPTION FOR DATABASE") or "").upper() == "ON":
+        what = "DATABASE is ON"
+    elif names:
+        what = f"TABLESPACE is ON for `{'`, `'.join(names)}`"
+    else:
+        return None
+    return _no(
+        f"CONFIGURE ENCRYPTION FOR {what}: a backup with `none` would be encrypted all the same",
+        "omit `none`: without `--encryption` backups are made as configured",
+    )
 
 
 def _release(order: BackupOrder, facts: Facts) -> Support | None:

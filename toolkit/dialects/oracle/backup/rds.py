@@ -8,6 +8,7 @@ directory of the database, which nobody but UTL_FILE.FREMOVE empties; so a measu
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from toolkit.dialects.oracle.backup.forms import Forms
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope
@@ -43,8 +44,13 @@ def judge(order: BackupOrder) -> Support | None:
             "they support channels, section size, compression basic, tag and archived logs",
         ),
         (
-            order.forms != Forms(),
-            "the RDS procedures know neither KEEP, SKIP, DURATION, CHECK LOGICAL nor ranges of archived logs",
+            order.act is BackupAction.JOB and order.forms.check_logical,
+            "on RDS only a validation checks the rows in the blocks",
+            "`--action validate --check-logical`",
+        ),
+        (
+            replace(order.forms, check_logical=False) != Forms(),
+            "the RDS procedures take no KEEP, SKIP, DURATION, encryption, open files or ranges of archived logs",
             "omit them",
         ),
         (
@@ -75,6 +81,7 @@ def spell(order: BackupOrder, work: Work) -> Call:
         "tablespace": order.names[0] if order.names else None,
     }
     if order.act is not BackupAction.JOB:
+        values["validation"] = "PHYSICAL+LOGICAL" if order.forms.check_logical else "PHYSICAL"
         return Call("rds_validate", values, kind=StepKind.BLOCK, session=Role.WORKER)
     values |= {
         "owner": _OWNER,

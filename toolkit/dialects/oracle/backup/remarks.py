@@ -55,13 +55,18 @@ def _forms(order: BackupOrder, facts: Facts) -> Iterator[str]:
     """Say what further words of the command keep, delete and leave out."""
     forms = order.forms
     if order.of_logs and known.LOGS in facts.answers:
-        less = f", without those that have {forms.not_backed_up} backups" if forms.not_backed_up else ""
+        less = f"; those that have {forms.not_backed_up} backups are left out" if forms.not_backed_up else ""
         yield f"chosen now: {known.logs(facts)}{less}; logs that are archived meanwhile count too"
     if forms.delete_input:
-        policy = known.configured(facts, "ARCHIVELOG DELETION POLICY") or "TO NONE"
+        policy = f" `{known.configured(facts, 'ARCHIVELOG DELETION POLICY') or 'TO NONE'}`"
+        if known.CONFIGURATION not in facts.answers:
+            policy = ", which could not be read"
+        rest = "nothing else is, and"
+        if forms.not_backed_up:
+            rest = "it is unknown whether RMAN also deletes those that it leaves out because of their backups;"
         yield (
-            "logs that were backed up are deleted by RMAN (DELETE INPUT), within your ARCHIVELOG DELETION POLICY "
-            f"`{policy}`; nothing else is, and there is no undo but a restore"
+            "logs that were backed up are deleted by RMAN (DELETE INPUT), within your ARCHIVELOG DELETION POLICY"
+            f"{policy}; {rest} there is no undo but a restore"
         )
     if forms.keep_days is not None:
         yield (

@@ -89,18 +89,15 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Judge one cell; folders of a trial among it.
+    """Judge one cell; folders of a trial among it. On RDS its procedures come first: they can do less.
 
     Raises:
         ToolkitError: as `judging.judge` and `judging.refuse_places`.
     """
-    found = judging.judge(work, facts)
-    if found is None:
-        order = order_of(work)
-        if service_of(facts).code == "rds":
-            return rds.judge(order)
-        if order.writes:
-            judging.refuse_places(order, facts)
+    order, on_rds = order_of(work), service_of(facts).code == "rds"
+    found = (rds.judge(order) if on_rds else None) or judging.judge(work, facts)
+    if found is None and order.writes and not on_rds:
+        judging.refuse_places(order, facts)
     return found
 
 
