@@ -195,6 +195,12 @@ def test_a_list_that_lost_its_middle_is_told_by_its_twin_or_by_what_all_reports_
     assert not twins({**cut, "scope": "pdb"})
 
 
+@pytest.mark.parametrize("reads", [None, 39.9])
+def test_a_file_whose_reads_are_not_read_or_rounded_is_no_row_that_is_missing(reads: float | None) -> None:
+    first, _, *others = WHOLE["file_io"]
+    assert not twins({**WHOLE, "file_io": [first, {"tablespace": "A", "reads": reads}, *others]})
+
+
 def test_a_name_or_two_that_a_release_has_no_more_are_not_missed() -> None:
     for key, section, names in (
         ("name", "instance_activity", _COUNTED_ALWAYS),

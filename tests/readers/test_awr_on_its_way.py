@@ -19,7 +19,7 @@ from tests.readers.awr_samples import STATSPACK, TEXT, html
 from tests.readers.mangling import LESS, SAME, as_csv, as_markdown, copied, mailed, zipped
 from tests.tiers import examples, thinned
 from toolkit.errors import ToolkitError
-from toolkit.readers.awr.pasted import read_pasted
+from toolkit.readers.awr.pasted import read_pasted, with_tabs
 from toolkit.readers.awr.report import Reading, Report, read_report, read_reports
 from toolkit.readers.texts import from_base64, text_of, undone
 
@@ -154,6 +154,15 @@ def test_a_document_of_an_office_program_is_named_not_its_members(member: str, t
     with pytest.raises(ToolkitError, match=told) as caught:
         read_reports(file.getvalue(), "r.xlsx")
     assert "copied into it" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("line", [
+    "{}x", "{}|{}x", "|---|{}x", "|---{}x", "| --- |{}---{}x", "---|---{}x", "{}- {}-",
+])  # fmt: skip
+def test_a_line_of_blanks_costs_no_more_than_its_length(line: str) -> None:
+    """Work by the square of its length would not end here."""
+    text = "| Name | Value |\n|---|---:|\n" * 3 + line.replace("{}", " " * 500_000)
+    assert with_tabs(text).startswith("Name\tValue\nName\tValue\n")
 
 
 def test_a_printed_report_is_to_be_replaced_not_unpacked() -> None:

@@ -104,6 +104,19 @@ def test_all_processes_below_one_are_found_and_others_are_looked_at_only_without
         parent.communicate(b"\n")
 
 
+@pytest.mark.parametrize(
+    ("looks", "found", "left"),
+    [([[], [5], [5], []], [5], 1), ([[], [], [5]], [], 1), ([[5], [], [5], [], [5]], [], 1)],
+)
+def test_children_are_told_when_two_looks_agree(
+    monkeypatch: pytest.MonkeyPatch, looks: list[list[int]], found: list[int], left: int
+) -> None:
+    monkeypatch.setattr(host, "_threads", lambda parent: [parent])
+    monkeypatch.setattr(host, "_begotten", lambda _: looks.pop(0))
+    assert host._children(7) == found
+    assert len(looks) == left
+
+
 def test_a_server_that_is_gone_has_spent_nothing() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as child:
         pass

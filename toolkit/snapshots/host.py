@@ -84,12 +84,12 @@ def _children(parent: int) -> list[int]:
     Raises:
         OSError: the kernel has no such list.
     """
-    before, now = None, list[int]()
+    now: list[int] | None = None
     for _ in range(_LOOKS):
+        before, now = now, [child for task in _threads(parent) for child in _begotten(task)]
         if before == now:
             break
-        before, now = now, [child for task in _threads(parent) for child in _begotten(task)]
-    return now
+    return now or []
 
 
 def _threads(process: int) -> list[Path]:

@@ -6,6 +6,7 @@ total. A statement belongs into the list by gets if another list shows it with m
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, pairwise
@@ -360,11 +361,17 @@ def _lacks_files(sections: Mapping[str, object]) -> Iterator[str]:
     """Hold the reads of each tablespace against those of its files."""
     files: dict[object, float] = {}
     for row in _rows(sections.get("file_io")):
-        files[row.get("tablespace")] = files.get(row.get("tablespace"), 0.0) + (_number(row.get("reads")) or 0.0)
+        name, reads = row.get("tablespace"), _number(row.get("reads"))
+        # reads that are not read may be all that are lacking
+        files[name] = files.get(name, 0.0) + (math.inf if reads is None else reads)
     spaces = {row.get("tablespace"): _number(row.get("reads")) for row in _rows(sections.get("tablespace_io"))}
     if not files or not spaces or None in files or None in spaces:
         return
-    fewer = sorted(str(name) for name, reads in spaces.items() if reads is not None and files.get(name, 0) < reads)
+    fewer = sorted(
+        str(name)
+        for name, reads in spaces.items()
+        if reads is not None and files.get(name, 0.0) * _ROUNDING < reads
+    )
     more = sorted(str(name) for name in files if name not in spaces)
     for names, what, of in ((fewer, "files", "tablespaces"), (more, "tablespaces", "files")):
         if names:

@@ -23,7 +23,7 @@ _SPACED = re.compile(r"^.*\S {2,}\S.*$", re.MULTILINE)
 _RUN_TOGETHER = re.compile(r"^[ \t]*(?:Per Second Per Transaction|DB Name DB Id\b)", re.MULTILINE)
 _BROKEN_RULER = re.compile(r"^[ \t]*-{2,}(?: +-+)+[ \t\r]*\n-+(?: +-+)*[ \t\r]*$", re.MULTILINE)
 _INDENTED, _WIDE = re.compile(r"^[ \t]+\S", re.MULTILINE), re.compile(r"\S(?:[ ]{2,}|\t)\S")
-_BARS = re.compile(r"^[ \t]*\|?(?: *:?-{3,}:? *\|)+(?: *:?-{3,}:? *)?[ \t\r]*$", re.MULTILINE)
+_BARS = re.compile(r"^[ \t]*+\|?+(?: *+:?+-{3,}+:?+ *+\|)++(?: *+:?+-{3,}+:?+ *+)?+[ \t\r]*+$", re.MULTILINE)
 """What stands below the headings of a table in Markdown."""
 _SEPARATED = re.compile(r"^\"?DB Name\"?([;,])\"?DB Id\"?\1", re.MULTILINE)
 _HEAD = 100_000

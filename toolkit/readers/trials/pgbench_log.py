@@ -22,11 +22,11 @@ from toolkit.readers.trials.outputs import ForeignResult, over_settings
 KIND = "log of pgbench"
 _SINGLE = re.compile(
     r"(?P<client>\d{1,9}) (?P<number>\d{1,15}) (?P<time>\d{1,15}|skipped|failed|serialization|deadlock) \d{1,9} "
-    r"(?P<second>\d{9,12}) (?P<micro>\d{1,6})(?: \d{1,15}){0,2}",
+    r"(?P<second>\d{9,10}) (?P<micro>\d{1,6})(?: \d{1,15}){0,2}",
     re.ASCII,
 )
 _INTERVAL = re.compile(
-    r"(?P<second>\d{9,12}) (?P<number>\d{1,15}) (?P<sum>\d{1,18}) \d+ \d+ \d+(?: \d+){0,9}", re.ASCII
+    r"(?P<second>\d{9,10}) (?P<number>\d{1,15}) (?P<sum>\d{1,18}) \d+ \d+ \d+(?: \d+){0,9}", re.ASCII
 )
 _THREAD = re.compile(r"(.+\.\d+)\.\d{1,4}")
 _SAMPLED = (

@@ -42,6 +42,7 @@ _METRIC = re.compile(
 )
 _SAID = re.compile(r"#\s*(?P<what>source|published|note):\s*(?P<text>.+)", re.IGNORECASE)
 _MOST_REPEATS = 1_000_000
+_TOO_LONG = "a number in it has too many digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +155,9 @@ class _Tables:
         self.name, self._number = name, 0
         try:
             document = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            reason = " ".join(str(error).split())[:120].lower()
+        except (ValueError, RecursionError) as error:
+            told = str(error) if isinstance(error, tomllib.TOMLDecodeError | RecursionError) else _TOO_LONG
+            reason = " ".join(told.split())[:120].lower()
             refuse(f"`{name}`: this is no TOML: {reason}", "each trial is a `[[trial]]` with its keys below")
         trials = document.pop("trial", None)
         notes = document.pop("note", [])
@@ -190,7 +192,10 @@ class _Tables:
             return value.isoformat()
         if not isinstance(value, str | int | float):
             refuse(f"{self.place}: `{name[:80]}` is neither a text nor a number", "a trial is a flat table")
-        return str(value).strip()
+        try:
+            return str(value).strip()
+        except ValueError:  # one that is written in another base than 10
+            refuse(f"{self.place}: `{name[:80]}` is a number with too many digits", "no time is as long")
 
 
 def _quoted(lines: Sequence[str], separator: str) -> Iterator[str]:
