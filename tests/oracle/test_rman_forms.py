@@ -86,6 +86,10 @@ def test_no_encryption_is_not_measured_where_every_backup_is_encrypted(
     site.home.configure(RETENTION_POLICY="TO NONE", **configured)
     status, run = _job(dbatk, site, "--encryption", "none")
     assert status == 5 and words in json.dumps(run)
+    swept = ("--write", "--repeat", "1", "--warmup", "0", "--encryption", "none,aes256")
+    status, run = _job(dbatk, site, *swept)
+    assert status == 5 and words in json.dumps(run), run
+    site.nothing_is_left()
     assert _job(dbatk, site)[0] == 0, "as it is configured"
 
 
