@@ -19,13 +19,10 @@ from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server, as_user, serving, unprivileged
 from tests.tiers import thinned
-from toolkit.app.approvals import Approvals
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.making import Subject, identity_of
-from toolkit.app.maintenance import plan_targets_of, run_plan
+from toolkit.app.maintenance import run_plan
 from toolkit.app.targets import find_target
-from toolkit.design.plan_file import read_plan
-from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.words import Role
 from toolkit.store import Store
@@ -408,32 +405,3 @@ def test_later_sessions_of_oracle_have_the_schema_that_was_looked_at(monkeypatch
         asked = "SELECT SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA') AS s FROM dual"
         assert session.execute(asked).rows[0]["s"] == "DBATK"
         session.close()
-
-
-PROGRAM = """
-[[step]]
-name = "report"
-operation = "command"
-command = ["./report.sh"]
-"""
-
-
-def test_a_program_of_another_folder_is_refused(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def subject() -> Subject:
-        plan = read_plan(parse_document(f'[plan]\nname = "n"\ntarget = "host://"\n{PROGRAM}', "n.toml"), tmp_path)
-        return subject_of_plan(
-            tmp_path / "n.toml", plan, plan_targets_of(plan, store, Approvals(allow_commands=True))
-        )
-
-    for name in ("good", "bad"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "report.sh").write_text("#!/bin/sh\n")
-    monkeypatch.chdir(tmp_path / "good")
-    approve(subject(), store)
-    check(subject(), store)
-    for name in ("bad", "."):
-        monkeypatch.chdir(tmp_path / name)
-        with pytest.raises(ToolkitError, match=r"`cwd` of step `report` on `host://` was `/"):
-            check(subject(), store)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from toolkit import __version__, resources
-from toolkit.app.approving.naming import meanings, names_files_here, queries_of
+from toolkit.app.approving.naming import begins_here, meanings, queries_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
@@ -147,7 +147,7 @@ def full_values(subject: Subject, databases: Mapping[str, Mapping[str, str]]) ->
 def _folders(subject: Subject) -> Iterator[tuple[str, Value]]:
     for work in subject.works:
         for step, experiment in work.experiments.items():
-            if names_files_here(experiment):
+            if begins_here(experiment):
                 yield f"on {work.target} {step} cwd", str(Path.cwd())
 
 

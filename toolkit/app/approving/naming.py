@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 
 from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
+from toolkit.design.mix import mix_of
 from toolkit.design.transactions import parse_transactions
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -26,8 +25,6 @@ TRANSACTIONS = "transactions"
 """The same of a key whose value is the text of a file of transactions."""
 _SCHEMA = "options.schema"
 _TABLE = "options.table"
-_WORD = re.compile(r"[^\s\"'=,\[\]]{1,255}")
-"""What may name a file in a command line, or in the text of a mix."""
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
 
@@ -62,20 +59,21 @@ def meanings(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
     return {f"name `{name}`": "; ".join(sorted(places)) for name, places in found.items()}
 
 
-def names_files_here(experiment: Experiment) -> bool:
-    """Tell whether programs begin in the folder of this process, and name a file of it."""
-    if not declaration(experiment.operation).runs_programs or "cwd" in experiment.options:
-        return False
-    words = (word for text in _strings(experiment.options) for word in _WORD.findall(text))
-    return any(not word.startswith("/") and Path(word).exists() for word in words)
+def begins_here(experiment: Experiment) -> bool:
+    """Tell whether a program begins in the folder of this process: what it runs may be there, whatever it says."""
+    if any(factor.command is not None and factor.command.runs_commands for factor in experiment.factors):
+        return True
+    return declaration(experiment.operation).runs_programs and not all(
+        place.startswith("/") for place in _places(experiment)
+    )
 
 
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | tuple | list):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _strings(one)
+def _places(experiment: Experiment) -> Iterator[str]:
+    """Yield the folder of each program as it is written; empty for none."""
+    mix = mix_of(experiment.operation, experiment.options)
+    options = experiment.options if mix is None else mix.options
+    for each in ({}, *(job.options for job in (() if mix is None else mix.jobs))):
+        yield str({**options, **each}.get("cwd", ""))
 
 
 def _texts(values: Mapping[str, Value]) -> Iterator[str]:
