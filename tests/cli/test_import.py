@@ -38,6 +38,42 @@ def put(home: Path, name: str, text: str) -> str:
     return name
 
 
+def aggregated(home: Path, *names: str) -> list[str]:
+    """Logs of pgbench runs of 10 transactions a second, each begun 1,000 seconds after the one before."""
+    for number, name in enumerate(names):
+        (home / name).parent.mkdir(exist_ok=True)
+        begin = 1_795_653_686 + 1000 * number
+        put(home, name, "".join(f"{begin + at} 10 19468 37553 1658 2587\n" for at in range(6)))
+    return list(names)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("l1/pgbench_log.1234", "l2/pgbench_log.1234"), ("pg.15.1234", "pg.15.1235"), ("l1/pg.1", "l2/pg.1.1")],
+)
+def test_logs_of_two_pgbench_runs_are_two_trials(dbatk: Dbatk, home: Path, names: tuple[str, ...]) -> None:
+    taken = dbatk("import", *aggregated(home, *names), "--label", "mine", "--json")
+    (found,) = json.loads(taken.out)["runs"]
+    assert (taken.status, found["trials"], found["configurations"]) == (0, 2, 1)
+    shown = json.loads(dbatk("runs", "show", "mine", "--json").out)
+    assert [cell["median"] for cell in shown["cells"]] == [pytest.approx(10.0)]
+
+
+def test_the_log_of_a_thread_needs_that_of_its_pgbench(dbatk: Dbatk, home: Path) -> None:
+    refused = dbatk("import", *aggregated(home, "a/pgbench_log.7", "b/pgbench_log.7.1"))
+    says = "`b/pgbench_log.7.1` is the log of one thread, and `b/pgbench_log.7` is not given"
+    assert (refused.status, says in " ".join(refused.err.split())) == (2, True), refused
+    assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []
+
+
+def test_a_refusal_names_the_folder_of_a_file_where_there_are_several(dbatk: Dbatk, home: Path) -> None:
+    for folder, text in (("a", SWEEP), ("b", SWEEP + "16,none,-,1\n")):
+        (home / folder).mkdir()
+        put(home, f"{folder}/t.csv", text)
+    refused = dbatk("import", "a/t.csv", "b/t.csv")
+    assert (refused.status, "`b/t.csv`, line 14" in refused.err) == (2, True), refused
+
+
 def test_a_table_becomes_a_run_that_everything_reads(dbatk: Dbatk, home: Path) -> None:
     taken = dbatk("import", put(home, "t.csv", SWEEP), "--label", "mine", "--json")
     (found,) = json.loads(taken.out)["runs"]

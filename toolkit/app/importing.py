@@ -65,7 +65,8 @@ def import_files(
                 hint="leave out `--label` and `--judge`",
             )
         return [_exported(contents, store)]
-    files = [(name, _text(name, content)) for name, content in contents]
+    names = _names(paths)
+    files = [(name, _text(name, content)) for name, (_, content) in zip(names, contents, strict=True)]
     artifacts = tuple(_artifact(name, content) for name, content in contents)
     if len({each.name.rpartition("/")[0] for each in artifacts}) < len(artifacts):
         raise ToolkitError("the same file is given twice", code="TK-0117", hint="give each file once")
@@ -81,6 +82,12 @@ def import_files(
 
 
 # -- files ------------------------------------------------------------------------------------------------------
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Return what files are called in messages and by readers: with their folders where these are several."""
+    several = len({path.parent.absolute() for path in paths}) > 1
+    return [str(path) if several else path.name for path in paths]
+
+
 def _content(path: Path) -> bytes:
     try:
         if path.is_file() and path.stat().st_size > LARGEST_BYTES:

@@ -1,8 +1,10 @@
 """pgbench's `--log` files: a trial each, judged by its transactions a second.
 
 A line is a transaction (`0 1 3502 0 1795653684 811057`), or with `--aggregate-interval` all of an interval. The
-files of the threads of one pgbench (`pgbench_log.1234`, `pgbench_log.1234.1`) are one trial. A log says nothing of
-how pgbench was called: the number of clients is counted, and logs of the same number are repeats.
+files of the threads of one pgbench (`pgbench_log.1234`, `pgbench_log.1234.1`) are one trial: a prefix may end like
+one of them (`pg.15.1234`), so that a thread is only told by the file of its pgbench beside it.
+
+A log says nothing of how pgbench was called: the number of clients is counted, and logs of as many are repeats.
 https://www.postgresql.org/docs/current/pgbench.html#id-1.9.4.11.9.11
 """
 
@@ -13,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from toolkit.model.records import Metric
 from toolkit.model.words import Outcome
@@ -29,6 +32,8 @@ _INTERVAL = re.compile(
     r"(?P<second>\d{9,10}) (?P<number>\d{1,15}) (?P<sum>\d{1,18}) \d+ \d+ \d+(?: \d+){0,9}", re.ASCII
 )
 _THREAD = re.compile(r"(.+\.\d+)\.\d{1,4}")
+_PREFIX = "pgbench_log."
+"""What pgbench calls its logs where `--log-prefix` says nothing else."""
 _SAMPLED = (
     "numbers of transactions are missing in it (`--sampling-rate`, or a part of a log)",
     "give the logs of all threads, whole",
@@ -44,15 +49,19 @@ def is_pgbench_log(text: str) -> bool:
 
 
 def read_pgbench_logs(files: Sequence[tuple[str, str]]) -> TrialFiles:
-    """Read logs of pgbench, by the names of their files; those of the threads of one pgbench together.
+    """Read logs of pgbench, by their folders and names; those of the threads of one pgbench together.
 
     Raises:
         ToolkitError: TK-0117.
     """
     groups: dict[str, list[tuple[str, str]]] = {}
+    given = {name for name, _ in files}
     for name, text in files:
         thread = _THREAD.fullmatch(name)
-        groups.setdefault(thread[1] if thread else name, []).append((name, text))
+        whole = thread[1] if thread is not None else name
+        if whole not in given and PurePath(name).name.startswith(_PREFIX):
+            refuse(f"`{name}` is the log of one thread, and `{whole}` is not given", _SAMPLED[1])
+        groups.setdefault(whole if whole in given else name, []).append((name, text))
     outputs = [_output(own) for own in groups.values()]
     notes = (_EDGES,) if any("clients" not in each.settings for each in outputs) else ()
     return over_settings(KIND, outputs, better={"tps": "higher"}, notes=notes)
