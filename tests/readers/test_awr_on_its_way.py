@@ -142,14 +142,25 @@ def test_a_page_in_a_note_or_a_spreadsheet_is_read_by_its_cells(text: str) -> No
     assert report.faults == []
 
 
-@pytest.mark.parametrize(("member", "told"), [
-    ("xl/workbook.xml", "an Excel workbook"), ("word/document.xml", "a Word document"),
-    ("content.xml", "an OpenDocument file"),
-])  # fmt: skip
-def test_a_document_of_an_office_program_is_named_not_its_members(member: str, told: str) -> None:
+@pytest.mark.parametrize("name", ["xl/workbook.xml", "word/document.xml", "content.xml", "mimetype"])
+def test_a_file_of_such_a_name_makes_no_document_of_an_archive(name: str) -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>" * 50)
+        archive.writestr(name, "<beside/>" * 50)
+        archive.writestr("awrrpt_1.html", html())
+    assert alone(file.getvalue()).report.facts["db_name"] == "ACME"
+
+
+@pytest.mark.parametrize(("mark", "member", "told"), [
+    ("[Content_Types].xml", "xl/workbook.xml", "an Excel workbook"),
+    ("[Content_Types].xml", "word/document.xml", "a Word document"),
+    ("[Content_Types].xml", "ppt/presentation.xml", "a PowerPoint presentation"),
+    ("mimetype", "content.xml", "an OpenDocument file"),
+])  # fmt: skip
+def test_a_document_of_an_office_program_is_named_not_its_members(mark: str, member: str, told: str) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(mark, "<Types/>" * 50)
         archive.writestr(member, "WORKLOAD REPOSITORY report for " * 20)
     with pytest.raises(ToolkitError, match=told) as caught:
         read_reports(file.getvalue(), "r.xlsx")

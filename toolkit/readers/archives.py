@@ -17,11 +17,13 @@ _BROKEN = (
 )  # fmt: skip
 """What the libraries of archives raise for files that somebody damaged or made up."""
 _MOST_MEMBERS = 10_000
+_TYPES = "[Content_Types].xml"
 _OFFICE = {
-    "xl/workbook.xml": "an Excel workbook", "word/document.xml": "a Word document",
-    "ppt/presentation.xml": "a PowerPoint presentation", "content.xml": "an OpenDocument file",
+    ("xl/workbook.xml", _TYPES): "an Excel workbook", ("word/document.xml", _TYPES): "a Word document",
+    ("ppt/presentation.xml", _TYPES): "a PowerPoint presentation",
+    ("content.xml", "mimetype"): "an OpenDocument file",
 }  # fmt: skip
-"""Zip archives that are a document, by the member that each has."""
+"""Zip archives that are a document, by the two members that each has: one alone may be there by chance."""
 
 
 def zipped(raw: bytes, allowance: Allowance) -> list[tuple[str, bytes]]:
@@ -29,7 +31,7 @@ def zipped(raw: bytes, allowance: Allowance) -> list[tuple[str, bytes]]:
     found: list[tuple[str, bytes]] = []
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            if kind := next((kind for name, kind in _OFFICE.items() if name in archive.NameToInfo), ""):
+            if kind := next((kind for both, kind in _OFFICE.items() if {*both} <= archive.NameToInfo.keys()), ""):
                 raise UnreadableError(f"it is {kind}", "give the file that was copied into it, or save it as text")
             members = [one for one in archive.infolist() if _is_wanted(one.filename) and not one.is_dir()]
             if len(members) > _MOST_MEMBERS:
