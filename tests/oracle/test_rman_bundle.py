@@ -14,6 +14,7 @@ from tests.oracle.standin.rman import Home, oracle_home
 from toolkit.cli.main import main
 
 _MB = 2**20
+_ONCE = "repeat = 1\nwarmup = 0\n"
 _FILES = [{"number": n, "name": f"/u01/oradata/FREE/d{n}.dbf", "bytes": 8 * _MB} for n in range(1, 9)]
 
 
@@ -34,7 +35,7 @@ def export(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: st
         file = tmp_path / "backup.toml"
         file.write_text(
             f'[experiment]\nname = "b"\ntarget = "{standin.url}"\noperation = "backup"\n'
-            f"repeat = 1\nwarmup = 0\n{more}"
+            f"{'' if more.startswith('mode') else _ONCE}{more}"
         )
         assert main(["export", str(file), "--out", str(tmp_path / "bundle")]) == 0
     return tmp_path / "bundle"
@@ -68,6 +69,43 @@ def test_a_bundle_runs_deletes_what_it_wrote_and_comes_back_as_a_run(
     assert {trial["outcome"] for trial in run["trials"]} == {"ok"}
     assert {trial["granted_degree"] for trial in run["trials"]} == {1, 2}
     assert all(item["label"].startswith("DBATK_") for trial in run["trials"] for item in trial["items"])
+
+
+_DELETES = 'mode = "job"\nscope = "archivelog"\nlogs_until = "1h"\ndelete_input = true\ndestination = ["{}"]\n'
+
+
+def test_what_a_job_deletes_stands_in_the_words_of_its_bundle(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = [tmp_path / f"log_{number}.arc" for number in (1, 2, 3)]
+    for path in logs:
+        path.write_bytes(b"redo")
+    home.tell(files=_FILES, bytes_per_second=2**30, logs=[str(path) for path in logs])
+    bundle = export(home, tmp_path, monkeypatch, _DELETES.format(tmp_path))
+    assert "DELETE INPUT" in (bundle / "rman/t0001.rman").read_text()
+    told = " ".join((bundle / "README.txt").read_text().split())
+    assert "a backup, which is kept What is deleted: the archived logs that it backed up (DELETE INPUT)" in told
+    assert "at the export 3 archived logs (3.00 MiB: thread 1 101 to 103)" in told
+
+
+def test_nothing_is_deleted_where_nothing_is_said_of_it(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [1]\n")
+    assert "What is deleted: nothing of yours" in (bundle / "README.txt").read_text()
+
+
+def test_archived_logs_that_nobody_read_are_not_deleted_by_a_bundle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, bundle = tmp_path / "d.toml", tmp_path / "bundle"
+    file.write_text(
+        '[experiment]\nname = "b"\ntarget = "oracle://u@h/s"\noperation = "backup"\n' + _DELETES.format("/b")
+    )
+    assert main(["export", str(file), "--out", str(bundle), "--assume", "19-ee"]) == 5
+    told = " ".join(capsys.readouterr().err.split())
+    assert "the archived logs that `delete_input` would delete were not read" in told and "hint:" in told
+    assert not bundle.exists()
 
 
 def test_a_failure_is_told_with_its_cause(

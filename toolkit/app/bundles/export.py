@@ -113,7 +113,7 @@ def export_bundle(
     notes = tuple(_notes(experiment, trials))
     licences = tuple(_BILL_WORD.sub("", sentence) for sentence in bill.sentences()) if bill is not None else ()
     if declaration(experiment.operation).backs_up:
-        files = rman_bundle.files_of(experiment, run, trials, licences, folder)
+        files = rman_bundle.files_of(experiment, known.facts, run, trials, licences, folder)
     else:
         files = bundle_files(
             dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),

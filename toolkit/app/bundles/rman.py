@@ -12,6 +12,7 @@ from toolkit import resources
 from toolkit.app.bundles.reading import text_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.backup import client
+from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.work import Work
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted import Bundled
@@ -33,12 +34,14 @@ _FOLDER = "make"
 
 # -- export -------------------------------------------------------------------------------------------------------
 def files_of(
-    experiment: Experiment, run: str, trials: Sequence[Bundled], licences: Sequence[str], folder: Path
-) -> dict[str, str]:
+    experiment: Experiment, facts: Facts, run: str, trials: Sequence[Bundled], licences: Sequence[str],
+    folder: Path,
+) -> dict[str, str]:  # fmt: skip
     """Return the text of every file by its path, checksums included.
 
     Raises:
-        ToolkitError: TK-0304 where the backup is no script of RMAN's (Amazon RDS).
+        ToolkitError: TK-0304 where the backup is no script of RMAN's (Amazon RDS), or would delete archived logs
+            that nobody has read.
     """
     files: dict[str, str] = {DRIVER: resources.template_text("bundle/rman.sh")}
     plan = []
@@ -71,8 +74,25 @@ def files_of(
         makes="a backup, which is kept" if not measuring
         else "backups with their own tag, each deleted after its trial" if writes
         else "nothing",
+        deletes=_deletes(files, facts),
     )  # fmt: skip
     return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
+
+
+def _deletes(files: Mapping[str, str], facts: Facts) -> str:
+    """Say which files of the site are deleted: archived logs, where they were read."""
+    if not any("DELETE INPUT" in text for path, text in files.items() if path.endswith(".rman")):
+        return "nothing of yours"
+    if known.LOGS not in facts.answers:
+        raise ToolkitError(
+            "the archived logs that `delete_input` would delete were not read: a bundle must name them",
+            code="TK-0304",
+            hint="export it with `-t TARGET` instead of `--assume`, or omit `delete_input`",
+        )
+    return (
+        "the archived logs that it backed up (DELETE INPUT), without an undo but a restore;\n                "
+        f"at the export {known.logs(facts)}: the script chooses anew"
+    )
 
 
 def _folders(steps: Sequence[Step]) -> list[str]:
