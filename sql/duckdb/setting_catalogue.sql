@@ -20,6 +20,13 @@ SELECT s.name AS name,
   FROM duckdb_settings() s,
        LATERAL (SELECT CASE
            WHEN regexp_matches(s.name, 'secret|password|token|key') THEN 'it may hold a secret'
+           -- what was looked at, and approved, would be something else than what is worked on
+           WHEN s.name IN ('search_path', 'schema', 'file_search_path', 'home_directory', 'current_dialect',
+                           'dialect_compatibility_mode', 'active_grammar_extensions',
+                           'allow_parser_override_extension', 'preserve_identifier_case',
+                           'table_function_identifier_conversion', 'python_enable_replacements',
+                           'python_scan_all_frames') THEN 'it decides what names mean'
+           WHEN regexp_matches(s.name, 'extension') THEN 'it decides which code is loaded'
            -- the list of what is allowed has one name of each setting
            WHEN current_setting('lock_configuration')
                 AND NOT list_contains(current_setting('allowed_configs'), s.name)

@@ -14,21 +14,30 @@ SELECT s.name AS name,
        array_to_string(s.enumvals, '|') AS choices,
        CASE WHEN s.name IN ('application_name', 'client_connection_check_interval', 'primary_conninfo',
                             'ssl_passphrase_command') THEN ''
+            WHEN naming.why IS NOT NULL THEN ''
             -- as one text ALTER SYSTEM would write a list of one name
-            WHEN s.name IN ('search_path', 'temp_tablespaces', 'session_preload_libraries',
-                            'local_preload_libraries') THEN 'session'
+            WHEN s.name = 'temp_tablespaces' THEN 'session'
             WHEN s.name IN ('shared_preload_libraries', 'unix_socket_directories') THEN ''
             WHEN s.context IN ('user', 'superuser') THEN 'session system'
             WHEN s.context = 'sighup' THEN 'system'
             WHEN s.context = 'postmaster' THEN 'restart'
             ELSE ''
        END AS scopes,
-       CASE WHEN s.name IN ('application_name', 'client_connection_check_interval')
+       CASE WHEN naming.why IS NOT NULL THEN naming.why
+            WHEN s.name IN ('application_name', 'client_connection_check_interval')
                  THEN 'dbatk sets it itself, to find its sessions again'
             WHEN s.name IN ('primary_conninfo', 'ssl_passphrase_command') THEN 'it may hold a secret'
             WHEN s.name IN ('shared_preload_libraries', 'unix_socket_directories') THEN 'it is a list of names'
             WHEN s.context IN ('backend', 'superuser-backend') THEN 'it is set as a session begins'
             WHEN s.context = 'internal' THEN 'it is compiled in, or the server computes it'
        END AS fixed
-  FROM pg_catalog.pg_settings s
+  FROM pg_catalog.pg_settings s,
+       LATERAL (SELECT CASE
+           -- what was looked at, and approved, would be something else than what is worked on
+           WHEN s.name IN ('search_path', 'role', 'session_authorization', 'default_text_search_config',
+                           'standard_conforming_strings', 'plpgsql.variable_conflict')
+                THEN 'it decides what names mean'
+           WHEN s.name IN ('session_preload_libraries', 'local_preload_libraries', 'dynamic_library_path',
+                           'extension_control_path') THEN 'it decides which code is loaded'
+           END AS why) naming
  ORDER BY s.name;

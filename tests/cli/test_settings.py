@@ -8,6 +8,7 @@ import select
 import signal
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
@@ -58,6 +59,8 @@ def test_a_script_shows_how_a_setting_is_set_and_put_back(dbatk: Dbatk, url: str
      ("threads=1,2", "TK-0107", "use the option for it"),
      ("checkpoint_threshold=lots", "TK-0102", "nothing was changed"),
      ("http_proxy_password=x", "TK-0102", "it may hold a secret"),
+     ("search_path=main", "TK-0102", "it decides what names mean"),
+     ("autoload_known_extensions=on", "TK-0102", "it decides which code is loaded"),
      ("preserve_insertion_order=on,true", "TK-0103", "give each once"),
      ("memory_limit", "TK-0102", "--setting work_mem=4MB,64MB")],
 )  # fmt: skip
@@ -69,6 +72,49 @@ def test_what_cannot_be_set_is_refused_before_anything_is_changed(
     assert (answer.status, f"[{code}]" in answer.err) == (2, True), answer.err
     assert hint in answer.err
     assert Path("small.duckdb").read_bytes() == before
+
+
+OTHERWISE = {
+    "a step": """
+[plan]
+name = "n"
+target = "duckdb:///small.duckdb?external=yes"
+[[step]]
+name = "copy"
+operation = "ctas"
+query = "select * from small"
+table = "made"
+setting = {SETTING}
+""",
+    "an experiment": """
+[experiment]
+name = "n"
+target = "duckdb:///small.duckdb?external=yes"
+operation = "ctas"
+query = "select * from small"
+table = "made"
+[factors.setting]
+SETTING
+""",
+}
+
+
+@pytest.mark.parametrize(
+    "setting", ['search_path = "evil"', 'SCHEMA = "evil"', 'file_search_path = "/tmp"', 'home_directory = "/tmp"']
+)
+@pytest.mark.parametrize("text", OTHERWISE.values(), ids=OTHERWISE)
+def test_what_decides_which_table_a_name_is_can_be_neither_approved_nor_run(
+    dbatk: Dbatk, url: str, home: Path, text: str, setting: str
+) -> None:
+    with duckdb.connect(url.removeprefix("duckdb:///")) as made:
+        made.execute("create schema evil; create table evil.small as select 666 as i")
+    (home / "n.toml").write_text(text.replace("SETTING", setting))
+    approved, ran = dbatk("plan", "approve", "n.toml"), dbatk("run", "n.toml", "-q")
+    assert (approved.status, "it decides what names mean" in approved.err) == (2, True), approved.err
+    assert (ran.status != 0, "cannot be changed" in ran.err) == (True, True), ran.err
+    assert not (home / "n.approval.toml").exists()
+    with duckdb.connect("small.duckdb") as looked:
+        assert looked.execute("from duckdb_tables() select count(*) where table_name = 'made'").fetchone() == (0,)
 
 
 def test_a_host_has_no_settings(dbatk: Dbatk) -> None:
@@ -124,7 +170,9 @@ def test_settings_of_a_session_are_set_where_the_work_is_done(
     [("work_men=1", "TK-0101"), ("work_mem=1kB", "TK-0102"), ("work_mem=4MB,4096kB", "TK-0103"),
      ("shared_buffers=64MB", "TK-0107"), ("block_size=4096", "TK-0102"), ("application_name=x", "TK-0102"),
      ("max_parallel_workers_per_gather=1", "TK-0107"),
-     ("default_transaction_isolation=none", "TK-0102"), ("log_connections=on", "TK-0102")],
+     ("default_transaction_isolation=none", "TK-0102"), ("log_connections=on", "TK-0102"),
+     ("search_path=public", "TK-0102"), ("standard_conforming_strings=off", "TK-0102"),
+     ("local_preload_libraries=plpgsql", "TK-0102"), ("dynamic_library_path=/tmp", "TK-0102")],
 )  # fmt: skip
 def test_the_catalogue_of_postgresql_says_what_cannot_be_set(
     dbatk: Dbatk, postgresql_server: Server, source: str, setting: str, code: str

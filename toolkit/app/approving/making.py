@@ -13,6 +13,7 @@ from toolkit.app.approving.naming import begins_here, meanings, queries_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
+from toolkit.app.runs.settings import check_levels
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, sign
@@ -341,6 +342,7 @@ def _rehearsed(work: TargetWork) -> Iterator[str]:
         sessions = Sessions(target, "dbatk approve", read_only=True)
         try:
             planning = read_planning(experiment, dialect, sessions, policy)
+            check_levels(experiment, dialect, planning.facts)
             _watch(dialect, planning.facts)
             yield from _scripted(name, planning)
         except DatabaseError as error:
