@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: :schema (exact case), :table (exact case, null for all)
 -- Versions: 11.2 to 26ai
-SELECT DISTINCT 'pending statistics of ' || p.owner || '.' || p.table_name || ' exist that dbatk did not gather' AS reason
+SELECT DISTINCT 'pending statistics of ' || p.owner || '.' || p.table_name || ' exist that this run did not gather' AS reason
   FROM dba_tab_pending_stats p
  WHERE p.owner = :schema
    AND (:table IS NULL OR p.table_name = :table)

@@ -213,7 +213,7 @@ _WINDOW = {"DBA_SCHEDULER_WINDOWS": [{"WINDOW_NAME": "MONDAY_WINDOW", "ACTIVE": 
     ("before", "scenario", "reason"),
     thinned(
         [
-            (_foreign_pending, Scenario(), "pending statistics of DBATK.GTEST exist that dbatk did not gather"),
+            (_foreign_pending, Scenario(), "pending statistics of DBATK.GTEST exist that this run did not gather"),
             (_unpublished, Scenario(), "PUBLISH of DBATK.GTEST is FALSE already"),
             (_everything_unpublished, Scenario(), "PUBLISH is FALSE for the whole database"),
             (_concurrent, Scenario(), "CONCURRENT is MANUAL"),

@@ -101,8 +101,9 @@ def forms() -> Iterator[Work]:
     for what in ("dictionary", "fixed_objects", "system"):
         yield work(STATS, 1, Mode.JOB, ref=SERVER, server=what)
     for level in ("gather", "stale", "empty", "auto"):
-        options = {"gather": level, "estimate_percent": "auto", "no_invalidate": "yes"}
-        yield work(STATS, 8, Mode.JOB, ref=SERVER, server="dictionary", **options)
+        options = {} if level == "auto" else {"estimate_percent": "auto", "no_invalidate": "yes"}
+        degree = 1 if level == "auto" else 8
+        yield work(STATS, degree, Mode.JOB, ref=SERVER, server="dictionary", gather=level, **options)
 
 
 def facts_of(release: str) -> Facts:

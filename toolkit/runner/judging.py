@@ -214,7 +214,7 @@ def _sentence(error: DatabaseError | ToolkitError, timed: TimedResult | None) ->
         return text
     bad = sum(1 for result in timed.items if result.error is not None)
     total = len(timed.items) + len(timed.not_begun)
-    return text if total == 1 else f"{bad} of {total} objects failed, the first: {text}"
+    return text if total == 1 or not bad else f"{bad} of {total} objects failed, the first: {text}"
 
 
 def unsupported(planned: PlannedTrial, attempt: int, sentence: str, requested: int | None) -> TrialRecord:

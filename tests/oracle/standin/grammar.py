@@ -181,7 +181,7 @@ def arguments(text: str) -> dict[str, str]:
         BackendError: ORA-06550 for an argument without a name.
     """
     found: dict[str, str] = {}
-    for part in re.findall(r"(?:'(?:[^']|'')*'|[^,'])+", text):
+    for part in re.findall(r"(?:'(?:[^']|'')*'|[^,'])+", text.strip()):
         match = re.fullmatch(r"\s*(\w+)\s*=>\s*(.*?)\s*", part, re.DOTALL)
         if not match:
             raise ora(6550, part.strip())

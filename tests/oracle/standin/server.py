@@ -44,7 +44,9 @@ class Standin:
     @property
     def url(self) -> str:
         """The target URL; the password is another matter."""
-        return f"oracle://dbatk@{self.host}:{self.port}/{self.engine.scenario.service}"
+        return (
+            f"oracle://{self.engine.scenario.user.lower()}@{self.host}:{self.port}/{self.engine.scenario.service}"
+        )
 
     @property
     def statements(self) -> list[str]:

@@ -378,7 +378,8 @@ def _tables(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "STATUS": "VALID", "DEGREE": made.degree.rjust(10),
          "INSTANCES": made.instances.rjust(10),
-         "PARTITIONED": "YES" if _is_partitioned(state, made) else "NO", "TEMPORARY": "N", "SECONDARY": "N",
+         "PARTITIONED": "YES" if _is_partitioned(state, made) else "NO", "SECONDARY": "N",
+         "TEMPORARY": "Y" if made.name in state.statistics.temporary else "N",
          "NESTED": "NO", "DROPPED": "YES" if made.dropped else "NO",
          "READ_ONLY": "YES" if made.read_only else "NO", **({} if made.bounds else _storage(made))}
         for made in state.tables()

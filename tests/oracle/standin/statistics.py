@@ -80,6 +80,8 @@ class Statistics:
     pending: dict[Name, datetime.datetime] = field(default_factory=dict)
     locked: dict[Name, str] = field(default_factory=dict)
     stale: set[Name] = field(default_factory=set)
+    temporary: set[Name] = field(default_factory=set)
+    """Tables whose statistics are published at once, whatever PUBLISH says."""
     differences: dict[Name, float] = field(default_factory=dict)
     """MAXDIFFPCT of pending statistics and the present ones."""
     exported: list[tuple[str, str]] = field(default_factory=list)
@@ -132,7 +134,7 @@ class Statistics:
         done = Operation(len(self.operations) + 1, kind, target, now, now)
         for made in tables:
             done.tasks.append((".".join(f'"{part}"' for part in made.name), "TABLE"))
-            if self.preference("PUBLISH", made.name) == "FALSE":
+            if self.preference("PUBLISH", made.name) == "FALSE" and made.name not in self.temporary:
                 self.pending[made.name] = now
                 continue
             made.analyzed = True
@@ -191,7 +193,6 @@ class Statistics:
     def rows_of(self, view: str, state: State, began: datetime.datetime) -> list[Row] | None:
         """Return the rows of a view of statistics; None for another view."""
         makers: dict[str, Callable[[], Iterator[Row]]] = {
-            "TABLES": lambda: _tables(state),
             "TAB_STATISTICS": lambda: self._tab_statistics(state, began),
             "IND_STATISTICS": lambda: self._ind_statistics(state, began),
             "TAB_STAT_PREFS": self._preferences,
@@ -200,7 +201,7 @@ class Statistics:
             "OPTSTAT_OPERATION_TASKS": self._tasks,
         }
         prefix, _, rest = view.partition("_")
-        if prefix not in ("ALL", "DBA") or rest not in makers or view in ("ALL_TABLES", "ALL_IND_STATISTICS"):
+        if prefix not in ("ALL", "DBA") or rest not in makers or view == "ALL_IND_STATISTICS":
             return None
         return list(makers[rest]())
 
@@ -249,14 +250,6 @@ class Statistics:
                     "OPID": each.number, "TARGET": target, "TARGET_TYPE": kind, "START_TIME": each.began,
                     "END_TIME": each.began + datetime.timedelta(seconds=place), "STATUS": "COMPLETED",
                 }  # fmt: skip
-
-
-def _tables(state: State) -> Iterator[Row]:
-    for made in state.tables():
-        yield {
-            "OWNER": made.name[0], "TABLE_NAME": made.name[1], "TABLESPACE_NAME": "USERS", "TEMPORARY": "N",
-            "DROPPED": "NO", "NESTED": "NO", "SECONDARY": "N", "PARTITIONED": "NO",
-        }  # fmt: skip
 
 
 def package_text(text: str, user: str) -> str:

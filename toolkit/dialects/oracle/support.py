@@ -21,7 +21,12 @@ _ADMINISTRATIVE = frozenset({"SYS", "SYSBACKUP", "SYSDG", "SYSKM", "SYSRAC", "PU
 
 
 def of_session(work: Work, facts: Facts) -> Support | None:
-    """Judge what every work of a session stands on: whose session and objects, which degree."""
+    """Judge what every work of a session stands on: whose session and objects, which degree.
+
+    Statistics of the server itself are Oracle's own objects, and work of SYSDBA.
+    """
+    if work.option("server") is not None:
+        return _place(work, facts) or _degree(work, facts)
     return _place(work, facts) or _session(facts) or _owner(work, facts) or _degree(work, facts)
 
 

@@ -42,6 +42,9 @@ class OracleStatistics(LiveStatistics):
     def preview(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return counts.preview(work, facts)
 
+    def refuted(self, work: Work, kept: Mapping[str, tuple[Row, ...]]) -> str | None:
+        return proof.refuted(work, kept)
+
     def proof(self, works: Sequence[Work]) -> tuple[Call, ...]:
         return proof.proof(works)
 

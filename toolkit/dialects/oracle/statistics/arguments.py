@@ -108,6 +108,13 @@ def _patterns(work: Work) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def chosen(work: Work, table: str) -> bool:
+    """Tell whether `--only-tables` may choose a table; rather one too many, as letters count in quotes only."""
+    patterns = _patterns(work)
+    likes = (re.escape(each.strip('"')).replace("%", ".*").replace("_", ".") for each in patterns)
+    return not patterns or any(re.fullmatch(like, table, re.IGNORECASE | re.DOTALL) for like in likes)
+
+
 def _partition(work: Work) -> str | None:
     text = spelling.text_option(work, "partition")
     return package_name(parse_name(text).name) if text else None
@@ -185,10 +192,14 @@ def _choice_of_objects(work: Work) -> Support | None:
         return _no("stale or empty objects are selected in a schema; a table is gathered as it is")
     if gather != "auto":
         return None
-    if spelling.degree_word(work) or work.degree > 1:
-        return _no("`--gather auto` lets Oracle choose and ignores the degree; use only one of them")
-    given = [name for name in _IGNORED_BY_AUTO if work.option(name) is not None]
+    given = ignored_by_auto(work)
     return _no(f"`--gather auto` lets Oracle choose and ignores {', '.join(given)}; omit it") if given else None
+
+
+def ignored_by_auto(work: Work) -> list[str]:
+    """Name what was asked for and GATHER AUTO ignores."""
+    degree = ["degree"] if spelling.degree_word(work) or work.degree > 1 else []
+    return degree + [name for name in _IGNORED_BY_AUTO if work.option(name) is not None]
 
 
 def _sampling(work: Work) -> Support | None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since
+from toolkit.dialects.oracle.statistics.preferences import gathers_apart
 from toolkit.dialects.oracle.statistics.server import is_server
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
+
+UNPUBLISHED = "unpublished"
+"""How the keys begin under which a job keeps what it gathered and did not publish."""
 
 
 def before(work: Work) -> tuple[Call, ...]:
@@ -22,6 +26,9 @@ def before(work: Work) -> tuple[Call, ...]:
 def counts(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Ask for the seconds of each object and, of a schema, how many tables were gathered and are locked now."""
     calls = (_tasks(work),) if has(facts.release, Feature.STATISTICS_TASKS) and owner_of(work) else ()
+    if gathers_apart(work) and work.option("max_difference") is not None:
+        asked = {**binds_of(work), "since": since(facts)}
+        calls = (*calls, _asked("stats_unpublished", f"{UNPUBLISHED}:{work.object.name}", asked))
     if not of_schema(work):
         return calls
     return (*calls, _gathered(work, facts), _asked("stats_locked", "counted", _of_locked(work, "locked_after")))

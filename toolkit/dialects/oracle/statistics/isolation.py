@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from toolkit.dialects.oracle import objects
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import preferences, reads
-from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
+from toolkit.dialects.oracle.statistics.arguments import chosen, of_schema, owner_of, values
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -46,7 +46,20 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """Refuse a measurement on live objects where it could not be put back, or would destroy another's work."""
     if not (on_live(work) or preferences.gathers_apart(work)) or facts.assumed:
         return None
-    return _grants(work, facts) or _hindrance(work, facts)
+    return _grants(work, facts) or _unshielded(work, facts) or _hindrance(work, facts)
+
+
+def _unshielded(work: Work, facts: Facts) -> Support | None:
+    """Refuse what would be published at once, or could not be told from what was there before."""
+    if preferences.gathers_apart(work) and reads.CLOCK not in facts.answers:
+        return _no("the database clock was not read, by which new pending statistics are told from older ones")
+    known = reads.of_schema("stats_shielded", owner_of(work)) in facts.answers
+    if table_of(work) is None or not known or list(preferences.shielded(work, facts)):
+        return None
+    return _no(
+        f"the statistics of {work.object.name} would be published at once: it is no permanent table (a temporary "
+        "table, for instance), whose statistics could be pending"
+    )
 
 
 def _grants(work: Work, facts: Facts) -> Support | None:
@@ -65,26 +78,59 @@ def _grants(work: Work, facts: Facts) -> Support | None:
 
 
 def _hindrance(work: Work, facts: Facts) -> Support | None:
-    found = _reasons(facts, reads.of_schema("stats_hindrances", owner_of(work))) + _reasons(facts, reads.RUNNING)
-    if (reads.preference(facts, "PUBLISH") or "TRUE").upper() == "FALSE":
-        found.append("PUBLISH is FALSE for the whole database: pending statistics are in use")
-    if str(facts.value(reads.OPTIMIZER, "uses_pending", "FALSE")).upper() == "TRUE":
-        found.append("OPTIMIZER_USE_PENDING_STATISTICS is TRUE: plans would use pending statistics")
-    concurrent = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
-    if concurrent in _CONCURRENT_BY_HAND:
-        found.append(
-            f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and "
-            "would publish their results once PUBLISH is restored"
-        )
+    found = [*_stored(work, facts), *_everywhere(facts)]
     if not found:
         return None
+    reason, remedy = found[0]
     more = f" (and {len(found) - 1} more such reasons)" if len(found) > 1 else ""
-    instead = "measure on copies" if on_live(work) else "publish or delete them, or gather later"
-    return Support(SupportState.UNSUPPORTED, f"not possible on live objects now: {found[0]}{more}; {instead}")
+    if on_live(work):
+        return _no(f"not possible on live objects now: {reason}{more}; measure on copies")
+    return _no(f"not possible now: {reason}{more}; {remedy}")
 
 
-def _reasons(facts: Facts, key: str) -> list[str]:
-    return [str(row.get("reason")) for row in facts.rows(key)]
+def _stored(work: Work, facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield what the catalogue has of the tables that are gathered, each with what a job can do about it."""
+    for row in facts.rows(reads.of_schema("stats_hindrances", owner_of(work))):
+        kind, table = str(row.get("hindrance")), str(row.get("hindered_table") or "")
+        if not table or chosen(work, table):
+            yield str(row.get("reason")), _remedy(work, kind, table)
+    for row in facts.rows(reads.RUNNING):
+        yield str(row.get("reason")), "gather later"
+
+
+def _remedy(work: Work, kind: str, table: str) -> str:
+    if kind == "window":
+        return "gather later"
+    owner, name = ((_package(each) or "").replace("'", "''") for each in (owner_of(work), table))
+    others = ", or leave the table out by `--only-tables`" if of_schema(work) else ""
+    if kind == "publish":
+        return f"set it to TRUE first (DBMS_STATS.SET_TABLE_PREFS), if nobody needs that{others}"
+    return (
+        f"publish them (DBMS_STATS.PUBLISH_PENDING_STATS('{owner}', '{name}')) or delete them "
+        f"(DBMS_STATS.DELETE_PENDING_STATS('{owner}', '{name}')) first{others}"
+    )
+
+
+def _everywhere(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield what is set for the whole database and keeps pending statistics from being pending and unused."""
+    if (reads.preference(facts, "PUBLISH") or "TRUE").upper() == "FALSE":
+        yield "PUBLISH is FALSE for the whole database: pending statistics are in use", "set it to TRUE first"
+    if str(facts.value(reads.OPTIMIZER, "uses_pending", "FALSE")).upper() == "TRUE":
+        yield (
+            "OPTIMIZER_USE_PENDING_STATISTICS is TRUE: plans would use pending statistics",
+            "set it to FALSE first",
+        )
+    concurrent = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
+    if concurrent in _CONCURRENT_BY_HAND:
+        yield (
+            f"CONCURRENT is {concurrent}: tables are gathered in jobs, which outlive a cancelled session and "
+            "would publish their results once PUBLISH is restored",
+            "set it to FALSE (11.2) or OFF first",
+        )
+
+
+def _no(sentence: str) -> Support:
+    return Support(SupportState.UNSUPPORTED, sentence)
 
 
 # -- what is changed, and put back ------------------------------------------------------------------------------

@@ -53,7 +53,8 @@ def _tables(work: Work, facts: Facts) -> Iterator[Call]:
 
 
 def _everywhere(work: Work, facts: Facts) -> Iterator[Call]:
-    former = (reads.preference(facts, "CONCURRENT") or "OFF").upper()
+    off = "OFF" if has(facts.release, Feature.STATISTICS_TASKS) else "FALSE"
+    former = (reads.preference(facts, "CONCURRENT") or off).upper()
     value = _concurrent(former, facts) if work.option("concurrent") is True else former
     if value == former:
         return
@@ -145,7 +146,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
         return _no("`--only-tables` selects from a schema; a table is gathered as it is")
     if gathers_apart(work) and work.option("concurrent") is True:
         return _no("jobs of `--concurrent` could go on after PUBLISH is restored: omit it here")
-    return _incremental(work, facts) or _of_jobs(work, facts)
+    return _incremental(work, facts) or _void(work, facts) or _of_jobs(work, facts)
 
 
 def _incremental(work: Work, facts: Facts) -> Support | None:
@@ -161,8 +162,40 @@ def _incremental(work: Work, facts: Facts) -> Support | None:
     return _no(f"no partitioned table of {work.object.name} is visible: only those have incremental statistics")
 
 
+_NEEDED = {"PUBLISH": "TRUE", "ESTIMATE_PERCENT": "AUTO_SAMPLE_SIZE", "GRANULARITY": "AUTO"}
+"""What incremental statistics need: else every partition is read (SQL Tuning Guide)."""
+
+
+def _void(work: Work, facts: Facts) -> Support | None:
+    """Refuse synopses of a table with preferences, its own or the database's, that rule them out."""
+    if (
+        work.option("incremental") != "yes"
+        or reads.of_schema("stats_partitioned", owner_of(work)) not in facts.answers
+    ):
+        return None
+    overriding = (reads.preference(facts, "PREFERENCE_OVERRIDES_PARAMETER") or "FALSE").upper() == "TRUE"
+    own = {
+        (str(row["preferring_table"]), row["preference_name"]): str(row["preference_value"])
+        for row in facts.rows(reads.of_schema("stats_table_preferences", owner_of(work)))
+    }
+    for table, _ in partitioned(work, facts):
+        for name, needed in _NEEDED.items():
+            value = own.get((table.name, name)) or reads.preference(facts, name) or needed
+            sent = name != "PUBLISH" and work.option(name.lower()) is not None and not overriding
+            if not sent and value.upper().removeprefix("DBMS_STATS.") != needed:
+                whose = table if (table.name, name) in own else "the database"
+                return _no(
+                    f"incremental statistics of {table} need {name} {needed}: the preference of {whose} is {value}"
+                )
+    return None
+
+
 def _of_jobs(work: Work, facts: Facts) -> Support | None:
-    if work.option("concurrent") is not True or reads.RIGHTS not in facts.answers:
+    if work.option("concurrent") is not True:
+        return None
+    if reads.preference(facts, "CONCURRENT") is None and not facts.assumed:
+        return _no("the present value of CONCURRENT was not read (11.2.0.1 has none), and could not be restored")
+    if reads.RIGHTS not in facts.answers:
         return None
     user = str(facts.value("server", "user_name") or "this_user")
     owned = {row.get("privilege") for row in facts.rows(reads.RIGHTS)}

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import reads
-from toolkit.dialects.oracle.statistics.arguments import owner_of
+from toolkit.dialects.oracle.statistics.arguments import chosen, owner_of
+from toolkit.dialects.oracle.statistics.counts import UNPUBLISHED
 from toolkit.dialects.oracle.statistics.isolation import binds_of, on_live, since, table_of
 from toolkit.dialects.oracle.statistics.preferences import gathers_apart
 from toolkit.dialects.oracle.statistics.server import is_server
 from toolkit.dialects.statistics import Proof
 from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -26,24 +28,29 @@ from toolkit.units import counted
 _MOST = 20
 _COMPARED = ("objects", "analyzed", "newest", "ages", "rows_told")
 Answers = Mapping[str, tuple[Row, ...]]
+_CLOCK_UNREAD = Proof(good=False, sentence="not verified: the database clock was not read at the start")
 
 
 def proof(works: Sequence[Work]) -> tuple[Call, ...]:
     """Ask for the state of the statistics of every schema, as it was asked before."""
     if is_server(works[0]):
         return ()
-    file = "stats_record" if on_live(works[0]) else "stats_tables"
-    file = "stats_pending" if gathers_apart(works[0]) else file
+    files = ["stats_record" if on_live(works[0]) else "stats_tables"]
+    if gathers_apart(works[0]):
+        files = ["stats_pending", "stats_tables"]
     return tuple(
         Call(file, file=True, binds=binds_of(work), keep_as=reads.of_schema(file, owner_of(work)))
         for work in works
+        for file in files
     )
 
 
 def proven(works: Sequence[Work], facts: Facts, answers: Answers, kept: ObjectRef | None) -> Proof:
     """Compare the state now with the recorded one."""
     if is_server(works[0]):
-        return Proof(good=True, sentence="the call ended without an error; its result is not verified further")
+        return Proof(
+            good=True, sentence="statistics of the server are not verified further than by the end of the call"
+        )
     if gathers_apart(works[0]):
         return _pending(works, facts, answers)
     return _unmoved(works, facts, answers, kept) if on_live(works[0]) else _newer(works, facts, answers)
@@ -129,7 +136,7 @@ def _mend(name: QualifiedName, facts: Facts, kept: ObjectRef | None) -> Call:
 def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
     begun = since(facts)
     if reads.CLOCK not in facts.answers:
-        return Proof(good=False, sentence="not verified: the database clock was not read at the start")
+        return _CLOCK_UNREAD
     old: list[str] = []
     gathered = 0
     for work in works:
@@ -139,8 +146,8 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
             elif row.get("temporary") != "Y":
                 name = QualifiedName(str(row["analyzed_table"]), owner_of(work))
                 old.append(f"{name}: {_why_old(work, row, facts)}")
-    chosen = works[0].option("gather") not in (None, "gather") or works[0].option("only_tables") is not None
-    if chosen:
+    some = works[0].option("gather") not in (None, "gather") or works[0].option("only_tables") is not None
+    if some:
         return Proof(
             good=True,
             sentence=f"of {counted(gathered + len(old), 'table')} {gathered} got statistics newer than {begun}",
@@ -160,29 +167,53 @@ def _newer(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
 def _pending(works: Sequence[Work], facts: Facts, answers: Answers) -> Proof:
     """Look for what a job left pending: all of it to be published later, or what differed too much."""
     begun = since(facts)
-    rows = [row for work in works for row in answers.get(reads.of_schema("stats_pending", owner_of(work)), ())]
+    if reads.CLOCK not in facts.answers:
+        return _CLOCK_UNREAD
+    rows = [
+        row
+        for work in works
+        for row in answers.get(reads.of_schema("stats_pending", owner_of(work)), ())
+        if chosen(work, str(row["pending_table"]))
+    ]
     new = [row for row in rows if str(row["newest"] or "") >= begun]
-    names = [f"{row['schema_name']}.{row['pending_table']}" for row in new]
-    shown = ", ".join(names[:_MOST]) + (", ..." if len(names) > _MOST else "")
     most = works[0].option("max_difference")
-    tables = counted(len(new), "table")
-    if most is None:
-        if not new:
-            return Proof(
-                good=False, sentence=f"no pending statistics are newer than {begun}: nothing was gathered"
-            )
+    if new and most is not None:
         return Proof(
-            good=True, sentence=f"verified: pending statistics of {tables} are newer than {begun}: {shown}"
+            good=False,
+            sentence=_too_different(new, most),
+            details=tuple(_compare(row) for row in new[:_MOST]),
         )
-    if not new:
-        what = f"all that was gathered since {begun} is published"
+    if new:
+        what = f"verified: pending statistics of {counted(len(new), 'table')} are newer than {begun}"
+        return Proof(good=True, sentence=f"{what}: {_named(new)}")
+    if most is None:
+        return Proof(good=False, sentence=f"no pending statistics are newer than {begun}: nothing was gathered")
+    tables = [row for work in works for row in answers.get(reads.of_schema("stats_tables", owner_of(work)), ())]
+    published = sum(1 for row in tables if str(row.get("last_analyzed") or "") >= begun)
+    if published:
+        what = f"the statistics of {counted(published, 'table')} gathered since {begun} are published"
         return Proof(good=True, sentence=f"{what}: none differed by more than {most:g} %")
-    return Proof(
-        good=False,
-        sentence=f"pending statistics of {tables} differ from the present ones by more than {most:g} % "
-        "and were not published",
-        details=tuple(_compare(row) for row in new[:_MOST]),
+    some = works[0].option("gather") not in (None, "gather")
+    return Proof(good=some, sentence=f"nothing was gathered: no table has statistics newer than {begun}")
+
+
+def refuted(work: Work, kept: Answers) -> str | None:
+    """Say which tables a job gathered and did not publish, because they differ too much."""
+    found = [row for key, rows in kept.items() if key.partition(":")[0] == UNPUBLISHED for row in rows]
+    rows = [row for row in found if chosen(work, str(row["pending_table"]))]
+    return _too_different(rows, work.option("max_difference")) if rows else None
+
+
+def _too_different(rows: Sequence[Row], most: OptionValue | None) -> str:
+    return (
+        f"pending statistics of {counted(len(rows), 'table')} differ from the present ones by more than {most:g} %"
+        f" and were not published: {_named(rows)}"
     )
+
+
+def _named(rows: Sequence[Row]) -> str:
+    names = [f"{row['schema_name']}.{row['pending_table']}" for row in rows]
+    return ", ".join(names[:_MOST]) + (", ..." if len(names) > _MOST else "")
 
 
 def _compare(row: Row) -> str:

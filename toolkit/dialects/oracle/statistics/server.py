@@ -8,7 +8,7 @@ the RESTORE_ procedures of each.
 from __future__ import annotations
 
 from toolkit.dialects.oracle.statistics import reads
-from toolkit.dialects.oracle.statistics.arguments import values
+from toolkit.dialects.oracle.statistics.arguments import ignored_by_auto, values
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import Support
@@ -50,29 +50,41 @@ def _what(work: Work) -> str:
 
 
 def timed(work: Work) -> Call:
-    """Spell the one call."""
+    """Spell the one call; what nobody asked for is not sent, as of tables."""
     what, sent = _what(work), values(work)
-    chosen: dict[str, ContextValue] = dict.fromkeys(
-        ("degree", "degree_constant", "estimate_percent", "estimate_constant", "gather", "mode")
-    )
-    chosen |= {"procedure": _CALLS[what], "compute": False, "no_invalidate": None, "no_invalidate_constant": None}
-    if what == "system":
-        chosen["mode"] = "NOWORKLOAD"
-    else:
-        chosen["no_invalidate"] = sent.get("no_invalidate")
-        chosen["no_invalidate_constant"] = None if sent.get("no_invalidate") else "AUTO_INVALIDATE"
+    names: tuple[str, ...] = ("no_invalidate", "no_invalidate_constant") if "no_invalidate" in _TAKES[what] else ()
     if what == "dictionary":
-        names = ("degree", "degree_constant", "estimate_percent", "estimate_constant", "compute")
-        chosen |= {**{name: sent.get(name) for name in names}, "gather": gather_words(work)}
+        names += ("degree", "degree_constant", "estimate_percent", "estimate_constant", "compute")
+    chosen: dict[str, ContextValue] = {**_NOTHING_SENT, **{name: sent.get(name) for name in names}}
+    if work.degree == 1 and not work.option("gather"):
+        chosen["degree"] = None  # GATHER AUTO, Oracle's default, would ignore it
+    chosen |= {
+        "procedure": _CALLS[what],
+        "mode": "NOWORKLOAD" if what == "system" else None,
+        "gather": gather_words(work) if what == "dictionary" else None,
+    }
     return Call(
         "stats_server", chosen, kind=StepKind.BLOCK, session=Role.WORKER, effect=Effect.CHANGES, object=work.object
     )
 
 
+_NOTHING_SENT: dict[str, ContextValue] = {
+    **dict.fromkeys(("no_invalidate", "no_invalidate_constant", "degree", "degree_constant")),
+    **dict.fromkeys(("estimate_percent", "estimate_constant")),
+    "compute": False,
+}
+
+
 def gather_words(work: Work) -> str | None:
-    """Return the `options` of the call: which objects of the dictionary."""
+    """Return the `options` of the call: which objects of the dictionary; None for Oracle's default, GATHER AUTO.
+
+    That one ignores every other setting (PL/SQL Packages, GATHER_DICTIONARY_STATS), so whoever asks for one means
+    another.
+    """
     level = work.option("gather")
-    return None if level is None else "GATHER" if level == "gather" else f"GATHER {str(level).upper()}"
+    if level is None:
+        return "GATHER" if ignored_by_auto(work) else None
+    return "GATHER" if level == "gather" else f"GATHER {str(level).upper()}"
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
@@ -87,6 +99,8 @@ def judge(work: Work, facts: Facts) -> Support | None:
         return _no(f"`--{strange[0].replace('_', '-')}` does not apply to statistics of the {words}")
     if work.degree > 1 and "degree" not in _TAKES[what]:
         return _no(f"gathering statistics of the {words} takes no degree")
+    if work.option("gather") == "auto" and (ignored := ignored_by_auto(work)):
+        return _no(f"`--gather auto` lets Oracle choose and ignores {', '.join(ignored)}; omit it")
     return _right(what, words, facts)
 
 
@@ -109,9 +123,12 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     what = _what(work)
     instant = facts.value(reads.CLOCK, "instant")
     when = "the instant before" if instant is None else f"'{instant}'"
+    all_of_it = ""
+    if what == "dictionary" and work.option("gather") is None and (asked := ignored_by_auto(work)):
+        all_of_it = f"; every object is gathered (GATHER), because GATHER AUTO ignores {', '.join(asked)}"
     asks = "; it needs the role GATHER_SYSTEM_STATISTICS" if what == "system" else ""
     return (
-        f"statistics of the {what.replace('_', ' ')}: {_EFFECT[what]}{asks}",
+        f"statistics of the {what.replace('_', ' ')}: {_EFFECT[what]}{asks}{all_of_it}",
         f"to go back by hand: DBMS_STATS.{_BACK[what]} with as_of_timestamp of {when}",
     )
 
