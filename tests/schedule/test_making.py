@@ -83,10 +83,42 @@ def test_an_experiment_is_scheduled_by_the_name_of_its_file(home: Path) -> None:
     job = make_job(JobRequest(path, at="sun 22:00 UTC")).job
     assert (job.name, job.command[1:], job.windowed) == ("weekly", ("run", str(path), "--quiet"), False)
     assert job.writes == (str(home), "/srv")
-    assert job.reporting[1:] == ("runs", "list", "--limit", "3")
+    assert job.reporting[1:] == ("runs", "show", "last:ctas")
     path.write_text(EXPERIMENT.replace("/srv/a", "a").replace("////", "///"), encoding="utf-8")
     with pytest.raises(ToolkitError, match="relative path"):
         make_job(JobRequest(path, at="sun 22:00 UTC"))
+
+
+@pytest.mark.parametrize("target", ["nosuch", "prod*"])
+def test_an_experiment_on_a_target_that_is_none_is_refused(home: Path, target: str) -> None:
+    add("prod1", "postgresql://dba@db1/dwh", "--not-production")
+    path = home / "weekly.toml"
+    path.write_text(EXPERIMENT.replace("duckdb:////srv/a.duckdb", target), encoding="utf-8")
+    with pytest.raises(ToolkitError, match="unknown target") as caught:
+        make_job(JobRequest(path, at="sun 22:00 UTC"))
+    assert caught.value.code == "TK-0111"
+
+
+def test_a_target_of_a_plan_that_matches_no_profile_is_said(home: Path) -> None:
+    assert made(home, '"nosuch"').notes == (
+        "no profile here matches the target `nosuch`, so nothing was checked for it",
+    )
+
+
+def test_a_factor_that_sets_the_host_runs_without_a_sandbox(home: Path) -> None:
+    path = home / "weekly.toml"
+    factor = """
+[[factor]]
+name = "read_ahead"
+levels = [128, 512]
+read = ["blockdev", "--getra", "/dev/sdx"]
+apply = ["blockdev", "--setra", "{level}", "/dev/sdx"]
+undo = ["blockdev", "--setra", "{before}", "/dev/sdx"]
+"""
+    for text, sandboxed in ((EXPERIMENT, True), (EXPERIMENT + factor, False)):
+        path.write_text(text, encoding="utf-8")
+        wish = JobRequest(path, at="sun 22:00 UTC", arguments=("--allow-commands",))
+        assert make_job(wish).job.sandboxed is sandboxed
 
 
 def test_an_experiment_is_held_against_the_profile_of_its_target(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -10,9 +11,9 @@ from toolkit.analysis.doubts import named, repeats_needed
 from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.recommendation import Gain, Recommendation
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, OptionValue, queries_of
 from toolkit.model.records import RunRecord
-from toolkit.model.values import Cell
+from toolkit.model.values import Cell, Factor, spell_level
 from toolkit.model.words import Keep, Mode
 
 _FEWEST, _MOST = 5, 30
@@ -82,17 +83,33 @@ def verification_experiment(found: Recommendation, repeat: int | None = None) ->
         for factor in former.factors
         if factor.name in chosen
     )
+    options, factors = _one_query(former.options, factors)
     return replace(
         former,
+        options=options,
         factors=factors,
         mode=Mode.MEASUREMENT,
         search=False,
         keep=Keep.NONE,
         label=None,
         verifies=found.found.run.head.run,
+        present={name: spell_level(level) for name, level in gain.over.levels if name in chosen},
         warmup=max(1, former.warmup),
         repeat=repeat or max(_FEWEST, min(needed, _MOST)),
     )
+
+
+def _one_query(
+    options: Mapping[str, OptionValue], factors: tuple[Factor, ...]
+) -> tuple[Mapping[str, OptionValue], tuple[Factor, ...]]:
+    """Leave out the queries that are not measured again; one that remains is no factor any more."""
+    levels = next((factor.levels for factor in factors if factor.name == "query" and factor.own), ())
+    texts = {name: text for name, text in queries_of(options).items() if name in levels}
+    if not texts:
+        return options, factors
+    if len(texts) > 1:
+        return {**options, "query": tuple(f"{name}={text}" for name, text in texts.items())}, factors
+    return {**options, "query": next(iter(texts.values()))}, tuple(one for one in factors if one.name != "query")
 
 
 def verified(found: Recommendation, again: RunRecord) -> VerifiedGain:
@@ -110,7 +127,8 @@ def verified(found: Recommendation, again: RunRecord) -> VerifiedGain:
 def _gain_in(again: RunRecord, chosen: Cell, over: Cell) -> Gain | None:
     found = analyse(again)
     cells = {frozenset(cell.items()): cell for cell, summary in found.by_cell.items() if summary.n}
-    pair = [cells.get(frozenset(each.items())) for each in (over, chosen)]
+    varied = {factor.name for factor in again.head.experiment.factors}
+    pair = [cells.get(frozenset(one for one in each.items() if one[0] in varied)) for each in (over, chosen)]
     if pair[0] is None or pair[1] is None:
         return None
     return Gain(over, *found.ratio(pair[0], pair[1]))

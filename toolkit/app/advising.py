@@ -27,21 +27,13 @@ def advised(store: Store, ref: str, worth_pct: float, present: Mapping[str, str]
 
 
 def gain_of(store: Store, experiment: Experiment) -> Recommendation:
-    """Return the recommendation whose gain an experiment measures again; what was set before is its other level.
+    """Return the recommendation whose gain an experiment measures again.
 
     Raises:
-        ToolkitError: TK-0109 for no such run, TK-0110 where it recommends nothing, or only what was set already.
+        ToolkitError: TK-0109 for no such run, TK-0102 where it has no such present levels, TK-0110 where it
+            recommends nothing, or only what was set already.
     """
-    found = advised(store, experiment.verifies, WORTH_PCT, {})
-    chosen = found.advice.recommended[0] if found.advice.recommended else {}
-    known = {factor.name for factor in found.found.run.head.experiment.factors}
-    former = {
-        factor.name: str(level)
-        for factor in experiment.factors
-        for level in factor.levels
-        if factor.name in known and level != chosen.get(factor.name)
-    }
-    found = advised(store, experiment.verifies, WORTH_PCT, former)
+    found = advised(store, experiment.verifies, WORTH_PCT, experiment.present)
     gain_to_verify(found)
     return found
 

@@ -34,6 +34,10 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
     save_as = arguments.text("save_as")
     if save_as is not None:
         return save(experiment, Path(save_as), names[0])
+    if len(names) > 1 and experiment.verifies:
+        raise ToolkitError(
+            "a gain is verified on one target", code="TK-0107", hint="run the file for each: `-t NAME`"
+        )
     if len(names) > 1:
         return launch_on_several(experiment, names, arguments, file)
     if arguments.flag("dry_run"):
@@ -147,8 +151,12 @@ def _verification(store: Store, record: RunRecord) -> JsonObject | None:
     from toolkit.analysis.holding import verified
     from toolkit.app.advising import gain_of
 
-    found = gain_of(store, record.head.experiment)
-    return verification_document(found, verified(found, record))
+    try:
+        found = gain_of(store, record.head.experiment)
+        return verification_document(found, verified(found, record))
+    except ToolkitError as error:  # the run that it verifies was deleted, or is in another store
+        sentence = f"whether the gain held is inconclusive: {error.message}"
+        return {"verdict": "inconclusive", "sentence": sentence}
 
 
 # -- without running --------------------------------------------------------------------------------------------

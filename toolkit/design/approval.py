@@ -19,7 +19,7 @@ _NOT_MEANT = frozenset({"text"})
 """Fields of a plan that say how it was written."""
 _NAMES = frozenset({"seed", "label", "only"})
 """Fields of an experiment that distinguish one run from another, or that no file sets."""
-_LATER = {"search": False, "verifies": ""}
+_LATER = {"search": False, "verifies": "", "present": {}}
 """Fields that approvals given earlier do not have: left out at the value that they stand for."""
 FORMAT = 2
 _LONGEST = 60

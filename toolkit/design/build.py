@@ -10,7 +10,7 @@ import math
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.judging import read_judge, read_volume
@@ -72,6 +72,7 @@ class General:
     judge: str | None = None
     volume: str | None = None
     verifies: str = ""
+    present: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_experiment(
@@ -129,6 +130,7 @@ def build_experiment(
         judge=read_judge(general.judge, operation, options, volume) if general.judge else "",
         volume=volume,
         verifies=general.verifies,
+        present=general.present,
     )
 
 

@@ -232,6 +232,9 @@ def dump_experiment(experiment: Experiment) -> str:
     known = {one.name: one.key for one in options_of(experiment.operation)}
     lines = ["[experiment]"]
     lines += [_line(key, value) for key, value in _general_items(experiment)]
+    if experiment.present:
+        pairs = (f"{_key(name)} = {_spell(level)}" for name, level in experiment.present.items())
+        lines += [f"present = {{{', '.join(pairs)}}}"]
     lines += [_option_line(known[name], name, value) for name, value in experiment.options.items()]
     plain = [factor for factor in experiment.factors if factor.own and factor.name != "query"]
     if plain:

@@ -273,6 +273,13 @@ def _guards(key: str, value: object) -> tuple[str, ...]:
     return texts
 
 
+def _present(value: object) -> Mapping[str, str]:
+    """Return levels by their factors, as the command line spells them; raises TK-0102."""
+    if not isinstance(value, Mapping):
+        raise ToolkitError("`present` must be a table", code="TK-0102", hint='write `present = {degree = "2"}`')
+    return {str(name): read_text(f"present.{name}", level) for name, level in value.items()}
+
+
 _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "target": lambda general, value: replace(general, target=read_text("target", value)),
     "name": lambda general, value: replace(general, name=read_text("name", value)),
@@ -293,5 +300,6 @@ _GENERAL: Mapping[str, Callable[[General, object], General]] = {
     "volume": lambda general, value: replace(general, volume=read_text("volume", value)),
     "guards": lambda general, value: replace(general, guards=_guards("guards", value)),
     "verifies": lambda general, value: replace(general, verifies=read_text("verifies", value)),
+    "present": lambda general, value: replace(general, present=_present(value)),
 }
 """Keys of a head beside the operation's own."""

@@ -49,6 +49,8 @@ class Experiment:
     """What each trial works on, of which throughput is the rate: `1048576 bytes`, `rows` for its own."""
     verifies: str = ""
     """The run whose gain it measures again; whether that held is said when it has run."""
+    present: Mapping[str, str] = field(default_factory=dict)
+    """Of such: what was set before, as the command line spells levels; empty where the run tells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class SchedulerJob:
         openings: when it begins.
         environment: variables that say where things are.
         windowed: the plan has windows of its own, and so refuses to work at any other time.
-        experiment: the file is an experiment's, of which there is no run report.
+        shows: by which reference the last run of an experiment is shown; empty for a plan, which has run reports.
         writes: folders that it must be able to write.
         environment_file: a file of variables, read by the scheduler: where secrets are.
         credentials: name and file of secrets that systemd hands over.
@@ -61,7 +61,7 @@ class SchedulerJob:
     openings: tuple[Opening, ...]
     environment: tuple[tuple[str, str], ...] = ()
     windowed: bool = False
-    experiment: bool = False
+    shows: str = ""
     writes: tuple[str, ...] = ()
     environment_file: str | None = None
     credentials: tuple[tuple[str, str], ...] = ()
@@ -71,8 +71,8 @@ class SchedulerJob:
     @property
     def reporting(self) -> tuple[str, ...]:
         """Return the command that reports the last run, and tells of one that was killed."""
-        if self.experiment:
-            return (*self.command[: self.command.index("run")], "runs", "list", "--limit", "3")
+        if self.shows:
+            return (*self.command[: self.command.index("run")], "runs", "show", self.shows)
         return (*self.command[: self.command.index("run")], "plan", "report", "last", "--plan", self.name)
 
     def __post_init__(self) -> None:

@@ -181,12 +181,12 @@ def make_job(wish: JobRequest) -> CreatedJob:
         openings=openings,
         environment=environment,
         windowed=bool(work.openings),
-        experiment=work.experiment,
+        shows=work.shows,
         writes=tuple(writes),
         environment_file=None if wish.environment_file is None else str(_absolute(wish.environment_file)),
         credentials=tuple(map(_credential, wish.credentials)),
         user=wish.user,
-        sandboxed=not _serves_itself(work, resolved),
+        sandboxed=not _needs_the_host(work, resolved),
     )
     return CreatedJob(job, tuple(_notes(work, job, resolved, wish)), tuple(refused.values()))
 
@@ -316,12 +316,15 @@ def _folders(resolved: Sequence[tuple[str, Profile | None]]) -> Iterator[str]:
         yield str(file.parent)
 
 
-def _serves_itself(work: ScheduledWork, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
-    """Tell whether a database server may be a child of the job: RMAN, and Oracle sessions without a listener.
+def _needs_the_host(work: ScheduledWork, resolved: Sequence[tuple[str, Profile | None]]) -> bool:
+    """Tell whether a job needs what a sandbox keeps from it: a database server as its child, or the host itself.
 
-    Such a server inherits a sandbox: it could neither write data files nor run as the owner of the software
-    (Database Net Services Administrator's Guide, bequeath protocol).
+    A factor that runs commands changes devices or settings of the host. A server may be a child of RMAN, and of
+    Oracle sessions without a listener; in the sandbox it could neither write data files nor run as the owner of
+    the software (Database Net Services Administrator's Guide, bequeath protocol).
     """
+    if any(part.changes_host for part in work.parts):
+        return True
     for text, profile in resolved:
         address = profile.address if profile is not None else parse_url(text)
         if engine(address.engine).rman and (address.host is None or work.writes_files):
@@ -357,5 +360,9 @@ def _notes(
     if job.user is not None:
         places = ", ".join(f"`{value}`" for _, value in job.environment)
         yield f"the account {job.user} must be able to read `{job.plan}` and to use {places}"
+    known = {name for name, _ in resolved}
+    for text in dict.fromkeys(text for part in work.parts for text in part.targets):
+        if text not in known and not any(fnmatchcase(name, text) for name in known):
+            yield f"no profile here matches the target `{text}`, so nothing was checked for it"
     if work.writes_files and not wish.writes:
         yield "backups are made: give each folder written on this host with --writes"

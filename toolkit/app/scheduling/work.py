@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from toolkit.app.runs.several_targets import names_of
-from toolkit.config.profiles import load_profiles
+from toolkit.config.profiles import find_profile, load_profiles
 from toolkit.design.file import load_experiment
 from toolkit.design.plan_file import is_plan, load_plan
 from toolkit.design.plan_step import experiment_of
@@ -28,6 +28,8 @@ class ScheduledPart:
     on: Callable[[str], Experiment]
     about: str = ""
     """How a sentence about it begins."""
+    changes_host: bool = False
+    """Whether a factor of it runs commands, which change the host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class ScheduledWork:
     parts: tuple[ScheduledPart, ...]
     openings: tuple[Opening, ...] = ()
     approved_only: bool = False
-    experiment: bool = False
+    shows: str = ""
+    """By which reference the run of an experiment is found; empty for a plan, which has reports of its own."""
 
     @property
     def writes_files(self) -> bool:
@@ -50,7 +53,7 @@ def read_work(path: Path) -> ScheduledWork:
     """Read what a file has done.
 
     Raises:
-        ToolkitError: as `load_plan` and `load_experiment`.
+        ToolkitError: as `load_plan` and `load_experiment`; as `find_profile` for the target of an experiment.
     """
     if is_plan(read_document(path)):
         plan = load_plan(path)
@@ -66,5 +69,16 @@ def read_work(path: Path) -> ScheduledWork:
         return ScheduledWork(plan.name, parts, openings_of(plan.windows), plan.approved_only)
     experiment = load_experiment(path)
     targets = names_of(experiment.target, load_profiles)
-    part = ScheduledPart(targets, experiment.operation, lambda name: replace(experiment, target=name))
-    return ScheduledWork(experiment.name or path.stem, (part,), experiment=True)
+    for name in targets:
+        if "://" not in name:
+            find_profile(name)
+    part = ScheduledPart(
+        targets,
+        experiment.operation,
+        lambda name: replace(experiment, target=name),
+        changes_host=any(
+            factor.command is not None and factor.command.runs_commands for factor in experiment.factors
+        ),
+    )
+    shows = experiment.label or f"last:{experiment.operation}"
+    return ScheduledWork(experiment.name or path.stem, (part,), shows=shows)
