@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from toolkit import __version__, resources
-from toolkit.app.approving.naming import begins_here, meanings, queries_of
+from toolkit.app.approving.naming import begins_here, meanings, queries_of, refuse_session_statements
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
@@ -133,6 +133,7 @@ def subject_of_experiment(
     """Return an experiment as it is approved, with what options consent to."""
     name = experiment.name or file.stem
     refuse_own_jobs([experiment])
+    refuse_session_statements(experiment, dialect_of(resolved.target.engine))
     work = TargetWork(experiment.target, resolved, {name: experiment})
     values = with_consents(experiment_values(experiment), consents or {})
     return Subject(file, name, "experiment", values, (work,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
 from toolkit.design.mix import mix_of
@@ -25,6 +25,7 @@ TRANSACTIONS = "transactions"
 """The same of a key whose value is the text of a file of transactions."""
 _SCHEMA = "options.schema"
 _TABLE = "options.table"
+_OF_SESSIONS = (["SET"], ["RESET"], ["PRAGMA"], ["USE"], ["DISCARD"], ["ALTER", "SESSION"])
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
 
@@ -57,6 +58,30 @@ def meanings(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
         for row in facts.rows(query.key):
             found.setdefault(str(row["name"]), set()).add(str(row["leads_to"]))
     return {f"name `{name}`": "; ".join(sorted(places)) for name, places in found.items()}
+
+
+def refuse_session_statements(experiment: Experiment, dialect: Dialect) -> None:
+    """Refuse to approve factors that set something of a session by a statement: it could lead names elsewhere.
+
+    Raises:
+        ToolkitError: TK-0313.
+    """
+    for factor in experiment.factors:
+        how = factor.command
+        if how is None or not any(_of_a_session(text, dialect) for text in (how.apply_sql, how.undo_sql)):
+            continue
+        raise ToolkitError(
+            f"no approval holds what names mean where factor `{factor.name}` ran its own statement",
+            code="TK-0313",
+            hint="vary it as a setting of the catalogue, in `[factors.setting]`",
+        )
+
+
+def _of_a_session(text: str, dialect: Dialect) -> bool:
+    """Tell whether a statement works on a session, or a level decides whether it does."""
+    found = (each for each in tokens(text, syntax_of(dialect.engine)) if each.kind is not TokenKind.COMMENT)
+    words = [each.text for each in islice(found, 3)]
+    return words[:1] in _OF_SESSIONS or words[:2] in _OF_SESSIONS or "{" in words
 
 
 def begins_here(experiment: Experiment) -> bool:
