@@ -57,6 +57,19 @@ def test_a_job_that_leaves_statistics_unpublished_does_not_end_as_done(tmp_path:
     )
 
 
+def test_what_stays_unpublished_is_not_done_when_the_job_is_resumed(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        _differs(context.statistics)
+        assert context.run("stats", "gather", "--schema", "APP,DBATK", "--max-difference", "50").status == 3
+        refused = context.run("runs", "resume", "last")
+        assert list(context.statistics.pending) == [ORDERS]
+        context.statistics.pending.clear()
+        again = context.run("runs", "resume", "last")
+    assert refused.status == 5 and "pending statistics of APP.ORDERS exist" in refused.error
+    assert again.status == 3 and "were not published: APP.ORDERS" in again.document["trials"][-1]["reason"]
+
+
 def test_the_next_job_says_what_is_pending_and_can_leave_it_out(tmp_path: Path) -> None:
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
         context = Bench(standin, tmp_path)

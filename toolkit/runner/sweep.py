@@ -25,7 +25,7 @@ from toolkit.runner.judging import unsupported
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
 from toolkit.runner.parts import from_items, nothing_named, partly_loaded, with_earlier
-from toolkit.runner.todo import SweepProgress, failed_in_vain, missing
+from toolkit.runner.todo import SweepProgress, done_before, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.runner.undoing import Undone
 from toolkit.runner.until_known import until_known
@@ -279,8 +279,7 @@ class Sweep:
         """Return the items of a job that an earlier attempt has done."""
         if not self._context.job or self._context.attempt == 1:
             return {}
-        items = self._context.store.items_of(self._context.run, planned.number)
-        return {item.label: item for item in items if item.outcome is Outcome.OK}
+        return done_before(self._context.store, self._context.run, planned.number)
 
     def _made_before(self, planned: PlannedTrial, pieces: Sequence[Piece]) -> bool:
         """Tell whether nothing is left to be done: what was made itself stands in the way of making it."""

@@ -10,10 +10,11 @@ from toolkit.dialects.answers import Continuation
 from toolkit.dialects.base import Dialect
 from toolkit.errors import UNREACHED
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.records import TrialRecord
+from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Mode, Outcome
-from toolkit.store import CANNOT_BE_WRITTEN
+from toolkit.runner.evidence import NOT_DONE
+from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 OUT_OF_REACH = CANNOT_BE_WRITTEN | UNREACHED
 """Our own codes for what lies outside of a trial and may pass: a store that cannot be written, a database out of
@@ -52,6 +53,20 @@ class SweepProgress:
         known = [self.expect([cell]) for cell in cells]
         longest = max((self.expect([cell]) or 0.0 for cell in self.seconds), default=0.0)
         return sum(longest if seconds is None else seconds for seconds in known)
+
+
+def done_before(store: Store, run: str, trial: int) -> dict[str, ItemRecord]:
+    """Return the items of a job that earlier attempts have done, by their labels.
+
+    None where all ended well, and the evidence of the whole refuted it: which of them is not done is not known.
+    """
+    items = store.items_of(run, trial)
+    done = {item.label: item for item in items if item.outcome is Outcome.OK}
+    if any(item.outcome is not Outcome.OK for item in items):
+        return done
+    records = store.load_run(run, samples=False).trials
+    refuted = any(each.trial == trial and each.error_code == NOT_DONE for each in records)
+    return {} if refuted else done
 
 
 def failed_in_vain(dialect: Dialect, record: TrialRecord) -> bool:

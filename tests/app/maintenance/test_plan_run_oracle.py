@@ -40,6 +40,16 @@ def test_indexes_and_statistics_are_renewed_and_looked_at(tmp_path: Path, monkey
         assert any("all_tab_statistics" in text.lower() and "age_seconds" in text for text in standin.statements)
 
 
+def test_statistics_that_a_step_did_not_publish_are_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_standin() as standin:
+        standin.engine.state.statistics.differences["DBATK", "GTEST"] = 73.0
+        (step,) = run(standin, tmp_path, monkeypatch, STATS + "max_difference = 50\n").steps
+    assert step.state == "failed"
+    assert "were not published: DBATK.GTEST" in str(step.reason)
+
+
 def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBATK_PASSWORD", "x")
     with running_standin() as standin, open_store(tmp_path / "store.sqlite") as store:
