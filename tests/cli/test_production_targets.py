@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 import psycopg
@@ -77,12 +78,32 @@ def test_an_approved_plan_needs_no_consent_for_the_targets_it_names(
 
 
 def test_what_an_approval_allows_is_said_where_it_would_be_refused_without_it(dbatk: Dbatk, shops: str) -> None:
-    allowed = "its approval allows it: add --approved-only"
+    allowed = "its approval, if it still holds, allows it: add --approved-only"
     assert allowed not in " ".join(dbatk("plan", shops).out.split())
     assert dbatk("plan", "approve", shops, *BOTH).status == 0
     told = " ".join(dbatk("plan", shops).out.split())
     assert told.count(allowed) == 2, told
     assert "refused" not in dbatk("plan", shops, "--approved-only").out
+
+
+def test_an_approval_that_expired_allows_nothing_that_is_told_or_installed(
+    dbatk: Dbatk, shops: str, crontab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Later:
+            return super().now(tz) + timedelta(91)
+
+    assert dbatk("plan", "approve", shops, *BOTH).status == 0
+    line = ("plan", "schedule", shops, "--kind", "cron", "--at", "22:00 UTC", "--approved-only")
+    assert dbatk(*line).status == 0
+    monkeypatch.setattr("toolkit.app.unattended.datetime", Later)
+    told = " ".join(dbatk("plan", shops).out.split())
+    assert "crm would be refused: `crm` is a production database" in told and "its approval" not in told
+    told = " ".join(dbatk("plan", shops, "--approved-only").out.split())
+    assert told.count("would be refused: the approval of `nightly` expired: it was valid until") == 2, told
+    refused = dbatk(*line, "--install")
+    assert refused.status == 5 and "expired: it was valid until" in refused.err and not crontab.exists()
 
 
 def test_an_approval_is_no_consent_to_a_run_that_is_not_held_against_it(dbatk: Dbatk, shops: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.app.approvals import Approvals, TargetPolicy, not_approved, production_refused
 from toolkit.app.targets import policy_of
-from toolkit.design.approval import approval_path, load_approval, names_consented
+from toolkit.design.approval import approval_path, expired, load_approval, names_consented
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 
@@ -34,14 +35,17 @@ def refusals(
                 hint=f"look at it, then `dbatk plan approve {plan}`",
             )
             return {name: missing for name, _, _ in known}
-        if approval is not None:
+        over = None if approval is None else expired(approval, plan, datetime.now(UTC).date())
+        if over is not None and approved_only:
+            return {name: over for name, _, _ in known}
+        if approval is not None and over is None:
             named = (*approval.approved.databases, *names_consented(approval.approved.values))
             approvals = replace(approvals, approval=approval.hash, approved_for=named)
     found = ((name, _refused(address, policy, approvals)) for name, address, policy in known)
     refused = {name: error for name, error in found if error is not None}
     if refused and not approved_only:
         for name in refused.keys() - _refused_when_approved(plan, targets, approvals):
-            refused[name].hint += "; its approval allows it: add --approved-only"
+            refused[name].hint += "; its approval, if it still holds, allows it: add --approved-only"
     return refused
 
 

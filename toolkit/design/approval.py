@@ -254,6 +254,18 @@ def _no_approval(path: str, why: str) -> ToolkitError:
     )
 
 
+def expired(approval: Approval, file: Path, today: date) -> ToolkitError | None:
+    """Return why an approval holds no more; None on its last day (UTC), too."""
+    what = approval.approved
+    if today.isoformat() <= what.valid_until:
+        return None
+    return ToolkitError(
+        f"the approval of `{what.name}` expired: it was valid until {what.valid_until}",
+        code="TK-0313",
+        hint=f"review it and approve it again: `dbatk plan approve {file}`",
+    )
+
+
 # -- what is not as it was approved ---------------------------------------------------------------------------
 def differences(then: Approved, now: Approved) -> Iterator[str]:
     """Yield what changed between an approval and now, the plan first.

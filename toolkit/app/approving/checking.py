@@ -15,7 +15,7 @@ from toolkit.app.approving.making import Subject, TargetWork, full_values, ident
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
-from toolkit.design.approval import differences, load_approval, read_approval, with_consents
+from toolkit.design.approval import differences, expired, load_approval, read_approval, with_consents
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Approval, Approved, AuditKind, AuditLine
@@ -52,7 +52,9 @@ def check(subject: Subject, store: Store) -> ApprovalCheck:
             code="TK-0313",
             hint=f"look at it, then `dbatk plan approve {subject.file}`",
         )
-    _check_valid(approval, subject)
+    over = expired(approval, subject.file, datetime.now(UTC).date())
+    if over is not None:
+        raise over
     _check_signed(approval, subject)
     _check_logged(approval, subject, store)
     now, unresolved = _now(subject, approval)
@@ -83,16 +85,6 @@ def refuse_foreign_code() -> None:
             f"code that nobody approved could run: {found}",
             code="TK-0313",
             hint="unset PYTHONPATH, PYTHONHOME, PYTHONTZPATH and PYTHONPYCACHEPREFIX, and run the command `dbatk`",
-        )
-
-
-def _check_valid(approval: Approval, subject: Subject) -> None:
-    last = approval.approved.valid_until
-    if datetime.now(UTC).date().isoformat() > last:
-        raise ToolkitError(
-            f"the approval of `{subject.name}` expired: it was valid until {last}",
-            code="TK-0313",
-            hint=f"review it and approve it again: `dbatk plan approve {subject.file}`",
         )
 
 
