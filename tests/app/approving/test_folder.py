@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -9,9 +10,12 @@ import pytest
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving import approve, check, subject_of_experiment, subject_of_plan
+from toolkit.app.approving.checking import admitted
 from toolkit.app.approving.making import Subject
 from toolkit.app.maintenance import plan_targets_of
+from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.app.targets import find_target
+from toolkit.design.approval import dump_approval
 from toolkit.design.file import parse_experiment
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -80,22 +84,43 @@ def test_programs_that_begin_in_a_folder_of_their_own_run_from_anywhere(
     check(experiment(text, tmp_path), store)
 
 
+PLAN = """
+[plan]
+name = "n"
+target = "host://"
+[[step]]
+name = "report"
+operation = "command"
+command = ["sh", "-c", "./go.sh;true"]
+"""
+ALLOWED = Approvals(allow_commands=True)
+
+
+def planned(store: Store, folder: Path) -> tuple[Subject, PlanTarget]:
+    plan = read_plan(parse_document(PLAN, "n.toml"), folder)
+    targets = plan_targets_of(plan, store, ALLOWED)
+    return subject_of_plan(folder / "n.toml", plan, targets, ALLOWED.consents()), targets[0]
+
+
 def test_a_step_that_runs_a_program_here_runs_nowhere_else(
     store: Store, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (
-        '[plan]\nname = "n"\ntarget = "host://"\n[[step]]\nname = "report"\noperation = "command"\n'
-        'command = ["sh", "-c", "./go.sh;true"]\n'
-    )
-
-    def subject() -> Subject:
-        plan = read_plan(parse_document(text, "n.toml"), tmp_path)
-        targets = plan_targets_of(plan, store, Approvals(allow_commands=True))
-        return subject_of_plan(tmp_path / "n.toml", plan, targets)
-
-    approve(subject(), store)
-    check(subject(), store)
+    approve(planned(store, tmp_path)[0], store)
+    check(planned(store, tmp_path)[0], store)
     for folder in (folders[1], tmp_path):
         monkeypatch.chdir(folder)
         with pytest.raises(ToolkitError, match=r"`cwd` of step `report` on `host://` was `/"):
-            check(subject(), store)
+            check(planned(store, tmp_path)[0], store)
+
+
+def test_a_worker_in_another_folder_runs_no_program_of_it(
+    store: Store, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject, target = planned(store, tmp_path)
+    approval = approve(subject, store)
+    sent = replace(ALLOWED, approval=approval.hash, approval_text=dump_approval(approval))
+    with admitted(sent, target):
+        pass
+    monkeypatch.chdir(folders[1])
+    with pytest.raises(ToolkitError, match=r"the worker on .* `cwd` of step `report`"), admitted(sent, target):
+        pass

@@ -8,17 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from toolkit import __version__, resources
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving.making import Subject, TargetWork, full_values, identity_of
+from toolkit.app.approving.naming import begins_here
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor
 from toolkit.config.approving import approval_key, is_signed
 from toolkit.design.approval import differences, expired, load_approval, read_approval, with_consents
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.audit import Approval, Approved, AuditKind, AuditLine
+from toolkit.model.audit import Approval, Approved, AuditKind, AuditLine, Value
 from toolkit.store import Store
 from toolkit.store.audit_check import verify_since_sealed
 
@@ -229,7 +231,7 @@ def admitted(approvals: Approvals, plan_target: PlanTarget) -> Iterator[None]:
     then, files = approval.approved, resources.hashes(plan_target.resolved.target.engine)
     here = replace(
         then,
-        values=with_consents(then.values, approvals.consents()),
+        values=with_consents(then.values, approvals.consents()) | _folders_here(plan_target),
         databases={plan_target.name: identity_of(plan_target.resolved.target, then.values)[0]},
         version=__version__,
         program=resources.program_hash(),
@@ -242,6 +244,12 @@ def admitted(approvals: Approvals, plan_target: PlanTarget) -> Iterator[None]:
         raise ToolkitError(f"the worker on `{actor().host}` is not as approved: {why}", code="TK-0313")
     with guarding(approval):
         yield
+
+
+def _folders_here(plan_target: PlanTarget) -> dict[str, Value]:
+    """Return in which folder of the worker's each program begins that has none of its own."""
+    begin = (job for job in plan_target.jobs if begins_here(job.experiment))
+    return {f"on {plan_target.name} {job.step.name} cwd": str(Path.cwd()) for job in begin}
 
 
 @contextmanager
