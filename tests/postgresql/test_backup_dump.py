@@ -11,6 +11,7 @@ import pytest
 from tests.postgresql.test_backup_basebackup import error, metrics, trial
 from tests.servers.postgresql import Server
 from toolkit.cli.main import main
+from toolkit.dialects.postgresql.backup.dump import _BEGINS, _ENDS, at_once
 from toolkit.dialects.postgresql.names import quote
 from toolkit.model.steps import SUMS
 
@@ -87,6 +88,21 @@ def test_sessions_and_compressions_are_swept_and_nothing_stays(dump: Run, tmp_pa
     sizes = {each["factors"]["compression"]: each["bytes"] for each in trials}
     assert sizes["gzip"] < sizes["none"]
     assert list((tmp_path / "dumps").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("log", "most"),
+    [
+        ('pg_dump: dumping contents of table "a.b"|pg_dump: dumping contents of table "a.c"', 2),
+        ('pg_dump: pg_dump: dumping contents of table "a.b"dumping contents of table "a.c"||', 2),
+        ('pg_dump: dumping contents of table "a.b"pg_dump: |finished item 7 TABLE DATA b|'
+         'pg_dump: dumping contents of table "a.c"|pg_dump: finished item 8 TABLE DATA c', 1),
+        ('pg_dump: creating dumping contents of table of table x', 0),
+    ],
+)  # fmt: skip
+def test_lines_that_processes_write_into_each_other_are_read(log: str, most: int) -> None:
+    kept = {"log": tuple({"line": line} for line in log.split("|"))}
+    assert at_once("pg_dump", 2, kept, _BEGINS, _ENDS).degree == most
 
 
 def test_more_sessions_than_tables_are_a_downgrade(dump: Run, tables: str) -> None:

@@ -31,8 +31,10 @@ _SCOPES = ("database", "schema", "table")
 _LEVELS = {"gzip": (1, 9), "lz4": (1, 12), "zstd": (-7, 22)}
 _WITH_METHODS = 16
 _LOCK_SECONDS = 60
-_BEGINS = re.compile(r"pg_dump: dumping contents of table ")
-_ENDS = re.compile(r"pg_dump: finished item \d+ TABLE DATA ")
+_BEGINS = re.compile(r'(?:^|: |")dumping contents of table ')
+_ENDS = re.compile(r'(?:^|: |")finished item \d+ TABLE DATA ')
+"""In the log of several processes, each of which writes program, message and line end one by one: those of others
+may come between, so that a line holds two messages or none."""
 
 
 def scope(options: Options) -> str:
@@ -192,8 +194,10 @@ def at_once(program: str, sessions: int, kept: Kept, begins: re.Pattern[str], en
     busy = most = 0
     for row in kept.get("log", ()):
         line = str(row.get("line") or "")
-        busy += bool(begins.match(line)) - bool(ends.match(line))
-        most = max(most, busy)
+        found = [(one.start(), by) for pattern, by in ((begins, 1), (ends, -1)) for one in pattern.finditer(line)]
+        for _, by in sorted(found):
+            busy += by
+            most = max(most, busy)
     if most >= sessions:
         return Granted(sessions, f"{program}'s log")
     return Granted(most, f"{program}'s log", f"at most {most} of {sessions} sessions had a table at once")
@@ -203,7 +207,7 @@ def tell(work: Work, kept: Kept, seconds: float) -> TrialFindings:
     """Tell bytes in and out, how many tables were copied, and that the dump was read back."""
     read = _bytes(work.options, kept)
     written = kept.get("bytes", ({},))[0].get("byte_count")
-    tables = sum(bool(_BEGINS.match(str(row.get("line") or ""))) for row in kept.get("log", ()))
+    tables = sum(len(_BEGINS.findall(str(row.get("line") or ""))) for row in kept.get("log", ()))
     return TrialFindings(
         (
             *backups.volume(read, written, seconds, DUMP),

@@ -37,8 +37,8 @@ _GROWS_TO = 4.0
 _MADE_BY_INITDB = frozenset({"postgres", "template1"})
 _WITH_PROVIDERS = 15
 _CREATED = re.compile(r"; Archive created at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
-_BEGINS = re.compile(r"pg_restore: launching item \d+ TABLE DATA ")
-_ENDS = re.compile(r"pg_restore: finished item \d+ TABLE DATA ")
+_BEGINS = re.compile(r'(?:^|: |")launching item \d+ TABLE DATA ')
+_ENDS = re.compile(r'(?:^|: |")finished item \d+ TABLE DATA ')
 _OPTIONS = "-c default_transaction_read_only=off"
 
 
