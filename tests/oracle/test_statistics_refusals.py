@@ -13,6 +13,7 @@ from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.statistics import Statistics
 from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, played
 from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.oracle.statistics.isolation import publish_pending
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -86,6 +87,14 @@ def test_the_next_job_says_what_is_pending_and_can_leave_it_out(tmp_path: Path) 
     assert "DBMS_STATS.PUBLISH_PENDING_STATS('APP', 'ORDERS')" in again.error
     assert "DBMS_STATS.DELETE_PENDING_STATS('APP', 'ORDERS')" in again.error and "`--only-tables`" in again.error
     assert (other.status, plain.status) == (0, 0), other.said + plain.said
+
+
+def test_only_tables_that_were_chosen_are_published() -> None:
+    item = work(STATS, 1, Mode.JOB, ref=SCHEMA, max_difference=5, only_tables=("ITEM%", '"Odd_one"'))
+    (text,) = texts([publish_pending(item, assumed())])
+    assert "AND (p.table_name LIKE 'ITEM%' OR p.table_name LIKE 'Odd_one') GROUP BY" in text
+    whole = work(STATS, 1, Mode.JOB, ref=SCHEMA, max_difference=5)
+    assert " LIKE " not in texts([publish_pending(whole, assumed())])[0]
 
 
 @pytest.mark.parametrize(

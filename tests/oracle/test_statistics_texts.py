@@ -87,6 +87,7 @@ def works() -> Iterator[Work]:
 FORMS: tuple[dict[str, OptionValue], ...] = (
     {"incremental": "yes"}, {"incremental": "no"}, {"concurrent": True}, {"publish": "later"},
     {"max_difference": 12.5, "no_invalidate": "auto", "force_locked": True},
+    {"max_difference": 5, "only_tables": ("ITEM%", '"Odd_one"')},
     {"force_locked": True}, {"only_tables": ("ORDERS", "ITEM%", '"it\'s"')},
     {"only_tables": ("A",), "force_locked": True, "gather": "auto"},
 )  # fmt: skip

@@ -303,6 +303,14 @@ def test_an_index_that_became_unusable_keeps_an_entry_of_its_own_once_its_values
     assert (rest.proof, rest.identity) == ({"usable": True}, {"identity": "7"})
 
 
+def test_a_code_that_means_something_of_preferences_closes_no_other_entry(kept: Store) -> None:
+    world = indexed()
+    own = changed(world, kept)
+    world.fail["PARALLEL 2"] = refused("ORA-20002")
+    (left,) = own.undo_all().left
+    assert "to undo it by hand, run: " in left and states(kept) == ["made"]
+
+
 def test_a_half_built_index_is_said_with_what_ends_it(kept: Store) -> None:
     world = indexed()
     own = changed(world, kept)

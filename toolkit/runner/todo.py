@@ -58,15 +58,14 @@ class SweepProgress:
 def done_before(store: Store, run: str, trial: int) -> dict[str, ItemRecord]:
     """Return the items of a job that earlier attempts have done, by their labels.
 
-    None where all ended well, and the evidence of the whole refuted it: which of them is not done is not known.
+    Where all items of an attempt ended well and its evidence refuted the whole, none of those counts, nor any
+    before: which of them is not done is not known.
     """
-    items = store.items_of(run, trial)
-    done = {item.label: item for item in items if item.outcome is Outcome.OK}
-    if any(item.outcome is not Outcome.OK for item in items):
-        return done
-    records = store.load_run(run, samples=False).trials
-    refuted = any(each.trial == trial and each.error_code == NOT_DONE for each in records)
-    return {} if refuted else done
+    done: dict[str, ItemRecord] = {}
+    for because, items in store.items_by_attempt(run, trial):
+        good = {item.label: item for item in items if item.outcome is Outcome.OK}
+        done = {} if because == NOT_DONE and len(good) == len(items) else done | good
+    return done
 
 
 def failed_in_vain(dialect: Dialect, record: TrialRecord) -> bool:

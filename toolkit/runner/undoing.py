@@ -135,7 +135,7 @@ class Undoing:
                 raise
             if error.lost or (not again and self._is_gone(entry)):
                 return self._undo_again(entry, again=True)
-            if error.code == self._dialect.set_by_others:
+            if entry.object_kind == ObjectKind.PREFERENCE and error.code == self._dialect.set_by_others:
                 if not self._keep_open:
                     # Said once: from here on the value is that of whoever set it.
                     self._journal.abandon(entry.entry)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
 
 from sqlalchemy import Connection, Table, func, select, update
 
@@ -74,6 +75,19 @@ class Trials(StorePart):
                 TrialMark(each.trial, each.attempt, _cell(connection, each.trial_id), each.repeat, each.began_at)
                 for each in marks
             )
+
+    def items_by_attempt(self, run: str, trial: int) -> tuple[tuple[str | None, tuple[ItemRecord, ...]], ...]:
+        """Return of each attempt of a trial that has items its error code and its items, in order."""
+        query = (
+            select(schema.item, schema.trial.c.trial_id.label("of"), schema.trial.c.error_code.label("because"))
+            .join(schema.trial, schema.trial.c.trial_id == schema.item.c.trial_id)
+            .where(schema.trial.c.run == run, schema.trial.c.trial == trial)
+            .order_by(schema.item.c.trial_id, schema.item.c.position)
+        )
+        with self._database.read() as connection:
+            found = list(connection.execute(query))
+        attempts = groupby(found, key=lambda row: (row.of, row.because))
+        return tuple((because, tuple(map(rows.item_of, each))) for (_, because), each in attempts)
 
     def items_of(self, run: str, trial: int) -> tuple[ItemRecord, ...]:
         """Return the items of all attempts of a trial in the order they ended."""

@@ -57,7 +57,7 @@ def values(work: Work) -> dict[str, ContextValue]:
     }
     named["force"] = work.option("force_locked") is True
     if of_schema(work):
-        named["patterns"] = _patterns(work)
+        named["patterns"] = patterns_of(work)
     if work.option("gather") == "auto":
         return {**named, **_NOTHING}
     return {
@@ -89,7 +89,7 @@ def method_opt(work: Work) -> str | None:
 _PATTERN = re.compile(r'"[^"\x00]{1,128}"|[A-Z%][A-Z0-9_$#%]{0,127}')
 
 
-def _patterns(work: Work) -> tuple[str, ...]:
+def patterns_of(work: Work) -> tuple[str, ...]:
     """Return the names and patterns of `--only-tables`; `%` and `_` stand as in LIKE.
 
     Raises:
@@ -110,7 +110,7 @@ def _patterns(work: Work) -> tuple[str, ...]:
 
 def chosen(work: Work, table: str) -> bool:
     """Tell whether `--only-tables` may choose a table; rather one too many, as letters count in quotes only."""
-    patterns = _patterns(work)
+    patterns = patterns_of(work)
     likes = (re.escape(each.strip('"')).replace("%", ".*").replace("_", ".") for each in patterns)
     return not patterns or any(re.fullmatch(like, table, re.IGNORECASE | re.DOTALL) for like in likes)
 
@@ -153,7 +153,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """
     _check_partition(work)
     _check_method_opt(work)
-    _patterns(work)
+    patterns_of(work)
     return _choice_of_objects(work) or _sampling(work) or _histograms(work, facts)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from toolkit.dialects.oracle import objects
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.statistics import preferences, reads
-from toolkit.dialects.oracle.statistics.arguments import chosen, of_schema, owner_of, values
+from toolkit.dialects.oracle.statistics.arguments import chosen, of_schema, owner_of, patterns_of, values
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -173,15 +173,16 @@ def delete_pending(work: Work, facts: Facts) -> Call:
 def publish_pending(work: Work, facts: Facts) -> Call:
     """Publish what a job gathered as pending, of the tables that do not differ too much."""
     sent, most = values(work), work.option("max_difference")
-    chosen: dict[str, ContextValue] = {
+    given: dict[str, ContextValue] = {
         **{name: sent[name] for name in ("owner", "no_invalidate", "no_invalidate_constant", "force")},
         "catalogue_owner": owner_of(work),
         "catalogue_table": table_of(work),
         "since": since(facts),
         "most": most if isinstance(most, int | float) else None,
+        "patterns": tuple(each.strip('"') for each in patterns_of(work)),
     }
     return Call(
-        "stats_publish_pending", chosen, kind=StepKind.BLOCK, session=Role.WORKER, effect=Effect.CHANGES,
+        "stats_publish_pending", given, kind=StepKind.BLOCK, session=Role.WORKER, effect=Effect.CHANGES,
         object=work.object,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from toolkit.dialects.oracle import spelling
 from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.dialects.oracle.statistics import reads
-from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of
+from toolkit.dialects.oracle.statistics.arguments import chosen, of_schema, owner_of
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
@@ -43,13 +43,15 @@ def setup(work: Work, facts: Facts) -> tuple[Call, ...]:
 def _tables(work: Work, facts: Facts) -> Iterator[Call]:
     value = _ON.get(spelling.text_option(work, "incremental") or "")
     for name, former in partitioned(work, facts) if value else ():
-        if (former or reads.preference(facts, "INCREMENTAL") or "FALSE").upper() != value:
+        now = (former or reads.preference(facts, "INCREMENTAL") or "FALSE").upper()
+        if now != value and chosen(work, name.name):
             yield of_table(
                 name, "INCREMENTAL", str(value), former, "ALL_TABLES", keep=work.option("keep_preferences") is True
             )
     if gathers_apart(work):
         for name, former in shielded(work, facts):
-            yield of_table(name, "PUBLISH", "FALSE", former)
+            if chosen(work, name.name):
+                yield of_table(name, "PUBLISH", "FALSE", former)
 
 
 def _everywhere(work: Work, facts: Facts) -> Iterator[Call]:
@@ -179,6 +181,8 @@ def _void(work: Work, facts: Facts) -> Support | None:
         for row in facts.rows(reads.of_schema("stats_table_preferences", owner_of(work)))
     }
     for table, _ in partitioned(work, facts):
+        if not chosen(work, table.name):
+            continue
         for name, needed in _NEEDED.items():
             value = own.get((table.name, name)) or reads.preference(facts, name) or needed
             sent = name != "PUBLISH" and work.option(name.lower()) is not None and not overriding
