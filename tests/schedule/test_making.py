@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from toolkit.app.scheduling import CreatedJob, JobRequest, hidden_paths, make_jo
 from toolkit.app.scheduling.making import host_zone
 from toolkit.cli.main import main
 from toolkit.errors import ToolkitError
+from toolkit.schedule.cron import command
+from toolkit.schedule.oracle import jobs
+from toolkit.schedule.systemd import units
 
 PLAN = """
 [plan]
@@ -119,6 +123,27 @@ undo = ["blockdev", "--setra", "{before}", "/dev/sdx"]
         path.write_text(text, encoding="utf-8")
         wish = JobRequest(path, at="sun 22:00 UTC", arguments=("--allow-commands",))
         assert make_job(wish).job.sandboxed is sandboxed
+
+
+def test_programs_begin_at_night_where_they_begin_now(home: Path) -> None:
+    allowed = ("--allow-commands",)
+    job = made(home, '"host://"', operation="command", options='command = ["./go.sh"]', arguments=allowed).job
+    assert job.folder == str(home)
+    assert f"cd {home} && " in command(job)
+    assert f"WorkingDirectory={home}" in units(job, system=True)["dbatk-nightly.service"]
+    held = replace(job, command=(*job.command, "--approved-only"))
+    with pytest.raises(ToolkitError, match="Oracle's scheduler sets none") as caught:
+        jobs(held, "HOST", datetime.now(UTC))
+    assert caught.value.code == "TK-0304"
+    fixed = made(
+        home,
+        '"host://"',
+        operation="command",
+        options='command = ["./go.sh"]\ncwd = "/srv/jobs"',
+        arguments=allowed,
+    ).job
+    assert fixed.folder == "" and "cd " not in command(fixed)
+    assert "WorkingDirectory" not in "".join(units(fixed, system=True).values())
 
 
 def test_an_experiment_is_held_against_the_profile_of_its_target(home: Path) -> None:

@@ -66,6 +66,8 @@ def command(job: SchedulerJob) -> str:
     # cron mails whatever is written
     sentences = ("--quiet-when-ok" if word == "--quiet" else word for word in job.command)
     words = " ".join((*places, *map(shlex.quote, sentences)))
+    if job.folder:
+        words = f"cd {shlex.quote(job.folder)} && {words}"
     if job.environment_file:
         words = f"set -a && . {shlex.quote(job.environment_file)} && set +a && {words}"
     return words.replace("%", "\\%")

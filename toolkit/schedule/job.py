@@ -47,6 +47,7 @@ class SchedulerJob:
         openings: when it begins.
         environment: variables that say where things are.
         windowed: the plan has windows of its own, and so refuses to work at any other time.
+        folder: where its programs begin, which an approval holds; empty where none depends on it.
         shows: by which reference the last run of an experiment is shown; empty for a plan, which has run reports.
         writes: folders that it must be able to write.
         environment_file: a file of variables, read by the scheduler: where secrets are.
@@ -61,6 +62,7 @@ class SchedulerJob:
     openings: tuple[Opening, ...]
     environment: tuple[tuple[str, str], ...] = ()
     windowed: bool = False
+    folder: str = ""
     shows: str = ""
     writes: tuple[str, ...] = ()
     environment_file: str | None = None
@@ -83,6 +85,7 @@ class SchedulerJob:
         """
         texts = (self.plan, *self.command, *(value for pair in self.environment for value in pair), *self.writes)
         kept = (
+            self.folder,
             self.environment_file or "",
             self.user or "",
             *(text for pair in self.credentials for text in pair),

@@ -42,7 +42,16 @@ def jobs(job: SchedulerJob, credential: str, now: datetime) -> tuple[Call, ...]:
         job: what runs when.
         credential: name of the credential of the host's account.
         now: the job begins with the first opening from this instant on.
+
+    Raises:
+        ToolkitError: TK-0304 where an approval holds a folder in which programs begin: the scheduler sets none.
     """
+    if job.folder and "--approved-only" in job.command:
+        raise ToolkitError(
+            f"programs of `{job.name}` begin in the folder that was approved, and Oracle's scheduler sets none",
+            code="TK-0304",
+            hint="give each program an absolute `cwd`, or let systemd or cron run it",
+        )
     return tuple(_job(job, at, one, credential, now) for at, one in enumerate(job.openings, 1))
 
 

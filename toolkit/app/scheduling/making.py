@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from toolkit.app.approvals import Approvals, check_experiment
+from toolkit.app.approving.naming import begins_here
 from toolkit.app.scheduling.work import ScheduledWork, read_work
 from toolkit.app.targets import policy_of
 from toolkit.app.unattended import refusals
@@ -181,6 +182,7 @@ def make_job(wish: JobRequest) -> CreatedJob:
         openings=openings,
         environment=environment,
         windowed=bool(work.openings),
+        folder=_folder_of(work),
         shows=work.shows,
         writes=tuple(writes),
         environment_file=None if wish.environment_file is None else str(_absolute(wish.environment_file)),
@@ -245,6 +247,12 @@ def _places(wish: JobRequest) -> tuple[tuple[tuple[str, str], ...], tuple[str, .
             )
         return (config,), ()
     return (config, ("DBATK_STORE", url)), ()
+
+
+def _folder_of(work: ScheduledWork) -> str:
+    """Return the folder in which programs begin: this one, as for an approval that is given here."""
+    begin = any(begins_here(part.on(text)) for part in work.parts for text in part.targets[:1])
+    return str(Path.cwd()) if begin else ""
 
 
 def _credential(text: str) -> tuple[str, str]:
@@ -338,6 +346,7 @@ def hidden_paths(job: SchedulerJob) -> tuple[str, ...]:
         job.command[0],
         job.plan,
         *job.writes,
+        job.folder,
         *(value for _, value in job.environment),
         job.environment_file or "",
     )
