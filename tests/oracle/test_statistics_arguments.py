@@ -61,7 +61,7 @@ def test_one_partition_of_a_table_is_named() -> None:
 def test_oracles_own_choice_takes_nothing_beside_it() -> None:
     assert sent(gather="auto") == {"ownname": "'APP'", "options": "'GATHER AUTO'"}
     assert "ignores cascade, no_invalidate" in sentence(gather="auto", cascade="yes", no_invalidate="yes")
-    assert "ignores the degree" in sentence(gather="auto", degree=4)
+    assert "ignores degree;" in sentence(gather="auto", degree=4)
 
 
 @pytest.mark.parametrize(
