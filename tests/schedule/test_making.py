@@ -80,7 +80,7 @@ degree = [1, 4]
 
 def test_an_experiment_is_scheduled_by_the_name_of_its_file(home: Path) -> None:
     path = home / "weekly.toml"
-    path.write_text(EXPERIMENT, encoding="utf-8")
+    path.write_text(EXPERIMENT.replace("[experiment]", '[experiment]\nname = "ctas: 1 to 4"'), encoding="utf-8")
     with pytest.raises(ToolkitError, match="`weekly` has no window, and no time to begin is given") as caught:
         make_job(JobRequest(path))
     assert caught.value.code == "TK-0107"

@@ -81,4 +81,4 @@ def read_work(path: Path) -> ScheduledWork:
         ),
     )
     shows = experiment.label or f"last:{experiment.operation}"
-    return ScheduledWork(experiment.name or path.stem, (part,), shows=shows)
+    return ScheduledWork(path.stem, (part,), shows=shows)  # the name of an experiment is any text
