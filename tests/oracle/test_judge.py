@@ -126,6 +126,14 @@ def _statistics() -> Iterator[Work]:
     for answer in ("yes", "no", "auto"):
         for ref in (None, SCHEMA):
             yield work(STATS, 4, ref=ref, cascade=answer, no_invalidate=answer, estimate_percent="auto")
+    instant = "2026-11-25T22:00+01:00"
+    for more in (
+        {"as_of": instant},
+        {"as_of": instant, "max_difference": 5},
+        {"max_difference": 50},
+        {"discard": True},
+    ):
+        yield work("stats-publish", 1, Mode.JOB, force_locked=True, no_invalidate="auto", **more)
     for gather in ("gather", "stale", "empty", "auto"):
         yield work(STATS, 1, ref=SCHEMA, gather=gather, estimate_percent=0.000001)
     for granularity in ("auto", "all", "global", "global_and_partition", "partition", "subpartition"):

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.implementations import Implementation, Implementations
+from toolkit.dialects.implementations import Implementation, Implementations, Options
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.steps import ObjectRef
@@ -100,3 +100,29 @@ def live_statistics_of(work: Implementations, operation: OperationName) -> LiveS
     """Return an engine's ways around the gathering of statistics; None where it has none."""
     found = work.of(operation)
     return found if isinstance(found, LiveStatistics) else None
+
+
+class StoredStatistics(Implementation):
+    """An engine's implementation of publishing statistics that it stores beside those in force."""
+
+    @abstractmethod
+    def stored_reads(self, schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
+        """Ask which tables of a schema, or whether the one table, have such statistics."""
+
+    @abstractmethod
+    def stored(self, schema: str | None, options: Options, facts: Facts) -> Mapping[str, str | None]:
+        """Return these tables by name, each with the reason why it cannot be worked on, or None.
+
+        Raises:
+            ToolkitError: TK-0112 when the catalogue was not read, TK-0304 when it may not be read or cannot tell.
+        """
+
+    @abstractmethod
+    def none_stored(self, options: Options) -> str:
+        """Say what a table or schema has where nothing was found: the rest of a sentence."""
+
+
+def stored_statistics_of(work: Implementations, operation: OperationName) -> StoredStatistics | None:
+    """Return an engine's ways to publish stored statistics; None where it has none."""
+    found = work.of(operation)
+    return found if isinstance(found, StoredStatistics) else None

@@ -358,6 +358,22 @@ class Engine(IndexWork):
             asked["owner"], asked.get("table_name"), since, float(command.parts["most"] or 0)
         )
 
+    def _do_stats_publish(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Compare, publish, delete or restore the statistics of one table, and look whether any stay pending."""
+        parts, statistics = command.parts, self.state.statistics
+        given = grammar.arguments(parts["arguments"] or "")
+        owner, table = (_package_text(given[name], session.user) for name in ("ownname", "tabname"))
+        if ("TABLE", (owner, table)) not in self.state.objects:
+            raise ora(20000, f"{owner}.{table}")
+        difference = statistics.differences.get((owner, table), 0)
+        if parts["most"] is not None and difference > float(parts["most"]):
+            raise ora(20901, said=f"{text_of(parts['differs'])}{difference:.0f}{text_of(parts['unit'])}")
+        statistics.call((parts["procedure"] or "").upper(), given, session.user)
+        if parts["query"] is not None and "DBA_TAB_PENDING_STATS" in self.scenario.denied:
+            raise ora(942, "DBA_TAB_PENDING_STATS")
+        if parts["query"] is not None and (owner, table) in statistics.pending:
+            raise ora(20902, said=text_of(parts["still"]))
+
     def _do_stats_if_still(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._restore_preference(session, data, command, None)
 

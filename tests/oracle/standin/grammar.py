@@ -124,6 +124,17 @@ _FORMS: tuple[tuple[str, str], ...] = (
         r"\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s+LOOP\s*;\s*END\s*;",
     ),
     (
+        "stats_publish",
+        r"DECLARE\s+difference\s+NUMBER\s*;\s*still_pending\s+PLS_INTEGER\s*;\s*BEGIN\s+"
+        r"(?:SELECT\s+MAX\(d\.maxdiffpct\)\s+INTO\s+difference\s+FROM\s+TABLE\(DBMS_STATS\.DIFF_TABLE_STATS_IN_"
+        r"(?:PENDING|HISTORY)\([^;]*?,\s*NULL,\s*(?P<most>[\d.]+)\)\)\s+d\s*;\s*IF\s+difference\s+>\s+(?P=most)\s+THEN\s+"
+        rf"RAISE_APPLICATION_ERROR\(-20901,\s*(?P<differs>{_LITERAL})\s*\|\|[^;]*?\|\|\s*(?P<unit>{_LITERAL})\)\s*;\s*"
+        r"END\s+IF\s*;\s*)?DBMS_STATS\.(?P<procedure>PUBLISH_PENDING_STATS|DELETE_PENDING_STATS|RESTORE_TABLE_STATS)\s*"
+        r"\((?P<arguments>[^;]*)\)\s*;\s*(?:SELECT\s+COUNT\(\*\)\s+INTO\s+still_pending\s+(?P<query>FROM\b[^;]*);\s*"
+        rf"IF\s+still_pending\s+>\s+0\s+THEN\s+RAISE_APPLICATION_ERROR\(-20902,\s*(?P<still>{_LITERAL})\)\s*;\s*"
+        r"END\s+IF\s*;\s*)?END\s*;",
+    ),
+    (
         "stats_if_there",
         rf"DECLARE\s+tables_there\s+PLS_INTEGER\s*;\s*hidden\s+PLS_INTEGER\s*:=\s*0\s*;\s*value_now\s+VARCHAR2\(4000\)\s*;\s*"
         rf"BEGIN\s+(?P<query>SELECT\b[^;]*?\bFROM\s+(?P<view>\w+)[^;]*);\s*(?P<hidden>SELECT\b[^;]*;\s*)?"
@@ -181,7 +192,7 @@ def arguments(text: str) -> dict[str, str]:
         BackendError: ORA-06550 for an argument without a name.
     """
     found: dict[str, str] = {}
-    for part in re.findall(r"(?:'(?:[^']|'')*'|[^,'])+", text.strip()):
+    for part in re.findall(r"(?:'(?:[^']|'')*'|\((?:'[^']*'|[^'()])*\)|[^,'])+", text.strip()):
         match = re.fullmatch(r"\s*(\w+)\s*=>\s*(.*?)\s*", part, re.DOTALL)
         if not match:
             raise ora(6550, part.strip())

@@ -30,6 +30,7 @@ VIEWS = {
     "DBA_TAB_STAT_PREFS": "OWNER TABLE_NAME PREFERENCE_NAME PREFERENCE_VALUE",
     "DBA_TAB_PENDING_STATS": "OWNER TABLE_NAME PARTITION_NAME SUBPARTITION_NAME NUM_ROWS:n BLOCKS:n "
     "LAST_ANALYZED:d",
+    "DBA_TAB_STATS_HISTORY": "OWNER TABLE_NAME PARTITION_NAME SUBPARTITION_NAME STATS_UPDATE_TIME:d",
     "DBA_OPTSTAT_OPERATIONS": "ID:n OPERATION TARGET START_TIME:d END_TIME:d STATUS JOB_NAME SESSION_ID:n NOTES",
     "DBA_OPTSTAT_OPERATION_TASKS": "OPID:n TARGET TARGET_TYPE TARGET_SIZE:n START_TIME:d END_TIME:d STATUS",
 }
@@ -50,6 +51,8 @@ _ARGUMENTS = {
     "LOCK_TABLE_STATS": {"ownname", "tabname"},
     "EXPORT_SCHEMA_STATS": {"ownname", "stattab", "statid", "statown"},
     "EXPORT_TABLE_STATS": {"ownname", "tabname", "partname", "stattab", "statid", "cascade", "statown"},
+    "PUBLISH_PENDING_STATS": {"ownname", "tabname", "no_invalidate", "force"},
+    "DELETE_PENDING_STATS": {"ownname", "tabname"},
     "RESTORE_TABLE_STATS": {"ownname", "tabname", "as_of_timestamp", "force", "no_invalidate"},
 }
 STATEFUL = "dbms_stats_"
@@ -85,6 +88,10 @@ class Statistics:
     differences: dict[Name, float] = field(default_factory=dict)
     """MAXDIFFPCT of pending statistics and the present ones."""
     exported: list[tuple[str, str]] = field(default_factory=list)
+    history: dict[Name, list[datetime.datetime]] = field(default_factory=dict)
+    """When statistics were replaced, in UTC."""
+    restored: dict[Name, str] = field(default_factory=dict)
+    """As of which time those of a table were restored, as it was sent."""
     operations: list[Operation] = field(default_factory=list)
 
     # -- what others do -----------------------------------------------------------------------------------------
@@ -164,10 +171,22 @@ class Statistics:
         elif procedure == "LOCK_TABLE_STATS":
             self.lock(owner, package_text(given["tabname"], user))
         elif procedure == "RESTORE_TABLE_STATS":
-            self.published.pop(("TABLE", (owner, package_text(given["tabname"], user))), None)
+            self._restore((owner, package_text(given["tabname"], user)), given)
+        elif procedure == "PUBLISH_PENDING_STATS":
+            name = (owner, package_text(given["tabname"], user))
+            if name in self.pending and (name not in self.locked or given.get("force") == "TRUE"):
+                self.published["TABLE", name] = self.pending.pop(name)
+        elif procedure == "DELETE_PENDING_STATS":
+            self.pending.pop((owner, package_text(given["tabname"], user)), None)
         else:
             self._prefer((owner, package_text(given["tabname"], user)), procedure, given)
         return None
+
+    def _restore(self, table: Name, given: Mapping[str, str]) -> None:
+        if table in self.locked and given.get("force", "FALSE") != "TRUE":
+            raise ora(20005, "object statistics are locked (stattype = ALL)")
+        self.restored[table] = given["as_of_timestamp"].split("'")[1]
+        self.published.pop(("TABLE", table), None)
 
     def _prefer(self, table: Name, procedure: str, given: Mapping[str, str]) -> None:
         name = given["pname"].strip("'").upper()
@@ -197,6 +216,7 @@ class Statistics:
             "IND_STATISTICS": lambda: self._ind_statistics(state, began),
             "TAB_STAT_PREFS": self._preferences,
             "TAB_PENDING_STATS": self._pending,
+            "TAB_STATS_HISTORY": self._history,
             "OPTSTAT_OPERATIONS": self._operations,
             "OPTSTAT_OPERATION_TASKS": self._tasks,
         }
@@ -235,6 +255,11 @@ class Statistics:
     def _pending(self) -> Iterator[Row]:
         for (owner, table), when in self.pending.items():
             yield {"OWNER": owner, "TABLE_NAME": table, "NUM_ROWS": 1, "LAST_ANALYZED": when}
+
+    def _history(self) -> Iterator[Row]:
+        for (owner, table), instants in self.history.items():
+            for when in instants:
+                yield {"OWNER": owner, "TABLE_NAME": table, "STATS_UPDATE_TIME": when}
 
     def _operations(self) -> Iterator[Row]:
         for each in self.operations:

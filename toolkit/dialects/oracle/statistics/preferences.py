@@ -234,7 +234,7 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
             "a resource plan): tables and partitions are gathered in jobs, which outlive a cancelled session"
         )
     if work.option("publish") == "later":
-        yield "the new statistics stay pending, until DBMS_STATS.PUBLISH_PENDING_STATS publishes them"
+        yield "the new statistics stay pending, until `dbatk stats publish` publishes or deletes them"
     elif gathers_apart(work):
         yield (
             "each table's new statistics are compared with the present ones (DIFF_TABLE_STATS_IN_PENDING) before "

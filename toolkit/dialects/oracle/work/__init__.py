@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from toolkit.dialects import reclaimed
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
-from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.implementations import Implementation, Implementations, Kept, Options
 from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle import (
     cache,
@@ -31,12 +31,21 @@ from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
 from toolkit.dialects.oracle.places import counted_here
 from toolkit.dialects.oracle.statistics import OracleStatistics, preferences
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
-from toolkit.dialects.oracle.work import ctas, index_build, index_rebuild, insert, stats_gather, table_move
+from toolkit.dialects.oracle.work import (
+    ctas,
+    index_build,
+    index_rebuild,
+    insert,
+    stats_gather,
+    stats_publish,
+    table_move,
+)
 from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.oracle.work.workload import OracleWorkloads
 from toolkit.dialects.programs import RunPrograms
+from toolkit.dialects.statistics import StoredStatistics
 from toolkit.dialects.work import Call, Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, Query
 from toolkit.model.steps import Takes
 from toolkit.model.values import Row, Support
 from toolkit.units import counted
@@ -147,6 +156,22 @@ class _Statistics(OracleStatistics, _InSession):
         )
 
 
+class _Published(StoredStatistics, _InSession):
+    """DBMS_STATS: statistics that are pending, or in the history."""
+
+    def stored_reads(self, schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
+        return stats_publish.stored_reads(schema, table, options)
+
+    def stored(self, schema: str | None, options: Options, facts: Facts) -> Mapping[str, str | None]:
+        return stats_publish.stored(schema, options, facts)
+
+    def none_stored(self, options: Options) -> str:
+        return stats_publish.none_stored(options)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*stats_publish.remarks(work, facts), *session.remarks(work), *_of_place(facts))
+
+
 class _Move(_InSession):
     """ALTER TABLE MOVE."""
 
@@ -225,6 +250,7 @@ WORK = Implementations(
         ),
         "index-rebuild": _InSession(index_rebuild, elsewhere=("ALTER ANY INDEX",), files=(_INDEXES,)),
         "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
+        "stats-publish": _Published(stats_publish, elsewhere=("ANALYZE ANY",)),
         "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(_INDEXES,)),
         "backup": _Backup(),
         "command": RunPrograms(),

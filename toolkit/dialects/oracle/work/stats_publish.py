@@ -1,0 +1,182 @@
+"""Pending statistics published or deleted, and earlier ones restored, one table in a block of its own.
+
+A block compares first where that was asked for, and asks at the end whether anything is still pending: a call that
+leaves a locked table as it is may not say so.
+Source: PL/SQL Packages, DBMS_STATS: PUBLISH_PENDING_STATS, DELETE_PENDING_STATS, RESTORE_TABLE_STATS,
+DIFF_TABLE_STATS_IN_PENDING, DIFF_TABLE_STATS_IN_HISTORY, GET_STATS_HISTORY_AVAILABILITY.
+"""
+
+# ruff: noqa: ARG001 (every operation answers with the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta, timezone
+
+from toolkit.dialects.implementations import Options
+from toolkit.dialects.oracle.names import package_name
+from toolkit.dialects.oracle.statistics import reads
+from toolkit.dialects.oracle.statistics.arguments import values
+from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.errors import ToolkitError
+from toolkit.model.facts import Facts, Query
+from toolkit.model.steps import Takes
+from toolkit.model.values import Support
+from toolkit.model.words import Effect, Role, StepKind
+
+WAITING, HISTORY = "stats_waiting", "stats_history"
+_FORM = "%Y-%m-%d %H:%M:%S"
+_VIEWS = {WAITING: "DBA_TAB_PENDING_STATS", HISTORY: "DBA_TAB_STATS_HISTORY"}
+
+
+def _file(options: Options) -> str:
+    return WAITING if options.get("as_of") is None else HISTORY
+
+
+def stored_reads(schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
+    """Ask for the clock and for the tables that have such statistics."""
+    file = _file(options)
+    asked = Query(reads.of_schema(file, schema), file, {"schema": schema, "table": table}, optional=True)
+    return (Query(reads.CLOCK, reads.CLOCK, optional=True), asked)
+
+
+def stored(schema: str | None, options: Options, facts: Facts) -> Mapping[str, str | None]:
+    """Return the tables that have such statistics, each with what stands in the way."""
+    file, since = _file(options), _instant(options, facts)
+    key = reads.of_schema(file, schema)
+    if key in facts.refused:
+        user = facts.value("server", "user_name") or "this_user"
+        raise ToolkitError(
+            f"which tables have such statistics cannot be read: {facts.refused[key]}",
+            code="TK-0304",
+            hint=f"GRANT SELECT ON SYS.{_VIEWS[file]} TO {user}; GRANT SELECT ON SYS.DBA_TAB_STATISTICS TO {user}",
+        )
+    if since is not None:
+        _check_history(since, facts)
+    return {
+        str(row["stored_table"]): _locked(row.get("locked"), options)
+        for row in facts.require(key)
+        if since is None or str(row.get("stored_at")) > since.astimezone(UTC).strftime(_FORM)
+    }
+
+
+def _locked(lock: object, options: Options) -> str | None:
+    if not lock or options.get("force_locked") is True or options.get("discard") is True:
+        return None
+    return f"its statistics are locked ({lock}); give --force-locked, if that is intended"
+
+
+def none_stored(options: Options) -> str:
+    """Say that nothing is stored."""
+    as_of = options.get("as_of")
+    return "no pending statistics" if as_of is None else f"no statistics that were replaced after {as_of}"
+
+
+def _instant(options: Options, facts: Facts) -> datetime | None:
+    """Return the time asked for with its offset; without one it is by the clock of the database.
+
+    Raises:
+        ToolkitError: TK-0304 when that clock was not read.
+    """
+    given = options.get("as_of")
+    if given is None:
+        return None
+    found = datetime.fromisoformat(str(given))
+    if found.tzinfo is not None:
+        return found
+    offset = str(facts.value(reads.CLOCK, "instant") or "").rpartition(" ")[2]
+    if not offset:
+        raise ToolkitError(
+            "the clock of the database was not read, by which the time is meant",
+            code="TK-0304",
+            hint="give the time with its offset: 2026-11-25T22:00+01:00",
+        )
+    hours, _, minutes = offset.lstrip("+-").partition(":")
+    ahead = timedelta(hours=int(hours), minutes=int(minutes))
+    return found.replace(tzinfo=timezone(-ahead if offset.startswith("-") else ahead))
+
+
+def _check_history(since: datetime, facts: Facts) -> None:
+    """Refuse what is older than the history, or still to come.
+
+    Raises:
+        ToolkitError: TK-0304.
+    """
+    oldest, now = (facts.value(reads.CLOCK, name) for name in ("oldest", "instant"))
+    if oldest is not None and since < datetime.strptime(str(oldest), f"{_FORM} %z"):
+        raise ToolkitError(
+            f"the history of statistics begins at {oldest}, after the time asked for",
+            code="TK-0304",
+            hint="choose a later time",
+        )
+    if now is not None and since > datetime.strptime(str(now), f"{_FORM}.%f %z"):
+        raise ToolkitError(f"{since.isoformat()} is still to come: the database has {now}", code="TK-0304")
+
+
+def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Nothing."""
+    return ()
+
+
+def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Spell the block of one table."""
+    sent, owner, most = values(work), work.object.name.schema, work.option("max_difference")
+    instant = _instant(work.options, facts)
+    given: dict[str, ContextValue] = {
+        **{name: sent[name] for name in ("no_invalidate", "no_invalidate_constant", "force")},
+        "owner": package_name(owner) if owner else None,
+        "table": package_name(work.object.name.name),
+        "catalogue_owner": owner,
+        "catalogue_table": work.object.name.name,
+        "instant": None if instant is None else _spelled(instant),
+        "discard": work.option("discard") is True,
+        "most": most if isinstance(most, int | float) else None,
+    }
+    return (
+        Call(
+            "stats_publish", given, kind=StepKind.BLOCK, session=Role.WORKER, effect=Effect.CHANGES,
+            object=work.object,
+        ),
+    )  # fmt: skip
+
+
+def _spelled(instant: datetime) -> str:
+    """Spell it in whole seconds with its offset, as `TZH:TZM` reads it."""
+    return instant.replace(microsecond=0).isoformat(" ")
+
+
+def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Nothing: the block itself asks whether it was done."""
+    return ()
+
+
+def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
+    """Nothing."""
+    return ()
+
+
+def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
+    """Nothing that counts."""
+    return ()
+
+
+def judge(work: Work, facts: Facts) -> Support | None:
+    """Nothing but what is asked of every session: whose table it is."""
+    return None
+
+
+def remarks(work: Work, facts: Facts) -> Iterator[str]:
+    """Say what changes for others, and what takes it back."""
+    if work.option("discard") is True:
+        yield "pending statistics that are deleted cannot be restored: gather them again"
+        return
+    instant = facts.value(reads.CLOCK, "instant")
+    yield (
+        "execution plans may change as soon as the statistics are published; nothing takes that back by itself, "
+        "and by hand DBMS_STATS.RESTORE_TABLE_STATS does, with as_of_timestamp of "
+        + ("the instant before" if instant is None else f"'{instant}'")
+    )
+    if work.option("as_of") is not None:
+        yield "what others gathered, imported or set since that time is replaced, too"
+    if work.option("max_difference") is not None:
+        yield "each table is compared first; one that differs more fails (ORA-20901) and stays as it is"

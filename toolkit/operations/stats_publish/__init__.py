@@ -1,0 +1,91 @@
+"""Publishing statistics that are stored: pending ones, or those of an earlier time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from toolkit.errors import ToolkitError
+from toolkit.model.operations import Levels, OperationDeclaration, Options
+from toolkit.model.options import Option, OptionKind, Topic
+from toolkit.model.words import ObjectKind
+from toolkit.operations import options as shared
+
+_WHICH = (
+    Option(
+        "as_of",
+        OptionKind.TEXT,
+        "restore the statistics that were published at this time, from the history: 2026-11-25T22:00",
+        engines=shared.ORACLE,
+    ),
+    Option(
+        "discard",
+        OptionKind.FLAG,
+        "delete the pending statistics, which cannot be restored",
+        engines=shared.ORACLE,
+    ),
+)
+_HOW = (
+    Option("max_difference", OptionKind.NUMBER,
+           "leave tables as they are whose statistics differ from the present ones by more than this percentage",
+           engines=shared.ORACLE, low=0, high=1000000, unit="%"),
+    Option("no_invalidate", OptionKind.CHOICE, "do not invalidate dependent cursors", engines=shared.ORACLE,
+           choices=("yes", "no", "auto")),
+    Option("force_locked", OptionKind.FLAG, "replace locked statistics, too", engines=shared.ORACLE,
+           topic=Topic.SAFETY),
+)  # fmt: skip
+
+
+def _check(options: Options, levels: Levels) -> None:
+    """Refuse a time that is none.
+
+    Raises:
+        ToolkitError: TK-0102.
+    """
+    del levels
+    given = options.get("as_of")
+    if given is None:
+        return
+    try:
+        datetime.fromisoformat(str(given))
+    except ValueError:
+        raise ToolkitError(
+            f"`{str(given)[:40]}` is not a date and time",
+            code="TK-0102",
+            hint="as in 2026-11-25T22:00, by the clock of the database, or 2026-11-25T22:00+01:00",
+        ) from None
+
+
+DECLARATION = OperationDeclaration(
+    name="stats-publish",
+    command=("stats", "publish"),
+    help="Publish or delete pending statistics, or restore statistics of an earlier time.",
+    options=(
+        replace(shared.TABLE, help="table whose statistics are published"),
+        replace(shared.SCHEMA, help="all tables in these schemas that have such statistics"),
+        *_WHICH,
+        *_HOW,
+        *shared.LOCKS,
+    ),
+    examples=(
+        "dbatk stats publish -t orcl --schema SHOP --max-difference 50",
+        "dbatk stats publish -t orcl --table SHOP.ORDERS --as-of 2026-11-25T22:00",
+    ),
+    planned_by="toolkit.operations.stats_publish.plan",
+    required=(("table", "schema"),),
+    common=("as_of", "discard", "max_difference"),
+    object=ObjectKind.STATISTICS,
+    degree="",
+    excludes=(
+        ("discard", "as_of", "only pending statistics are deleted"),
+        ("discard", "max_difference", "what is deleted is not compared"),
+        ("discard", "no_invalidate", "no cursor depends on pending statistics"),
+        ("discard", "force_locked", "pending statistics are deleted whether locked or not"),
+    ),
+    check=_check,
+    several="tables",
+    keeps=False,
+    publishes_statistics=True,
+    cookbook="gather-statistics.md",
+    order=5,
+)
