@@ -50,6 +50,9 @@ _PLAIN: dict[OperationName, Work] = {
     "index-build": Work("index-build", Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")),
     "index-rebuild": Work("index-rebuild", Mode.MEASUREMENT, INDEX, {}),
     "stats-gather": Work("stats-gather", Mode.MEASUREMENT, OURS, {}),
+    "stats-export": Work(
+        "stats-export", Mode.JOB, ObjectRef(ObjectKind.TABLE, QualifiedName("KEPT", "DBATK")), {}
+    ),
     "stats-publish": Work("stats-publish", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
     "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),

@@ -134,6 +134,12 @@ def _statistics() -> Iterator[Work]:
         {"discard": True},
     ):
         yield work("stats-publish", 1, Mode.JOB, force_locked=True, no_invalidate="auto", **more)
+    kept = {"stat_table": "KEPT", "stat_id": '"it\'s before"'}
+    for of in ({"table": "GTEST"}, {"schema": ("APP",)}):
+        source = SOURCE if "table" in of else None
+        yield replace(work("stats-export", 1, Mode.JOB, **kept, **of), source=source)
+    yield work("stats-publish", 1, Mode.JOB, max_difference=5, **kept)
+    yield work("stats-publish", 1, Mode.JOB, ref=SCHEMA, **kept)
     for gather in ("gather", "stale", "empty", "auto"):
         yield work(STATS, 1, ref=SCHEMA, gather=gather, estimate_percent=0.000001)
     for granularity in ("auto", "all", "global", "global_and_partition", "partition", "subpartition"):

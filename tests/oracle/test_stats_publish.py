@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.standin import Scenario, running_standin
+from tests.oracle.standin.errors import ora
 from tests.oracle.standin.statistics import Statistics
 from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, _when, nothing, played
 
@@ -131,3 +132,52 @@ def test_a_killed_job_publishes_the_rest_when_it_is_resumed(tmp_path: Path) -> N
         answer = context.run("runs", "resume", "last")
         assert not context.statistics.pending, (answer.document, answer.said)
     assert answer.status == 0, answer.said
+
+
+# -- by a table of statistics -----------------------------------------------------------------------------------
+def test_statistics_are_exported_to_a_table_that_is_made_once_and_imported_after_a_comparison(
+    tmp_path: Path,
+) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        export = ("stats", "export", "--stat-table", "KEPT", "--stat-id", '"it is before"')
+        first = context.run(*export, "--schema", "DBATK,APP")
+        second = context.run(*export, "--table", "GTEST")
+        assert (first.status, second.status) == (0, 0), (first.document, first.said + second.said)
+        assert "DBATK.KEPT" in standin.tables() and context.statistics.exported == [
+            ("DBATK", "KEPT"), ("APP", "KEPT"), ("DBATK", "KEPT"),
+        ]  # fmt: skip
+        context.statistics.differences[MINE] = 30.0
+        load = ("stats", "publish", "--table", "GTEST", "--stat-table", "KEPT", "--stat-id", '"it is before"')
+        refused = context.run(*load, "--max-difference", "10")
+        assert not context.statistics.published
+        taken = context.run(*load, "--max-difference", "40")
+        assert list(context.statistics.published) == [("TABLE", MINE)], taken.said
+        whole = context.run("stats", "publish", "--schema", "DBATK,APP", "--stat-table", "KEPT")
+        sent = [text for text in standin.statements if "_STATS(" in text and "STATTAB" in text.upper()]
+    assert (refused.status, taken.status, whole.status) == (3, 0, 0), whole.said
+    assert sum("CREATE_STAT_TABLE" in text for text in standin.statements) == 1
+    assert sum("IMPORT_SCHEMA_STATS" in text for text in sent) == 2
+    assert "is replaced where it holds the same tables already" in second.warnings
+
+
+def test_a_failed_export_is_done_again_into_the_table_that_it_made(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = Bench(standin, tmp_path)
+        answer = context.run("stats", "export", "--schema", "DBATK,NOBODY", "--stat-table", "KEPT")
+        assert answer.status == 2 and "there is no schema `NOBODY`" in answer.error
+        call = context.statistics.call
+
+        def fails(procedure: str, *given: object) -> object:
+            if procedure.startswith("EXPORT"):
+                raise ora(20000, "unable to analyze")
+            return call(procedure, *given)  # type: ignore[arg-type]
+
+        context.statistics.call = fails  # type: ignore[method-assign,assignment]
+        answer = context.run("stats", "export", "--schema", "DBATK", "--stat-table", "KEPT")
+        assert answer.status == 3 and "stays if an export fails" in answer.warnings
+        context.statistics.call = call  # type: ignore[method-assign]
+        again = context.run("runs", "resume", "last", "--retry-failed")
+        assert again.status == 0 and context.statistics.exported == [("DBATK", "KEPT")], again.said
+        view = context.run("stats", "export", "--schema", "DBATK", "--stat-table", "KEPT", "--repeat", "2")
+    assert view.status == 2 and "nothing to measure" in view.error

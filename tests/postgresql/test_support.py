@@ -27,8 +27,8 @@ def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = T
     return DIALECT.work.support(work_of(operation, ref, **more), facts)
 
 
-ABSENT = {"stats-publish"}
-"""What the server has nothing for: pending statistics, and a history of them."""
+ABSENT = {"stats-publish", "stats-export"}
+"""What the server has nothing for: pending statistics, a history of them, a table that takes them."""
 
 
 @pytest.mark.parametrize("operation", [name for name, one in operations().items() if not one.runs_programs])

@@ -110,6 +110,10 @@ class StoredStatistics(Implementation):
         """Ask which tables of a schema, or whether the one table, have such statistics."""
 
     @abstractmethod
+    def whole(self, options: Options) -> bool:
+        """Tell whether schemas are worked on as a whole, since what is stored of which table is not known."""
+
+    @abstractmethod
     def stored(self, schema: str | None, options: Options, facts: Facts) -> Mapping[str, str | None]:
         """Return these tables by name, each with the reason why it cannot be worked on, or None.
 

@@ -77,6 +77,11 @@ PARTITION = Option(
     elsewhere="where partitions are tables (postgresql), name one with --table, and its index with --index",
 )  # fmt: skip
 
+STAT_TABLE = Option("stat_table", OptionKind.NAME, "table of statistics (DBMS_STATS.CREATE_STAT_TABLE)",
+                    engines=ORACLE)  # fmt: skip
+STAT_ID = Option("stat_id", OptionKind.NAME, "name of the set of statistics in that table, which may hold several",
+                 engines=ORACLE)  # fmt: skip
+
 SESSION = (
     Option("consumer_group", OptionKind.NAME, "resource consumer group that the working sessions switch to",
            engines=ORACLE, topic=Topic.MEASUREMENT),

@@ -362,8 +362,8 @@ class Engine(IndexWork):
         """Compare, publish, delete or restore the statistics of one table, and look whether any stay pending."""
         parts, statistics = command.parts, self.state.statistics
         given = grammar.arguments(parts["arguments"] or "")
-        owner, table = (_package_text(given[name], session.user) for name in ("ownname", "tabname"))
-        if ("TABLE", (owner, table)) not in self.state.objects:
+        owner, table = (_package_text(given.get(name, "*"), session.user) for name in ("ownname", "tabname"))
+        if table != "*" and ("TABLE", (owner, table)) not in self.state.objects:
             raise ora(20000, f"{owner}.{table}")
         difference = statistics.differences.get((owner, table), 0)
         if parts["most"] is not None and difference > float(parts["most"]):

@@ -127,9 +127,10 @@ _FORMS: tuple[tuple[str, str], ...] = (
         "stats_publish",
         r"DECLARE\s+difference\s+NUMBER\s*;\s*still_pending\s+PLS_INTEGER\s*;\s*BEGIN\s+"
         r"(?:SELECT\s+MAX\(d\.maxdiffpct\)\s+INTO\s+difference\s+FROM\s+TABLE\(DBMS_STATS\.DIFF_TABLE_STATS_IN_"
-        r"(?:PENDING|HISTORY)\([^;]*?,\s*NULL,\s*(?P<most>[\d.]+)\)\)\s+d\s*;\s*IF\s+difference\s+>\s+(?P=most)\s+THEN\s+"
+        r"(?:PENDING|HISTORY|STATTAB)\([^;]*?,\s*NULL,\s*(?P<most>[\d.]+)[^;]*?\)\)\s+d\s*;\s*IF\s+difference\s+>\s+(?P=most)\s+THEN\s+"
         rf"RAISE_APPLICATION_ERROR\(-20901,\s*(?P<differs>{_LITERAL})\s*\|\|[^;]*?\|\|\s*(?P<unit>{_LITERAL})\)\s*;\s*"
-        r"END\s+IF\s*;\s*)?DBMS_STATS\.(?P<procedure>PUBLISH_PENDING_STATS|DELETE_PENDING_STATS|RESTORE_TABLE_STATS)\s*"
+        r"END\s+IF\s*;\s*)?DBMS_STATS\.(?P<procedure>PUBLISH_PENDING_STATS|DELETE_PENDING_STATS|RESTORE_TABLE_STATS|"
+        r"IMPORT_TABLE_STATS|IMPORT_SCHEMA_STATS)\s*"
         r"\((?P<arguments>[^;]*)\)\s*;\s*(?:SELECT\s+COUNT\(\*\)\s+INTO\s+still_pending\s+(?P<query>FROM\b[^;]*);\s*"
         rf"IF\s+still_pending\s+>\s+0\s+THEN\s+RAISE_APPLICATION_ERROR\(-20902,\s*(?P<still>{_LITERAL})\)\s*;\s*"
         r"END\s+IF\s*;\s*)?END\s*;",

@@ -51,6 +51,18 @@ _ARGUMENTS = {
     "LOCK_TABLE_STATS": {"ownname", "tabname"},
     "EXPORT_SCHEMA_STATS": {"ownname", "stattab", "statid", "statown"},
     "EXPORT_TABLE_STATS": {"ownname", "tabname", "partname", "stattab", "statid", "cascade", "statown"},
+    "IMPORT_TABLE_STATS": {
+        "ownname",
+        "tabname",
+        "partname",
+        "stattab",
+        "statid",
+        "cascade",
+        "statown",
+        "no_invalidate",
+        "force",
+    },
+    "IMPORT_SCHEMA_STATS": {"ownname", "stattab", "statid", "statown", "no_invalidate", "force"},
     "PUBLISH_PENDING_STATS": {"ownname", "tabname", "no_invalidate", "force"},
     "DELETE_PENDING_STATS": {"ownname", "tabname"},
     "RESTORE_TABLE_STATS": {"ownname", "tabname", "as_of_timestamp", "force", "no_invalidate"},
@@ -168,6 +180,12 @@ class Statistics:
             return owner, package_text(given["stattab"], user)
         if procedure.startswith("EXPORT"):
             self.exported.append((owner, package_text(given["stattab"], user)))
+        elif procedure.startswith("IMPORT"):
+            holder = package_text(given["statown"], user), package_text(given["stattab"], user)
+            if holder not in {(package_text(given["statown"], user), name) for _, name in self.exported}:
+                raise ora(20000, "unable to import: no such table of statistics")
+            table = package_text(given["tabname"], user) if "tabname" in given else "*"
+            self.published["TABLE", (owner, table)] = _now()
         elif procedure == "LOCK_TABLE_STATS":
             self.lock(owner, package_text(given["tabname"], user))
         elif procedure == "RESTORE_TABLE_STATS":

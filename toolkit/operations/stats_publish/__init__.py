@@ -1,4 +1,4 @@
-"""Publishing statistics that are stored: pending ones, or those of an earlier time."""
+"""Publishing statistics that are stored: pending ones, those of an earlier time, or exported ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ _WHICH = (
         "restore the statistics that were published at this time, from the history: 2026-11-25T22:00",
         engines=shared.ORACLE,
     ),
+    replace(
+        shared.STAT_TABLE, help="import the statistics that this table holds, as `dbatk stats export` writes them"
+    ),
+    shared.STAT_ID,
     Option(
         "discard",
         OptionKind.FLAG,
@@ -37,12 +41,16 @@ _HOW = (
 
 
 def _check(options: Options, levels: Levels) -> None:
-    """Refuse a time that is none.
+    """Refuse a time that is none, and the name of a set without its table.
 
     Raises:
-        ToolkitError: TK-0102.
+        ToolkitError: TK-0102, TK-0107.
     """
     del levels
+    if "stat_id" in options and "stat_table" not in options:
+        raise ToolkitError(
+            "`--stat-id` needs `--stat-table`", code="TK-0107", hint="it names one of several sets in that table"
+        )
     given = options.get("as_of")
     if given is None:
         return
@@ -59,7 +67,7 @@ def _check(options: Options, levels: Levels) -> None:
 DECLARATION = OperationDeclaration(
     name="stats-publish",
     command=("stats", "publish"),
-    help="Publish or delete pending statistics, or restore statistics of an earlier time.",
+    help="Publish or delete pending statistics, restore those of an earlier time, or import exported ones.",
     options=(
         replace(shared.TABLE, help="table whose statistics are published"),
         replace(shared.SCHEMA, help="all tables in these schemas that have such statistics"),
@@ -73,11 +81,13 @@ DECLARATION = OperationDeclaration(
     ),
     planned_by="toolkit.operations.stats_publish.plan",
     required=(("table", "schema"),),
-    common=("as_of", "discard", "max_difference"),
+    common=("as_of", "discard", "stat_table", "max_difference"),
     object=ObjectKind.STATISTICS,
     degree="",
     excludes=(
         ("discard", "as_of", "only pending statistics are deleted"),
+        ("discard", "stat_table", "only pending statistics are deleted"),
+        ("as_of", "stat_table", "statistics come from the history or from a table"),
         ("discard", "max_difference", "what is deleted is not compared"),
         ("discard", "no_invalidate", "no cursor depends on pending statistics"),
         ("discard", "force_locked", "pending statistics are deleted whether locked or not"),

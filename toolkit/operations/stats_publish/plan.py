@@ -48,11 +48,10 @@ class StatsPublish:
             return
         check_schemas(planner)
         table, found = planner.named("table"), self._found(planner, ways)
-        if table is not None:
-            if planner.facts.assumed and not found:
-                return
-            if found.get(table):
-                raise ToolkitError(f"{table}: {found[table]}", code="TK-0304")
+        if ways.whole(planner.spec.options) or (table is not None and planner.facts.assumed):
+            return
+        if table is not None and found.get(table):
+            raise ToolkitError(f"{table}: {found[table]}", code="TK-0304")
         if all(found.values()):
             where = str(table) if table else ", ".join(planner.schemas())
             why = next(iter(found.values()), None)
@@ -65,6 +64,8 @@ class StatsPublish:
         schemas = planner.schemas() if table is None else (table.schema,)
         if table is not None and facts.assumed:
             return {}
+        if ways.whole(options):
+            return {}
         every = ((schema, ways.stored(schema, options, facts)) for schema in schemas)
         return {QualifiedName(name, schema): why for schema, names in every for name, why in names.items()}
 
@@ -72,10 +73,10 @@ class StatsPublish:
         ways, table = self._ways(planner), planner.named("table")
         found = {} if ways is None else self._found(planner, ways)
         names = [name for name, why in found.items() if why is None]
-        if not names:  # not read, or not had: the engine's support says which
-            names = [table or QualifiedName(planner.schemas()[0])]
+        refs = [ObjectRef(ObjectKind.TABLE, name) for name in names or ([] if table is None else [table])]
+        if not refs:
+            refs = [ObjectRef(ObjectKind.STATISTICS, QualifiedName(schema)) for schema in planner.schemas()]
         options = planner.options(cell)
-        refs = (ObjectRef(ObjectKind.TABLE, name) for name in names)
         return tuple(Piece(Work(self.name, planner.spec.mode, ref, options), str(ref.name)) for ref in refs)
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:

@@ -213,6 +213,7 @@ def _export(work: Work, kept: ObjectRef) -> Call:
     values: dict[str, ContextValue] = {
         "owner": _package(owner_of(work)),
         "table": package_name(table) if table else None,
+        "statid": "DBATK",
         **_holder(kept),
     }
     return Call("stats_export", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=kept)

@@ -36,6 +36,7 @@ from toolkit.dialects.oracle.work import (
     index_build,
     index_rebuild,
     insert,
+    stats_export,
     stats_gather,
     stats_publish,
     table_move,
@@ -162,6 +163,9 @@ class _Published(StoredStatistics, _InSession):
     def stored_reads(self, schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
         return stats_publish.stored_reads(schema, table, options)
 
+    def whole(self, options: Options) -> bool:
+        return stats_publish.whole(options)
+
     def stored(self, schema: str | None, options: Options, facts: Facts) -> Mapping[str, str | None]:
         return stats_publish.stored(schema, options, facts)
 
@@ -170,6 +174,13 @@ class _Published(StoredStatistics, _InSession):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*stats_publish.remarks(work, facts), *session.remarks(work), *_of_place(facts))
+
+
+class _Exported(_InSession):
+    """DBMS_STATS: statistics copied to a table."""
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*stats_export.remarks(work, facts), *session.remarks(work), *_of_place(facts))
 
 
 class _Move(_InSession):
@@ -250,6 +261,7 @@ WORK = Implementations(
         ),
         "index-rebuild": _InSession(index_rebuild, elsewhere=("ALTER ANY INDEX",), files=(_INDEXES,)),
         "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
+        "stats-export": _Exported(stats_export, elsewhere=("ANALYZE ANY",)),
         "stats-publish": _Published(stats_publish, elsewhere=("ANALYZE ANY",)),
         "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(_INDEXES,)),
         "backup": _Backup(),

@@ -1,9 +1,10 @@
-"""Pending statistics published or deleted, and earlier ones restored, one table in a block of its own.
+"""Pending statistics published or deleted, earlier ones restored, exported ones imported, one table in each block.
 
 A block compares first where that was asked for, and asks at the end whether anything is still pending: a call that
 leaves a locked table as it is may not say so.
 Source: PL/SQL Packages, DBMS_STATS: PUBLISH_PENDING_STATS, DELETE_PENDING_STATS, RESTORE_TABLE_STATS,
-DIFF_TABLE_STATS_IN_PENDING, DIFF_TABLE_STATS_IN_HISTORY, GET_STATS_HISTORY_AVAILABILITY.
+IMPORT_TABLE_STATS, IMPORT_SCHEMA_STATS, DIFF_TABLE_STATS_IN_PENDING, DIFF_TABLE_STATS_IN_HISTORY,
+DIFF_TABLE_STATS_IN_STATTAB, GET_STATS_HISTORY_AVAILABILITY.
 """
 
 # ruff: noqa: ARG001 (every operation answers with the same arguments)
@@ -14,15 +15,15 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 from toolkit.dialects.implementations import Options
-from toolkit.dialects.oracle.names import package_name
+from toolkit.dialects.oracle.names import package_name, parse_name
 from toolkit.dialects.oracle.statistics import reads
-from toolkit.dialects.oracle.statistics.arguments import values
+from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query
 from toolkit.model.steps import Takes
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Role, StepKind
+from toolkit.model.words import Effect, Role, StepKind, SupportState
 
 WAITING, HISTORY = "stats_waiting", "stats_history"
 _FORM = "%Y-%m-%d %H:%M:%S"
@@ -35,9 +36,16 @@ def _file(options: Options) -> str:
 
 def stored_reads(schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
     """Ask for the clock and for the tables that have such statistics."""
+    if whole(options):
+        return (Query(reads.CLOCK, reads.CLOCK, optional=True),)
     file = _file(options)
     asked = Query(reads.of_schema(file, schema), file, {"schema": schema, "table": table}, optional=True)
     return (Query(reads.CLOCK, reads.CLOCK, optional=True), asked)
+
+
+def whole(options: Options) -> bool:
+    """Tell whether they come from a table, whose columns are not documented."""
+    return options.get("stat_table") is not None
 
 
 def stored(schema: str | None, options: Options, facts: Facts) -> Mapping[str, str | None]:
@@ -120,14 +128,15 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the block of one table."""
-    sent, owner, most = values(work), work.object.name.schema, work.option("max_difference")
-    instant = _instant(work.options, facts)
+    sent, owner, most = values(work), owner_of(work), work.option("max_difference")
+    instant, table = _instant(work.options, facts), None if of_schema(work) else work.object.name.name
     given: dict[str, ContextValue] = {
         **{name: sent[name] for name in ("no_invalidate", "no_invalidate_constant", "force")},
         "owner": package_name(owner) if owner else None,
-        "table": package_name(work.object.name.name),
+        "table": None if table is None else package_name(table),
         "catalogue_owner": owner,
-        "catalogue_table": work.object.name.name,
+        "catalogue_table": table,
+        **stat_table(work),
         "instant": None if instant is None else _spelled(instant),
         "discard": work.option("discard") is True,
         "most": most if isinstance(most, int | float) else None,
@@ -138,6 +147,19 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
             object=work.object,
         ),
     )  # fmt: skip
+
+
+def stat_table(work: Work) -> dict[str, ContextValue]:
+    """Return the table of statistics and the set in it, as the package takes them; empty where none is named."""
+    text, known = work.option("stat_table"), work.option("stat_id")
+    if text is None:
+        return dict.fromkeys(("holder_owner", "holder", "statid"))
+    name = parse_name(str(text))
+    return {
+        "holder_owner": package_name(name.schema) if name.schema else None,
+        "holder": package_name(name.name),
+        "statid": None if known is None else parse_name(str(known)).name,
+    }
 
 
 def _spelled(instant: datetime) -> str:
@@ -161,7 +183,13 @@ def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
-    """Nothing but what is asked of every session: whose table it is."""
+    """Refuse to compare a whole schema, which no function of the package does."""
+    if of_schema(work) and work.option("max_difference") is not None:
+        return Support(
+            SupportState.UNSUPPORTED,
+            "statistics of a table of statistics are compared for one table at a time",
+            "give `--table`, or omit `--max-difference`",
+        )
     return None
 
 
@@ -178,5 +206,7 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
     )
     if work.option("as_of") is not None:
         yield "what others gathered, imported or set since that time is replaced, too"
+    if work.option("stat_table") is not None:
+        yield "what is imported is not verified further than by the end of the call, which commits"
     if work.option("max_difference") is not None:
         yield "each table is compared first; one that differs more fails (ORA-20901) and stays as it is"
