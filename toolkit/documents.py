@@ -255,14 +255,14 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint with the nearest known word, or all known words, as far as they can be taken in."""
+    """Return a hint with the nearest known word, or all known words, if they are few enough to be taken in."""
     choices = list(known)
     found = nearest(word, choices)
     if found:
         return f"did you mean `{found}`?"
-    more = len(choices) - _MOST_KNOWN
-    listed = ", ".join(f"`{choice}`" for choice in choices[:_MOST_KNOWN])
-    return f"valid names: {listed}" + (f" and {more:,} more" if more > 0 else "")
+    if len(choices) > _MOST_KNOWN:
+        return f"none of the {len(choices):,} valid names is spelled like it"
+    return "valid names: " + ", ".join(f"`{choice}`" for choice in choices)
 
 
 def _find(text: str, table: str, key: str | None, number: int) -> int | None:

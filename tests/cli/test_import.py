@@ -226,6 +226,9 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there_are_refused(dbatk: 
     (home / "b.csv").write_bytes(b"degree,elapsed_seconds\n1,\xff\n")
     refused = dbatk("import", "b.csv")
     assert (refused.status, "line 2: this is no text in UTF-8" in refused.err) == (2, True)
+    (home / "b.db").write_bytes(b"DUCK\xff\0\0\0\0")
+    refused = dbatk("import", "b.db")
+    assert (refused.status, "`b.db` is no file of text" in refused.err) == (2, True)
     assert dbatk("import", "none.csv").status == 2
     assert dbatk("import", ".").status == 2
 

@@ -209,6 +209,9 @@ def test_no_page_of_the_site_scrolls_sideways(
 ) -> None:
     page = opened(browser, (site / f"{name}.html").as_uri(), width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(
+        "[...document.querySelectorAll('#runs')].every(e => e.scrollWidth <= e.parentElement.clientWidth)"
+    )
     page.context.close()
 
 

@@ -180,7 +180,14 @@ def environment_named(text: str, store: Store, reach: Callable[[str], ResolvedTa
             resolved.target.close()
     if Path(text).is_file():
         return _of_file(Path(text))
-    run = store.resolve(text)
+    try:
+        run = store.resolve(text)
+    except ToolkitError as error:
+        raise ToolkitError(
+            f"{error.message}, and no target or file either",
+            code=error.code,
+            hint=f"{error.hint}; `dbatk target list` lists targets",
+        ) from None
     found = environment_of_run(store, run)
     if found is None:
         raise ToolkitError(

@@ -23,6 +23,7 @@ from toolkit.model.words import EngineName, Mode, RunState
 from toolkit.operations.registry import operation
 from toolkit.readers.trials import ForeignTrial, TrialFiles, read_trials
 from toolkit.readers.trials.model import typed
+from toolkit.readers.trials.recognise import READ
 from toolkit.store import Store
 from toolkit.store.exchange import KIND
 
@@ -99,13 +100,16 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
-        raise ToolkitError(f"`{path}` cannot be read: {reason}", code="TK-0204", hint="check the path") from None
+        hint = "save what a pipe gives to a file first" if str(path) == "-" else "check the path"
+        raise ToolkitError(f"`{path}` cannot be read: {reason}", code="TK-0204", hint=hint) from None
 
 
 def _text(name: str, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if b"\0\0\0" in content:  # not even UTF-16 has these
+            raise ToolkitError(f"`{name}` is no file of text", code="TK-0117", hint=f"give {READ}") from None
         line = content.count(b"\n", 0, error.start) + 1
         raise ToolkitError(
             f"`{name}`, line {line}: this is no text in UTF-8", code="TK-0117", hint="save it as UTF-8"

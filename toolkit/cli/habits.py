@@ -20,6 +20,9 @@ _ROWS_ONLY = "rows are added to a table that exists: create it as it should be, 
 _SHELL = "a program is begun without a shell; name one where its syntax is needed: `-- sh -c 'a | b'`"
 _OUTPUT = "what the program printed is kept with the run: `dbatk report RUN --out page.html`"
 _EXPORTED = "`dbatk report RUN --format csv` or `markdown` writes them"
+_RECOGNISED = (
+    "`dbatk import` tells by its content what a file is, and `dbatk report RUN --format csv` writes a table"
+)
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
 
 RENAMED = {
@@ -44,7 +47,7 @@ HABITS: dict[str, str] = {
     "--degree": "--channels",
     "--channels": "--degree",
     "--clients": "--users --concurrency",  # pgbench
-    "-c": "--users --concurrency",
+    "-c": "--users --query --concurrency",  # psql: a statement
     "--client": "--users --concurrency",
     "--sessions": "--users --concurrency --degree",
     "-b": "--builtin",
@@ -63,7 +66,7 @@ HABITS: dict[str, str] = {
     "-T": "--measure-for --time-limit",  # pgbench
     "--colour": "--color",
     "--no-color": "`--color never` turns colour off",  # git
-    "--time": "--measure-for --time-limit",  # pgbench, sysbench
+    "--time": "--measure-for --time-limit --at",  # pgbench, sysbench
     "--duration": "--measure-for --time-limit",
     "--timeout": "--time-limit",
     "--schemas": "--schema",  # expdp
@@ -78,6 +81,15 @@ HABITS: dict[str, str] = {
     "-a": "--schema",
     "--indname": "--index",
     "--tbs": "--tablespace",
+    "--set": "--setting",  # psql, pgbench
+    "--cron": "--at",
+    "--every": "--at",
+    "--when": "--at",
+    "--on-calendar": "--at",  # systemd-run
+    "--repeat-interval": "--at",  # DBMS_SCHEDULER
+    "--format": _RECOGNISED,
+    "--tool": _RECOGNISED,
+    "--type": _RECOGNISED,
     "--estimate": "--estimate-percent",
     "--concurrently": "--online",  # reindexdb
     "--filesperset": "--files-per-set",  # RMAN
@@ -234,7 +246,9 @@ def suggestion(word: str, flags: Collection[str]) -> str | None:
         (own[word] for flag, own in HABITS_WITH.items() if flag in flags and word in own), HABITS.get(word)
     )
     if known is None and len(word) > len("--ab"):
-        near = nearest(word, [*flags, *(one for one in HABITS if one.startswith("--"))])
+        likely = [one for one, meant in HABITS.items() if one.startswith("--") and meant.startswith("--")]
+        bare = {one.lstrip("-"): one for one in (*likely, *flags)}
+        near = bare.get(nearest(word.lstrip("-"), bare) or "")
         known = HABITS.get(near or "") if near not in flags else None
     if known is None:
         return None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import typer
@@ -20,18 +19,8 @@ from toolkit.cli.parameters import new_group, refuse_unknown_color
 from toolkit.config.actor import set_command
 from toolkit.errors import ExitCode, ToolkitError, unexpected
 
-_USAGE: type[BaseException] = typer.BadParameter.__mro__[1]
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
 """The parser's own errors; its base class is not part of typer's public face in every release."""
-_REPLACED = {
-    "dbatk awr diff": "`dbatk compare A B`",
-    "dbatk snapshot diff": "`dbatk compare A B`",
-    "dbatk account": "`dbatk plan report`",
-    "dbatk history": "`dbatk plan history`",
-    "dbatk plan run": "`dbatk run FILE`",
-    "dbatk plan check": "`dbatk plan show FILE`",
-}
-"""Commands of earlier releases, and such as are expected where they are not, and what to use instead."""
 
 
 def _version(wanted: bool) -> None:
@@ -224,7 +213,9 @@ def _answer(arguments: Sequence[str], *, as_json: bool, debug: bool) -> int:
             if type(caught).__name__ == "NoArgsIsHelpError":
                 out_raw(str(caught))
                 return ExitCode.DONE
-            error = _usage_error(caught)
+            from toolkit.cli.usage import usage_error
+
+            error = usage_error(caught, app, arguments)
         else:
             error = unexpected(caught)
     try:
@@ -286,69 +277,3 @@ def _tracebacks(debug: bool) -> Iterator[None]:
         yield
     finally:
         log.removeHandler(handler)
-
-
-# -- the parser's errors ----------------------------------------------------------------------------------------
-def _usage_error(caught: BaseException) -> ToolkitError:
-    context = getattr(caught, "ctx", None)
-    path = getattr(context, "command_path", "dbatk")
-    hint = f"see `{path} --help`"
-    word = getattr(caught, "option_name", None)
-    if word and any("PROGRAM" in str(getattr(one, "metavar", "")) for one in _parameters(context)):
-        hint = f"a program and its arguments follow `--`: `{path} -- PROGRAM ...`; {hint}"
-    if word and type(caught).__name__ == "NoSuchOption":
-        from toolkit.cli.habits import suggestion
-
-        flags = _flags(context)
-        meant = suggestion(str(word), flags)
-        if meant:
-            return ToolkitError(f"there is no option `{word}`", code="TK-0101", hint=f"{meant}; {hint}")
-        return _unknown(f"there is no option `{word}`", str(word), flags, hint)
-    message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
-    if message.startswith("No such command"):
-        word = message.split("'")[1] if message.count("'") > 1 else ""
-        if f"{path} {word}" in _REPLACED:
-            return ToolkitError(
-                f"there is no command `{word}`", code="TK-0101", hint=f"use {_REPLACED[f'{path} {word}']}"
-            )
-        return _unknown(f"there is no command `{word}`", word, _commands(context), hint)
-    if extra := _NAMED.findall(message):
-        hint = f"{_named_habit(extra[0], _flags(context))}; {hint}"
-    sentence = message.strip().rstrip(".").replace("'", "`")
-    return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
-
-
-def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> ToolkitError:
-    from toolkit.documents import nearest
-
-    near = nearest(word, known)
-    return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{near}`? {hint}" if near else hint)
-
-
-def _named_habit(name: str, flags: Iterable[str]) -> str:
-    """Say how a parameter that is given as expdp takes them is given here."""
-    from toolkit.cli.habits import suggestion
-
-    flag, known = f"--{name.lower().replace('_', '-')}", list(flags)
-    return (None if flag in known else suggestion(flag, known)) or f"options begin with two dashes: `{flag} ...`"
-
-
-_NAMED = re.compile(r"[( ]([a-z_]+)=", re.IGNORECASE)
-"""A parameter as expdp and sqlldr take it."""
-
-
-def _parameters(context: object) -> list[object]:
-    return list(getattr(getattr(context, "command", None), "params", []))
-
-
-def _flags(context: object) -> list[str]:
-    return [
-        flag
-        for parameter in _parameters(context)
-        for flag in getattr(parameter, "opts", [])
-        if flag.startswith("--")
-    ]
-
-
-def _commands(context: object) -> list[str]:
-    return list(getattr(getattr(context, "command", None), "commands", {}))

@@ -137,11 +137,12 @@ def profile_of(name: str, profiles: Mapping[str, Profile]) -> Profile:
     """Return the profile of a name among all; see `find_profile`."""
     if name in profiles:
         return profiles[name]
-    near = nearest(name, profiles)
-    if near:
+    if near := nearest(name, profiles):
         hint = f"did you mean `{near}`?"
     elif name.endswith((".duckdb", ".db", ".ddb")):
         hint = f"for a file write `duckdb:///{name}`"
+    elif _NAME.fullmatch(name) is None:
+        hint = "write a URL without password: `oracle://user@host:1521/service`, `postgresql://user@host:5432/db`"
     else:
         hint = f"`dbatk target add {_shown(name)} URL` saves one, `dbatk target list` shows them; or write a URL"
     raise ToolkitError(f"unknown target `{_shown(name)}`", code="TK-0111", hint=hint)
@@ -237,8 +238,8 @@ def check_options(options: tuple[tuple[str, str], ...], address: Address) -> tup
 
 
 def _shown(name: str) -> str:
-    """A name that may be shown: something with `@` or `:` could be a mistyped URL with a password."""
-    return "..." if any(char in name for char in "@:/") or not name.isprintable() else name[:60]
+    """A name that may be shown: something with `@`, `:` or `=` could be a mistyped address with a password."""
+    return "..." if any(char in name for char in "@:/=") or not name.isprintable() else name[:60]
 
 
 # -- reading ------------------------------------------------------------------------------------------------------

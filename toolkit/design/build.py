@@ -179,7 +179,8 @@ def _factors(operation: OperationName, levels: Levels, extra: Sequence[Factor]) 
                 hint=f"give `{factor.name}` once: under [factors], or as a factor of another name",
             )
         if sum(other.name == factor.name for other in extra) > 1:
-            raise ToolkitError(f"two factors are named `{factor.name}`", code="TK-0107", hint="rename one")
+            hint = f"give its levels together: `{factor.name}=A,B`" if factor.setting else "rename one"
+            raise ToolkitError(f"two factors are named `{factor.name}`", code="TK-0107", hint=hint)
     return (*own, *extra)
 
 

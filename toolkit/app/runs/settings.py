@@ -102,7 +102,7 @@ def check_scopes(planning: PlanningContext) -> None:
                 raise ToolkitError(
                     f"`{varied.setting.name}` is set by `{planning.experiment.operation}` itself",
                     code="TK-0107",
-                    hint="use the option for it: see --help",
+                    hint="use the option for it, such as `--degree`: see --help",
                 )
             _check_scope(varied, planning)
 

@@ -110,11 +110,11 @@ def size_cap(work: Work, facts: Facts, row: Row) -> Iterator[str]:
     if workers >= work.degree - 1:
         return
     name = ".".join(quote(str(row[part])) for part in ("schema_name", "table_name"))
-    wanted = work.degree - 1
+    # The same words for every degree of a sweep: what differs in a number only would be said once for each.
     yield (
         f"a table of {byte_size(blocks * _BLOCK_BYTES)} gets at most {counted(workers, 'worker')} (degree "
-        f"{workers + 1}), one more for every threefold size; --parallel-workers {wanted} overrides that for the "
-        f"run, ALTER TABLE {name} SET (parallel_workers = {wanted}) for good"
+        f"{workers + 1}), one more for every threefold size; --parallel-workers N overrides that for the "
+        f"run, ALTER TABLE {name} SET (parallel_workers = N) for good, where N is the degree less 1"
     )
 
 

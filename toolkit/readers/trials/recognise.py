@@ -42,7 +42,7 @@ READ = (
     "JSON of hyperfine, pytest-benchmark, BenchBase or BenchBox; output or logs of pgbench, sysbench, HammerDB; "
     "Swingbench's XML; CSV or TOML with one row a trial"
 )
-_HINT = f"give {READ}; or what `dbatk runs export` wrote"
+_HINT = f"give {READ} (columns such as `degree,elapsed_seconds`); or what `dbatk runs export` wrote"
 
 
 def read_trials(files: Sequence[tuple[str, str]]) -> TrialFiles:
@@ -79,6 +79,9 @@ def _document(name: str, text: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        refuse(f"`{name}`, line {error.lineno}: this is no JSON: {error.msg.lower()}", _HINT)
+        refuse(
+            f"`{name}`, line {error.lineno}: this is no JSON, nor TOML with a `[[trial]]`: {error.msg.lower()}",
+            _HINT,
+        )
     except (ValueError, RecursionError):
         refuse(f"`{name}` cannot be read: it is nested too deeply, or has a number too long", _HINT)

@@ -1,0 +1,116 @@
+"""What cannot be read of a command line: the parser's errors as a sentence, with what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import typer
+
+from toolkit.errors import ToolkitError
+
+_REPLACED = {
+    "dbatk awr diff": "`dbatk compare A B`",
+    "dbatk snapshot diff": "`dbatk compare A B`",
+    "dbatk account": "`dbatk plan report`",
+    "dbatk history": "`dbatk plan history`",
+    "dbatk plan run": "`dbatk run FILE`",
+    "dbatk plan check": "`dbatk plan show FILE`",
+}
+"""Commands of earlier releases, and such as are expected where they are not, and what to use instead."""
+
+
+def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str]) -> ToolkitError:
+    """Return what the parser raised as one of our errors.
+
+    Args:
+        caught: the parser's error.
+        app: the command line.
+        arguments: as they were typed: some of the parser's errors do not say to which command they belong.
+    """
+    context = getattr(caught, "ctx", None)
+    path = getattr(context, "command_path", None) or _path(app, arguments)
+    hint = f"see `{path} --help`"
+    word = getattr(caught, "option_name", None)
+    if word and any("PROGRAM" in str(getattr(one, "metavar", "")) for one in _parameters(context)):
+        hint = f"a program and its arguments follow `--`: `{path} -- PROGRAM ...`; {hint}"
+    if word and type(caught).__name__ == "NoSuchOption":
+        from toolkit.cli.habits import suggestion
+
+        flags = _flags(context)
+        meant = suggestion(str(word), flags)
+        if meant:
+            return ToolkitError(f"there is no option `{word}`", code="TK-0101", hint=f"{meant}; {hint}")
+        return _unknown(f"there is no option `{word}`", str(word), flags, hint)
+    message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
+    if message.startswith("No such command"):
+        word = message.split("'")[1] if message.count("'") > 1 else ""
+        if f"{path} {word}" in _REPLACED:
+            return ToolkitError(
+                f"there is no command `{word}`", code="TK-0101", hint=f"use {_REPLACED[f'{path} {word}']}"
+            )
+        return _unknown(f"there is no command `{_shown(word)}`", word, _commands(context), hint)
+    if surplus := _SURPLUS.search(message):
+        words = " ".join(map(_shown, surplus[1].split()))
+        flags = _flags(context)
+        target = "the target is named with `-t`; " if "--target" in flags else ""
+        own = f"{target}several values of an option are separated by commas, as in `1,2,4`"
+        named = _NAMED.match(surplus[1])
+        meant = _named_habit(named[1], flags) if named else own
+        return ToolkitError(f"there is no place for `{words}`", code="TK-0102", hint=f"{meant}; {hint}")
+    sentence = message.strip().rstrip(".").replace("'", "`").replace("a valid int", "a whole number")
+    return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
+
+
+def _path(app: typer.Typer, arguments: Sequence[str]) -> str:
+    command, path = typer.main.get_command(app), "dbatk"
+    for word in arguments:
+        found = getattr(command, "commands", {}).get(word)
+        if found is None:
+            break
+        command, path = found, f"{path} {word}"
+    return path
+
+
+def _shown(word: str) -> str:
+    """What may be shown of a word that is not where it belongs: as sqlplus takes it, it would have a password."""
+    return "..." if "@" in word else word
+
+
+def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> ToolkitError:
+    from toolkit.documents import nearest
+
+    # Two dashes that all options have make none of them like another.
+    bare = {one.lstrip("-"): one for one in known}
+    near = nearest(word.lstrip("-"), bare)
+    return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{bare[near]}`? {hint}" if near else hint)
+
+
+def _named_habit(name: str, flags: Iterable[str]) -> str:
+    """Say how a parameter that is given as expdp takes them is given here."""
+    from toolkit.cli.habits import suggestion
+
+    flag, known = f"--{name.lower().replace('_', '-')}", list(flags)
+    return (None if flag in known else suggestion(flag, known)) or f"options begin with two dashes: `{flag} ...`"
+
+
+_NAMED = re.compile(r"([a-z_]+)=", re.IGNORECASE)
+"""A parameter as expdp and sqlldr take it."""
+_SURPLUS = re.compile(r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", re.DOTALL)
+
+
+def _parameters(context: object) -> list[object]:
+    return list(getattr(getattr(context, "command", None), "params", []))
+
+
+def _flags(context: object) -> list[str]:
+    return [
+        flag
+        for parameter in _parameters(context)
+        for flag in getattr(parameter, "opts", [])
+        if flag.startswith("--")
+    ]
+
+
+def _commands(context: object) -> list[str]:
+    return list(getattr(getattr(context, "command", None), "commands", {}))
