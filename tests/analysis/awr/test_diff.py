@@ -459,3 +459,68 @@ def test_of_db_time_that_was_not_spent_in_its_interval_no_verdict_is_given(
     else:
         assert found[0].startswith(f"after: {sentence}")
         assert headline(diff).startswith("inconclusive: much of the DB time after is neither a wait nor CPU")
+
+
+def redo(waits: dict[str, tuple[float, float]], written: float, **load: float) -> Interval:
+    day = 0 if written == 1e6 else 1
+    return interval(day=day, waits=waits, load={"redo_size_bytes": written, **load})
+
+
+def test_commits_are_explained_by_redo_only_where_each_writes_more() -> None:
+    few, many = {"log file sync": (100.0, 2e4)}, {"log file sync": (4000.0, 6e5)}
+    first = compare_intervals(redo(few, 1e6), redo(many, 1.5e6)).causes[0]
+    assert first.key == "log file sync"
+    assert cause_sentence(first, compare_intervals(redo(few, 1e6), redo(many, 1.5e6))).startswith("commits: ")
+    assert compare_intervals(redo(few, 1e6), redo(many, 2e7)).causes[0].key == "log file sync"
+    # more redo in each commit: it is what they write
+    assert compare_intervals(redo(few, 1e6), redo(many, 4e7)).causes[0].kind == "redo"
+    # and what waits for room in the log waits for what is written, however often
+    switches = {"log buffer space": (4000.0, 6e5)}
+    full = compare_intervals(redo({"log buffer space": (100.0, 2e4)}, 1e6), redo(switches, 1.5e6))
+    assert full.causes[0].kind == "redo"
+
+
+def test_executions_that_are_many_times_as_many_are_other_work_though_transactions_are_not() -> None:
+    more = interval(day=1, cpu=4000, load={"transactions": 25.0, "executes": 450.0})
+    assert headline(compare_intervals(interval(), more)).startswith(
+        "inconclusive: not the same work: 4.50 times the executions"
+    )
+    as_many = interval(day=1, cpu=4000, load={"transactions": 2.5})
+    assert headline(compare_intervals(interval(), as_many)).startswith("it got slower: one execution")
+
+
+def test_a_statement_that_is_no_longer_run_is_no_part_of_a_load_that_fell() -> None:
+    report = sql("report", 2, 3000.0, 5e7)
+    before = interval(cpu=4000.0, statements=(report,))
+    fewer = {"transactions": 8.0, "user_calls": 40.0, "executes": 80.0, "logical_reads": 8e3}
+    after = interval(day=1, cpu=800.0, load=fewer)
+    diff = compare_intervals(before, after)
+    first, second = diff.causes[:2]
+    assert (first.key, second.kind) == ("report", "load")
+    assert first.impact == pytest.approx(-(3000.0 - 10.0) / HOUR)
+    assert second.impact == pytest.approx(-0.2 * (1000.0 + 10.0) / HOUR)
+    assert "than the load explains" not in cause_sentence(first, diff)
+
+
+def test_two_idle_intervals_get_no_verdict() -> None:
+    diff = compare_intervals(interval(cpu=2.0), interval(day=1, cpu=3.0))
+    assert headline(diff).startswith("inconclusive: hardly any work in either: 0.000556 active sessions before")
+    assert headline(compare_intervals(interval(cpu=2.0), interval(day=1, cpu=300.0))).startswith("it got slower")
+
+
+def test_reads_of_a_job_that_ended_are_not_the_buffer_cache_s() -> None:
+    """A job that read past every block twice leaves the hit ratio better behind it: the cache did nothing."""
+    waits, rest = {"db file sequential read": (3000.0, 2.4e6)}, {"db file sequential read": (1500.0, 1.2e6)}
+    job = Statement("job", executions=2, elapsed_s=1600.0, gets=3e6, reads=1.2e6, text="call clean_up()")
+    reads = {"physical_reads": 700.0}
+    before = interval(waits=waits, statements=(job,), load=reads)
+    after = interval(day=1, waits=rest, load={"physical_reads": 350.0})
+    diff = compare_intervals(before, after)
+    assert diff.causes[0].key == "job"
+    assert "cache" not in {one.kind for one in worth_telling(diff.causes, diff)}
+    without = interval(waits=waits, load=reads)
+    assert compare_intervals(without, after).causes[0].kind == "cache"
+    sizes = [replace(side, memory={"Buffer Cache": (None, size)}) for side, size in ((without, 4e9), (after, 4e9))]
+    assert compare_intervals(*sizes).causes[0].key == "db file sequential read"
+    sizes[0] = replace(without, memory={"Buffer Cache": (None, 2e9)})
+    assert compare_intervals(*sizes).causes[0].kind == "cache"

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.analysis.awr import families
-from toolkit.analysis.awr.changes import Change, own_parts
+from toolkit.analysis.awr.changes import Change, own_parts, parts_of
 from toolkit.analysis.awr.families import IntervalPair, RisePart
 from toolkit.analysis.awr.load import asked_factor, load_factor, load_measures
 from toolkit.model.interval import Interval
@@ -77,10 +77,11 @@ def causes(before: Interval, after: Interval) -> list[Cause]:
     least = max(_LEAST_SHARE * max((a or 0.0) * factor, b or 0.0), _NOTHING)
     # a decrease is computed at the load before, and reported at the load after as an increase is
     falls = [
-        replace(one, impact=-one.impact * factor, evidence=_turned(one.evidence))
+        replace(one, impact=-one.impact * (1 if _is_gone(one) else factor), evidence=_turned(one.evidence))
         for one in _rises(after, before, 1 / factor, least / factor)
     ]
-    every = (*_load(before, after, factor), *_rises(before, after, factor, least), *falls)
+    gone = -sum(one.impact for one in falls if _is_gone(one) and abs(one.weight) >= least)
+    every = (*_load(before, after, factor, gone), *_rises(before, after, factor, least), *falls)
     found = _with_statements([one for one in _once(every) if abs(one.weight) >= least], after, before)
     whole = whole_change(before, after)
     grew = _costlier(before, after) if not whole else whole > 0
@@ -164,6 +165,11 @@ def _costlier(before: Interval, after: Interval) -> bool | None:
     return None if not a or b is None else b >= asked_factor(before, after) * a
 
 
+def _is_gone(one: Cause) -> bool:
+    """Whether it is a statement that only one side lists, which is none of the load of the other."""
+    return one.kind == "statement" and one.part == "new"
+
+
 def _turned(evidence: Sequence[Change]) -> tuple[Change, ...]:
     return tuple(Change(one.key, one.after, one.before) for one in evidence)
 
@@ -173,12 +179,15 @@ def _db_time_rate(side: Interval) -> float | None:
     return seconds / elapsed if seconds is not None and elapsed else None
 
 
-def _load(before: Interval, after: Interval, factor: float) -> Iterator[Cause]:
-    """Return the DB time that more or less load accounts for: at the cost before, at most what changed."""
+def _load(before: Interval, after: Interval, factor: float, gone: float) -> Iterator[Cause]:
+    """Return the DB time that more or less load accounts for: at the cost before, at most what changed.
+
+    What statements took that are `gone` is none of it: their end is a cause of its own.
+    """
     a, b = _db_time_rate(before), _db_time_rate(after)
     if factor == 1 or not a:
         return
-    grown = (factor - 1) * a
+    grown = (factor - 1) * max(a - gone, 0.0)
     if b is not None:
         grown = min(max(grown, min(b - a, 0.0)), max(b - a, 0.0))
     yield Cause("load", "load", grown, "load", load_measures(before, after))
@@ -193,7 +202,7 @@ def _rises(before: Interval, after: Interval, factor: float, least: float) -> It
         Cause("statement", one.key, one.impact, one.part, one.evidence, certainty=one.certainty)
         for one in own_parts(before, after, factor)
     ]
-    parts = families.parts_of(before, after, factor)
+    parts = parts_of(before, after, factor)
     if factor != asked_factor(before, after):
         # statements of other work are new, all of them: what sessions waited for is not theirs alone
         least = max(least, _MOSTLY * abs(whole_change(before, after) or 0.0))

@@ -2,75 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from toolkit.analysis.awr.changes import Amount, Change, amount, cached_reads, matched, rates
-from toolkit.model.interval import Interval, Wait
+from toolkit.analysis.awr.changes import Amount, Change, Split, amount, cached_reads, rates
+from toolkit.model.interval import Interval
 
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """One event: how much of its rise is longer waits, and how much more of them."""
-
-    name: str
-    latency: float
-    count: float
-    evidence: tuple[Change, ...]
-
-    @property
-    def rise(self) -> float:
-        """The rise altogether."""
-        return self.latency + self.count
-
-    @property
-    def longer(self) -> float:
-        """How many times as long a wait takes."""
-        found = next((one for one in self.evidence if one.key == "latency"), None)
-        ratio = None if found is None else found.ratio
-        return ratio if ratio is not None else 1.0
-
-
-def parts_of(before: Interval, after: Interval, factor: float) -> dict[str, Split]:
-    """Return every event, and CPU, that took more than in proportion to the load."""
-    found = {}
-    for name, change in matched(before, after, lambda side: side.waits, "seconds").items():
-        split = _split(before, after, name, change, factor)
-        if split is not None and split.rise > 0:
-            found[name] = split
-    return found
-
-
-def _split(before: Interval, after: Interval, name: str, change: Change, factor: float) -> Split | None:
-    b, a = change.before, change.after
-    if a.rate is None or (b.rate is None and b.most_rate is None):
-        return None
-    known = b.rate if b.rate is not None else b.most_rate or 0.0
-    excess = a.rate - factor * known
-    rows = [side.waits.rows.get(name) for side in (before, after)]
-    latency = _latency(rows)
-    evidence = [change, *([] if latency is None else [latency])]
-    waits = [None if row is None else row.waits for row in rows]
-    if latency is None or latency.before.rate is None or latency.after.rate is None or not waits[1]:
-        return Split(name, 0.0, excess, tuple(evidence))
-    count = Change("waits", amount(before, waits[0]), amount(after, waits[1]))
-    grown = count.ratio or math.inf
-    many = grown >= _MANY * factor and grown > (latency.ratio or 1.0)
-    number = factor * (count.before.rate or 0.0) if many else count.after.rate or 0.0
-    longer = (latency.after.rate - latency.before.rate) * number
-    longer = min(max(longer, 0.0), max(excess, 0.0))
-    return Split(name, longer, excess - longer, (*evidence, count))
-
-
-def _latency(rows: Sequence[Wait | None]) -> Change | None:
-    """Return the average wait before and after, in seconds."""
-    found = [None if row is None else row.latency_seconds for row in rows]
-    return None if None in found else Change("latency", *(Amount(one, None, 1.0) for one in found))
-
-
-# -- families of causes -----------------------------------------------------------------------------------------
 _PARSING = re.compile(
     r"(library cache|cursor: |latch: (library cache|shared pool|row cache)|row cache|kksfbc|LWLock:Plan).*",
     re.IGNORECASE,
@@ -109,10 +47,10 @@ _WORK = re.compile(
     re.IGNORECASE,
 )
 """Events of which a statement that does more simply has more."""
+_SYNC = "log file sync"
 _RISEN, _MUCH, _FLAT = 1.3, 1.5, 1.25
 _LONGER = 1.5
-_MANY = 10.0
-"""From so many times the waits on, their number is the change, however much longer each is."""
+_SMALLER = 0.98
 _PARSED = 0.3
 BUSY = 85.0
 """Percent of the host's CPU from which sessions queue for it."""
@@ -309,6 +247,10 @@ def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
         events = {name: one for name, one in events.items() if not COMMIT.match(name)}
     if grown < _RISEN or not events:
         return _NONE
+    # of commits that grew by more than redo each writes less: they are many, it is not much that is written
+    events = {name: one for name, one in events.items() if name != _SYNC or one.oftener <= (redo.ratio or 1.0)}
+    if not events:
+        return _NONE
     # a log that became slower by far more than redo grew is slow by itself
     longest = max(events.values(), key=lambda one: one.rise)
     if longest.longer > 2.5 * grown:
@@ -361,7 +303,13 @@ def _largest(events: dict[str, Split], by: Callable[[Split], float] = lambda one
 
 
 def _cache(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
-    """Say that more is read from disk for the same logical reads: the buffer cache holds less of it."""
+    """Say that more is read from disk for the same logical reads: the buffer cache holds less of it.
+
+    A cache that is as large as it was has not changed: other blocks are read.
+    """
+    size = Change("Buffer Cache", *(_cache_size(side) for side in ground.sides))
+    if size.ratio is not None and size.ratio > _SMALLER:
+        return _NONE
     physical, logical = cached_reads(*ground.sides), ground.rates("logical_reads")
     if (
         physical.ratio is None
@@ -373,11 +321,11 @@ def _cache(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     if not events or logical.ratio > _FLAT * ground.factor:
         return _NONE
     impact = sum(one.count for one in events.values())
-    size = Change("Buffer Cache", *(_cache_size(side) for side in ground.sides))
     hit = Change("Buffer Hit", *(Amount(side.ratios.get("Buffer Hit"), None, 1.0) for side in ground.sides))
     evidence = _named((physical, logical, size, hit))
     names = tuple(_largest(events, lambda one: one.count))
-    return RisePart("cache", "buffer cache", impact, "size", evidence, names), dict.fromkeys(events, "count")
+    made = RisePart("cache", "buffer cache", impact, "size", evidence, names, work=True)
+    return made, dict.fromkeys(events, "count")
 
 
 def _cache_size(side: Interval) -> Amount:

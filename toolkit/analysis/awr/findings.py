@@ -12,6 +12,8 @@ from toolkit.units import change, number, percent, seconds
 
 _MOST_WAITS = 4
 SAME = 0.05
+_IDLE = 0.005
+"""Active sessions below which an instance only keeps itself going (18 s of DB time in an hour)."""
 _FROM_TIMES = 1.995
 RATE_NAMES = {
     "transactions": "transactions per second", "user_calls": "user calls per second",
@@ -23,8 +25,12 @@ def headline(diff: IntervalDiff) -> str:
     """Say whether it got faster, by the measure that allows for the load: DB time per transaction or execution.
 
     Of loads that are `load.OTHER_WORK` times apart no such thing is said: the work is not the same. Nor where
-    much of a DB time was not spent in its interval.
+    much of a DB time was not spent in its interval, or where both did next to nothing.
     """
+    rates = [one.rate for one in (diff.db_time.before, diff.db_time.after)]
+    if all(one is not None and one < _IDLE for one in rates):
+        before, after = both(diff.db_time, number)
+        return f"inconclusive: hardly any work in either: {before} active sessions before, {after} after"
     if other := _other_work(diff):
         return f"inconclusive: not the same work: {other}"
     for words, side in (("before", diff.before), ("after", diff.after)):

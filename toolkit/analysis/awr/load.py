@@ -68,13 +68,16 @@ def counted(side: Interval, name: str) -> bool:
 
 
 def other_work(before: Interval, after: Interval) -> Change | None:
-    """Return the load that the verdict is taken by where it is `OTHER_WORK` times apart.
+    """Return the load that the verdict is taken by, or its executions, where it is `OTHER_WORK` times apart.
 
     As many executions that take longer are slower, however many transactions they are put into.
     """
     name = verdict_by(before, after)
-    load = rates(before, after, name) if name else _db_time(before, after)
-    return None if load.ratio is None or 1 / OTHER_WORK < load.ratio < OTHER_WORK else load
+    loads = [rates(before, after, one) for one in dict.fromkeys((name, "executes"))] if name else []
+    for load in loads or [_db_time(before, after)]:
+        if load.ratio is not None and not 1 / OTHER_WORK < load.ratio < OTHER_WORK:
+            return load
+    return None
 
 
 def _db_time(before: Interval, after: Interval) -> Change:

@@ -89,11 +89,11 @@ def cause_sentence(cause: Cause, diff: IntervalDiff) -> str:
 
 def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sign = "more" if cause.impact > 0 else "fewer"
-    beyond = " than the load explains" if cause.kind != "load" and abs(diff.explained - 1) > SAME else ""
+    apart = cause.kind == "load" or cause.part == "new" or abs(diff.explained - 1) <= SAME
+    beyond = "" if apart else " than the load explains"
     most = "up to " if cause.certainty < 1 else ""
     sentence = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
-    whole = diff.whole
-    if whole and whole * cause.impact > 0 and abs(whole) >= 1e-4:
+    if (whole := diff.whole) and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
         return f"{sentence}, {percent(min(share, 100.0))} of the change" if share < 150 else sentence
     return f"{sentence}, in the opposite direction" if whole and whole * cause.impact < 0 else sentence
