@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 
 class Mailbox(socketserver.StreamRequestHandler):
-    """As much of SMTP (RFC 5321) as one message needs."""
+    """As much of SMTP (RFC 5321) as one message needs; with a status other than 200 no recipient is known."""
 
     def handle(self) -> None:
         self._say("220 sink")
@@ -22,6 +22,9 @@ class Mailbox(socketserver.StreamRequestHandler):
             if word == b"QUIT":
                 self._say("221 bye")
                 return
+            if word == b"RCPT" and self.server.status != 200:  # type: ignore[attr-defined]
+                self._say(f"{self.server.status} {self.server.refusal}")  # type: ignore[attr-defined]
+                continue
             if word == b"DATA":
                 self._say("354 go on")
                 self._take()
@@ -62,12 +65,13 @@ class Silence(socketserver.BaseRequestHandler):
 
 @contextmanager
 def serving(
-    handler: type[socketserver.BaseRequestHandler], status: int = 200
+    handler: type[socketserver.BaseRequestHandler], status: int = 200, refusal: str = ""
 ) -> Iterator[tuple[int, list[object]]]:
     """Serve on a free port; give the port and what is received."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         server.received, server.status, server.ended = [], status, threading.Event()  # type: ignore[attr-defined]
+        server.refusal = refusal  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:

@@ -227,9 +227,23 @@ def test_who_cannot_be_reached_is_a_sentence_without_the_secret(
         )
         problems = tell([run(step("failed"))], Notices(to))
     assert [problem.split()[0] for problem in problems] == ["`dba`", "`mail`", "`odd`"]
+    assert problems[0].endswith("reached: the server answered 500")
+    assert problems[1].endswith("reached: connection refused")
     captured = capfd.readouterr()
     assert "s3cret" not in "".join(problems) + captured.out + captured.err
     assert (captured.out, captured.err) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "shown"),
+    [("5.1.1 nobody here\x1b[31m", " 5.1.1 nobody here\\x1b[31m"), ("s3cret is not a user", "")],
+)
+def test_what_a_mail_server_answers_is_shown_unless_it_repeats_the_secret(refusal: str, shown: str) -> None:
+    record = run(step("failed"))
+    with serving(Mailbox, status=550, refusal=refusal) as (port, _):
+        address = DeliveryAddress("dba", f"{mail(port)}&name=s3cret")
+        (problem,) = deliver([address], run_message(record, reasons_of(record, ())))
+    assert problem.endswith(f"reached: the server answered 550{shown}")
 
 
 def test_a_variable_that_is_not_set_keeps_nobody_else_from_hearing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def _on_host(
         return (
             units.show(made.job),
             todo,
-            tuple(f"a system unit has its own /tmp: move `{one}`" for one in hidden),
+            (f"a system unit has its own /tmp: move {', '.join(f'`{one}`' for one in hidden)}",) if hidden else (),
             changes,
         )
     crontab = Crontab()

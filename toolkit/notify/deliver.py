@@ -1,18 +1,22 @@
 """Delivers messages by `apprise`: mail, chats, webhooks and a hundred more, each by its URL.
 
 A URL may hold a password or a token: it appears in no message of dbatk, and the library's own log, which may hold
-it, is not shown. Who does not answer in time is given up; his thread ends with the process.
+it, is not shown. Only what the system or the server gave as the reason of a failure is taken from it: the words of
+the system, a status of HTTP, an answer of SMTP that repeats no secret of the URL. Who does not answer in time is
+given up; his thread ends with the process.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from toolkit.errors import ToolkitError
 from toolkit.notify.message import Message
@@ -43,7 +47,7 @@ def deliver(
     answers: dict[int, str | None] = {}
 
     def work(at: int) -> None:
-        answers[at] = _send(services[at], message)
+        answers[at] = _send(services[at], message, addresses[at].url)
 
     threads = [threading.Thread(target=work, args=(at,), daemon=True) for at in range(len(services))]
     for thread in threads:
@@ -80,12 +84,14 @@ def _service(address: DeliveryAddress) -> NotifyBase | None:
             return None
 
 
-def _send(service: NotifyBase | None, message: Message) -> str | None:
+def _send(service: NotifyBase | None, message: Message, url: str) -> str | None:
     """Send to one; return why it failed, in words that hold nothing of the URL."""
     if service is None:
         return "its URL is unknown to apprise"
     import apprise
 
+    log, logged = logging.getLogger("apprise"), _Logged()
+    log.addHandler(logged)
     try:
         sent = service.notify(
             title=message.subject,
@@ -95,12 +101,57 @@ def _send(service: NotifyBase | None, message: Message) -> str | None:
         )
     except Exception as error:  # noqa: BLE001 - a hundred plugins; a plan run never fails for its message
         return type(error).__name__
-    return None if sent else "the service refused it or cannot be reached"
+    finally:
+        log.removeHandler(logged)
+    return None if sent else f"the service refused it or cannot be reached{_reason(logged.lines, url)}"
+
+
+class _Logged(logging.Handler):
+    """What the library logs of a failure in one thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._thread = threading.get_ident()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = record.getMessage()
+        if record.thread == self._thread and line.startswith(("Socket Exception:", "Failed to send")):
+            self.lines.append(line)
+
+
+_REASON = re.compile(
+    r"\[Errno -?\d+\] (?P<system>[A-Za-z ]+)|(?P<late>timed out)|\[SSL: (?P<tls>[A-Z_]+)"
+    r"|error=(?P<http>[45]\d\d)\b|\((?P<smtp>[45]\d\d), b?(?P<quote>['\"])(?P<text>.*?)(?P=quote)"
+)
+
+
+def _reason(lines: Sequence[str], url: str) -> str:
+    """Return why it failed as the end of a sentence; empty where nothing is known that may be shown."""
+    found = next((match for line in lines if (match := _REASON.search(line))), None)
+    if found is None:
+        return ""
+    if found["smtp"]:
+        text = found["text"].replace("\\n", " ")[:160]  # as Python writes it: nothing in it acts on a terminal
+        shown = "" if any(secret in text for secret in _secrets(url)) else f" {text}"
+        return f": the server answered {found['smtp']}{shown}"
+    if found["http"]:
+        return f": the server answered {found['http']}"
+    return ": " + (f"TLS: {found['tls']}" if found["tls"] else (found["system"] or found["late"]).strip().lower())
+
+
+def _secrets(url: str) -> set[str]:
+    """Return what of a URL must not be repeated: all but addresses of mail and the host."""
+    login, _, _ = urlsplit(url).netloc.rpartition("@")
+    given = [value for _, value in parse_qsl(urlsplit(url).query) if "@" not in value]
+    parts = [login.partition(":")[2], unquote(login.partition(":")[2]), *given]
+    return {part for part in parts if part}
 
 
 def _hush() -> None:
     """Keep the library's log from standard error, where a URL could come out."""
     log = logging.getLogger("apprise")
     log.propagate = False
+    log.setLevel(logging.DEBUG)  # the reason of a failure is logged for debugging only
     if not log.handlers:
         log.addHandler(logging.NullHandler())
