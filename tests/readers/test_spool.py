@@ -1,16 +1,28 @@
 """Spools of SQL*Plus and SQLcl: what they say, in which form, and that no text is wrong."""
+# ruff: noqa: E501 - a case stands on one line
 
 from __future__ import annotations
 
 import os
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.readers.attempts import Count, Elapsed, Failure, instant_of, read_attempt, read_spool
+from toolkit.readers.attempts import (
+    AttemptRead,
+    Count,
+    Elapsed,
+    Failure,
+    ItemRead,
+    SpoolMark,
+    instant_of,
+    read_attempt,
+    read_spool,
+)
 
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere")) / "timing"
 RUN = "20261121-051342-ab3f"
@@ -182,3 +194,128 @@ def test_a_tolerated_error_is_no_failure() -> None:
 def test_what_the_driver_says_of_an_attempt_outranks_its_end() -> None:
     attempt = read_attempt([read_spool(WHOLE + "\n" + mark("interrupted", session=0))])
     assert attempt.end == "interrupted"
+
+
+# -- each line, and each event ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Elapsed: 12 00:00:01,5", ()), ("Elapsed: 00:59:59.000001  ", (Elapsed(3599.000001),)),
+        ("E: 00:00:01.50", ()), ("Ab: 00:00:01.50", (Elapsed(1.5),)), ("Elapsed: 00:60:00.00", ()),
+        ("Elapsed: 1 01:01:01.25\0", (Elapsed(90061.25),)),
+        ("ORA-1234: short", (Failure("ORA-1234", "short"),)), ("ORA-123: none", ()), ("RMAN-06004", (Failure("RMAN-06004", ""),)),
+        ("Error: PLS-00201; declared", (Failure("PLS-00201", "declared"),)), ("see ORA-00942: there", ()),
+        ("ORA-00001: " + "x" * 501, (Failure("ORA-00001", "x" * 500),)), ("ORA-123456: no code", ()),
+        ("1.234.567 rows deleted.", (Count(1234567),)), ("3 Rows Updated", (Count(3),)), ("3 rows selected.", ()),
+        ("no rows merged", ()), ("12 rows merged. done", ()),
+        ("DBATK|r|1|2|item|7|", (SpoolMark("r", 1, 2, "item", ("7", "")),)), ("DBATK|r|1|2|failed", (SpoolMark("r", 1, 2, "failed"),)),
+        ("DBATK||0|0|end|", (SpoolMark("", 0, 0, "end", ("",)),)), ("DBATK|r|x|2|item", ()), ("DBATK|r|1|2|Item", ()),
+        (" DBATK|r|1|2|item", ()),
+    ],
+)  # fmt: skip
+def test_a_line_is_one_thing_or_none(line: str, told: tuple[object, ...]) -> None:
+    assert read_spool(line) == told
+    assert read_spool(f"{line}\r\n\n{line}\t") == told * 2
+
+
+def test_a_field_that_is_not_there_is_empty_and_a_failure_is_its_line() -> None:
+    line = SpoolMark("r", 1, 1, "item", ("7", "b"))
+    assert [line.field(number) for number in range(3)] == ["7", "b", ""]
+    assert (str(Failure("ORA-1", "why")), str(Failure("ORA-1", ""))) == ("ORA-1: why", "ORA-1")
+
+
+@pytest.mark.parametrize(
+    ("printed", "value"),
+    [
+        ("", None), ("7", 7), ("-7", -7), ("+7", 7), ("7.0", 7.0), ("7.", 7.0), (".5", 0.5), ("-.5", -0.5), ("1E3", 1000.0),
+        ("1.5E-3", 0.0015), ("1.5E+3", 1500.0), ("1E400", "1E400"), ("9" * 400, int("9" * 400)), ("9" * 401, "9" * 401),
+        ("nan", "nan"), ("inf", "inf"), ("1_0", "1_0"), (" 7", " 7"), ("7e3", "7e3"), ("\u0667", "\u0667"), ("1.2.3", "1.2.3"),
+        ("--7", "--7"), ("7-", "7-"), ("1E", "1E"), (".", "."), ("E3", "E3"), ("05", 5), ("A1", "A1"),
+    ],
+)  # fmt: skip
+def test_a_value_of_a_row_is_a_number_where_it_is_one(printed: str, value: object) -> None:
+    text = "\n".join([mark("rows", "k", "A"), mark("row", "k", "", printed)])
+    (row,) = read_attempt([read_spool(text)]).kept["k"]
+    assert (row, type(row["a"])) == ({"a": value}, type(value))
+
+
+def instant(second: float) -> datetime:
+    return datetime(2026, 11, 21, 5, 13, tzinfo=UTC) + timedelta(seconds=second)
+
+
+def read(*lines: str) -> AttemptRead:
+    return read_attempt([read_spool("\n".join(lines))])
+
+
+EMPTY = {"runs": {RUN}, "trials": {3}}
+ITEM = [mark("stage", "timed"), mark("clock", at(3)), mark("item", "1")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        # seconds between two instants belong to the stage in which the second one is; what runs backwards took none
+        ([mark("stage", "prepare"), mark("clock", at(2)), mark("clock", at(5)), mark("clock", at(4)), mark("clock", at(4.5))],
+         {"begun_at": instant(2), "ended_at": instant(5), "phases": {"prepare": 3.5}}),
+        ([mark("clock", at(1)), mark("clock", at(3))], {"begun_at": instant(1), "ended_at": instant(3)}),
+        ([mark("clock", "soon")], {}), ([mark("end", "soon")], {}), ([mark("end", at(1)[:-1])], {}),
+        ([mark("end", at(1))], {"end": "end", "begun_at": instant(1), "ended_at": instant(1)}),
+        ([mark("cleaned", at(1))], {"end": "cleaned", "begun_at": instant(1), "ended_at": instant(1)}),
+        ([mark("failed")], {"end": "failed"}), ([mark("interrupted")], {"end": "interrupted"}),
+        ([mark("failed"), mark("end", at(1))], {"end": "failed", "begun_at": instant(1), "ended_at": instant(1)}),
+        ([mark("interrupted"), mark("failed")], {"end": "interrupted"}),
+        ([mark("cleaned", at(1)), mark("failed")], {"end": "failed", "begun_at": instant(1), "ended_at": instant(1)}),
+        # an item: what the client printed while it was on the clock
+        ([*ITEM, "Elapsed: 00:00:01.50", "Elapsed: 00:00:02.00", "7 rows created.", "9 rows created.", "ORA-01: x", "ORA-0001: x",
+          "ORA-0001: x", mark("clock", at(7)), mark("clock", at(9)), mark("end", at(10))],
+         {"end": "end", "begun_at": instant(3), "ended_at": instant(10),
+          "items": {1: ItemRead(1, 1, instant(3), instant(7), 3.5, 7, [Failure("ORA-0001", "x")])}}),
+        ([mark("item", "1"), "Elapsed: 00:00:01.50", "7 rows created.", "ORA-0001: x"],
+         {"items": {1: ItemRead(1, 1)}, "failures": [("", Failure("ORA-0001", "x"))]}),
+        ([mark("stage", "timed"), "ORA-0001: x", "ORA-0001: x"], {"failures": [("timed", Failure("ORA-0001", "x"))]}),
+        ([mark("item", "x"), mark("item", "\u0661"), mark("item", "123456789"), mark("item", ""), mark("item", "12345678", session=4)],
+         {"items": {12345678: ItemRead(12345678, 4)}}),
+        ([*ITEM, mark("item", "2"), mark("clock", at(4))],
+         {"begun_at": instant(3), "ended_at": instant(4),
+          "items": {1: ItemRead(1, 1, instant(3)), 2: ItemRead(2, 1, instant(3), instant(4))}}),
+        # rows: those before the clock, those after it, and those of setup
+        ([mark("stage", "snapshot"), mark("rows", "k", "A", "B"), mark("row", "k", "", "1", ""), mark("row", "other", "", "1", "2"),
+          mark("row", "k", "", "1"), mark("row", "k", "", "1", "2", "3")], {"before": {"k": [{"a": 1, "b": None}]}}),
+        ([mark("stage", "setup"), mark("rows", "k", "A"), mark("row", "k", at(1), "x")], {"kept": {"k": [{"a": "x"}]}}),
+        ([*ITEM, mark("rows", "k", "A"), mark("row", "k", at(8), "1"), mark("stage", "evidence"), mark("row", "k", at(9), "2"),
+          mark("stage", "snapshot"), mark("row", "k", "", "3")],
+         {"begun_at": instant(3), "ended_at": instant(3), "kept": {"k": [{"a": 1}, {"a": 2}, {"a": 3}]},
+          "items": {1: ItemRead(1, 1, instant(3), instant(8))}}),
+        # the instant of a row ends an item, and the next stage counts from there
+        ([*ITEM, mark("stage", "evidence"), mark("rows", "k", "A"), mark("row", "k", at(8), "1"), mark("clock", at(9))],
+         {"begun_at": instant(3), "ended_at": instant(9), "kept": {"k": [{"a": 1}]}, "phases": {"evidence": 1.0},
+          "items": {1: ItemRead(1, 1, instant(3), instant(8))}}),
+        ([mark("stage", "begin"), mark("may-fail", "ORA-0001,ORA-0002"), "ORA-0002: x", "ORA-0003: x", mark("may-fail"), "ORA-0001: y"],
+         {"failures": [("begin", Failure("ORA-0003", "x")), ("begin", Failure("ORA-0001", "y"))]}),
+        ([mark("unknown", at(1))], {}),
+    ],
+)  # fmt: skip
+def test_each_event_is_what_the_attempt_says(lines: list[str], told: dict[str, object]) -> None:
+    assert read(*lines) == AttemptRead(**EMPTY | told)  # type: ignore[arg-type]
+
+
+def test_an_attempt_of_several_spools_is_timed_from_its_first_item_on() -> None:
+    rows = [mark("rows", "k", "A"), mark("row", "k", "", "1")]
+    before, session, after = ([mark("stage", "snapshot"), *rows], ITEM, [mark("stage", "evidence"), *rows])
+    attempt = read_attempt([read_spool("\n".join(one)) for one in (before, session, after)])
+    assert (attempt.before, attempt.kept) == ({"k": [{"a": 1}]}, {"k": [{"a": 1}]})
+
+
+@pytest.mark.parametrize(
+    ("stage", "code", "lost", "fatal"),
+    [("prepare", "ORA-00942", False, True), ("begin", "ORA-03113", True, True), ("setup", "SP2-0640", True, True),
+     ("snapshot", "ORA-00942", False, False), ("timed", "ORA-12547", True, False), ("conclude", "ORA-01012", True, False)],
+)  # fmt: skip
+def test_an_error_ends_an_attempt_before_its_clock_or_with_its_session(
+    stage: str, code: str, lost: bool, fatal: bool
+) -> None:
+    attempt = read(
+        mark("stage", "snapshot"), "ORA-00001: before", mark("item", "1"), mark("stage", stage), f"{code}: x"
+    )
+    assert attempt.lost == (Failure(code, "x") if lost else None)
+    assert attempt.fatal() == (Failure(code, "x") if fatal else None)

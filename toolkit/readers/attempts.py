@@ -6,6 +6,7 @@ Whatever is none of these is passed over, so no text is wrong; what is not there
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ _ERROR = re.compile(
 _COUNT = re.compile(r"(\d[\d,.]{0,25}) rows? (?:created|inserted|merged|updated|deleted)\.?\s*", re.IGNORECASE)
 _MARK = re.compile(rf"{MARK}\|([^|]*)\|(\d{{1,6}})\|(\d{{1,4}})\|([a-z-]+)(?:\|(.*))?")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,400}", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?", re.ASCII)
 _LONGEST_MESSAGE = 500
 
 
@@ -302,21 +305,7 @@ def _value(text: str) -> Scalar:
     """Return a number where it is one, None for nothing, else the text."""
     if not text:
         return None
-    if (
-        not text.lstrip("+-")
-        .replace(".", "", 1)
-        .replace("E", "", 1)
-        .replace("+", "", 1)
-        .replace("-", "", 1)
-        .isdigit()
-    ):
-        return text
-    try:
+    if _WHOLE.fullmatch(text):
         return int(text)
-    except ValueError:
-        pass
-    try:
-        number = float(text)
-    except (ValueError, OverflowError):
-        return text
-    return number if abs(number) < float("inf") else text
+    number = float(text) if _DECIMAL.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else text

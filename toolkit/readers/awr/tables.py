@@ -164,7 +164,7 @@ for _names in (
         _MONTHS.setdefault(_name, _month)
 _MONTHS.update({"mrz": 3, "maerz": 3, "fevr": 2, "aout": 8, "juin": 6, "jui": 7, "mayo": 5, "feb": 2, "мая": 5})
 _DAY_FIRST = re.compile(r"(\d{1,2})[-. /]+([^\W\d_]+|\d{1,2}\s*[月월])\.?\s*[-. /]+(\d{4}|\d{2})\b\D*(.*)")
-_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b[T\s]*(.*)")
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)[T\s]*(.*)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 
 
@@ -221,7 +221,7 @@ class Numbers:
         """Return bytes of a size in multiples of 1024; a bare number is of mebibytes."""
         match = _SIZE.fullmatch(text)
         value = None if match is None else self.number(match[1])
-        return None if match is None or value is None else _whole(_tidy(value * _BYTES[match[2]]))
+        return None if match is None or value is None else _whole(value * _BYTES[match[2]])
 
 
 def _whole(value: float) -> Number:

@@ -7,6 +7,7 @@ by `||` or made by functions of constants count as what they become.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from toolkit.dialects.oracle.licences.folding import fold
 from toolkit.dialects.oracle.licences.lists import licences, programs
 
 _COMPARES = frozenset(["=", "<>", "!=", "^=", "~=", "<", ">", "<=", ">=", "LIKE", "LIKEC", "LIKE2", "LIKE4"])
+_SUMS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _PATH = frozenset([".", ":", "@"])
 _NO_FUNCTION = frozenset(
     {"ALL", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CHECK", "CROSS", "DISTINCT", "ELSE", "ELSIF",
@@ -174,7 +176,7 @@ class _Reader:
         elif sign == "||":
             frame.open = frame.open or _Chain([None])
             frame.join = True
-        elif sign in "+-*" and self._reckon(frame, sign, at):
+        elif sign in _SUMS and self._reckon(frame, sign, at):
             return 2
         else:
             self._close(at)
@@ -200,7 +202,7 @@ class _Reader:
         if before is None or not (before + number.text).isdecimal() or len(before) + len(number.text) > 12:
             return False
         a, b = int(before), int(number.text)
-        frame.open.parts[0] = str({"+": a + b, "-": a - b, "*": a * b}[sign])
+        frame.open.parts[0] = str(_SUMS[sign](a, b))
         frame.open.reckoned = True  # of `2 + 3 * 4` only the first would be right
         return True
 
