@@ -1,4 +1,5 @@
 """Logs read whole: all that a session says in one comparison, however its lines come."""
+# ruff: noqa: E501 - a line of a log stands on one line
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.readers.rman_samples import ENGLISH, NUMBERED, TENG, whole_log
-from tests.readers.test_rman_forms import failover
+from tests.readers.rman_samples import ENGLISH, LANGUAGES, NUMBERED, TENG, whole_log
+from tests.readers.test_rman_forms import HEAD, SET, STACK, TAIL, failover
 from toolkit.readers.rman import decode
 from toolkit.readers.rman import log as reader
 from toolkit.readers.rman.log import read_file, read_log
-from toolkit.readers.rman.model import log_document
+from toolkit.readers.rman.model import BackupPiece, Datafile, log_document, piece_document
 
 HERE = Path(__file__).parent
 SESSION = (HERE / "rman_session.txt").read_text(encoding="utf-8").split("\n")
@@ -45,3 +46,125 @@ def test_where_the_blocks_of_a_file_end_does_not_matter(
     monkeypatch.setattr(decode, "_SNIFFED", step)
     monkeypatch.setattr(reader, "_TAIL", tail)
     assert read_file(io.BytesIO(raw)) == whole
+
+
+# -- small logs, and all that each says ---------------------------------------------------------------------------
+NOBODY = log_document(read_log([]), "log")
+SPANISH_HEAD = [
+    "conectado a la base de datos de destino: ACME (DBID=1234567890)",
+    "canal asignado: c1",
+    "canal c1: SID=9 tipo de dispositivo=DISK",
+]
+SPANISH_TAIL = ["Se ha finalizado backup a las 02-MAR-26", "Recovery Manager terminado."]
+FILE = (Datafile(7, "/data/ACME/users01.dbf"),)
+DONE = BackupPiece(
+    "c1",
+    "full datafile",
+    FILE,
+    piece_no=1,
+    start="02-MAR-26",
+    finish="02-MAR-26",
+    elapsed_seconds=75,
+    handle="/backup/ACME_7",
+    tag="NIGHT",
+    comment="NONE",
+)
+NO_END = "the end of the log is missing: the log does not show that RMAN completed"
+
+
+def backup(line: int, op: str = "backup", finish: str | None = "02-MAR-26") -> dict[str, object]:
+    return {"op": op, "start": "02-MAR-26", "finish": finish, "line": line}
+
+
+def pieces(*made: BackupPiece) -> list[object]:
+    return [piece_document(one) for one in made]
+
+
+def error(code: str, text: str, line: int) -> dict[str, object]:
+    return {"code": code, "text": text, "line": line}
+
+
+def numbered(channel: str, begin: str, end: str) -> list[str]:
+    return [
+        "RMAN-06005: x: ACME (DBID=1234567890)", "RMAN-08030: y: c1", f"RMAN-08500: {channel} c1: SID=9 z=DISK", f"RMAN-03090: {begin} 02-MAR-26",
+        f"RMAN-08008: {channel} c1: aaa bbb", f"RMAN-08010: {channel} c1: ccc ddd", "RMAN-08522: eee=00007 fff=/data/ACME/users01.dbf",
+        f"RMAN-08038: {channel} c1: ggg 1 hhh 02-MAR-26", f"RMAN-08044: {channel} c1: iii 1 jjj 02-MAR-26",
+        "RMAN-08530: kkk=/backup/ACME_7 lll=NIGHT mmm=NONE", f"RMAN-08540: {channel} c1: nnn: 00:01:15", f"RMAN-03091: {end} 02-MAR-26",
+    ]  # fmt: skip
+
+
+ONE_SET = {"pieces": pieces(DONE), "channel_busy_seconds": {"c1": 75}}
+UNKNOWN = {"operations": [backup(4)], **ONE_SET, "missing": [NO_END], "outcome": "incomplete"}
+FRAME = error("RMAN-03009", "failure of backup command on c1 channel at 03/02/2026 01:02:03", 10)
+CAUSE = error("ORA-19504", 'failed to create file "/no/where"', 11)
+LAST = error("ORA-27040", "file create error, unable to create file,", 12)
+SMALL: dict[str, tuple[list[str], dict[str, object]]] = {
+    "image copies of a file and a log in another language": (
+        [*SPANISH_HEAD, "Empezando backup a las 02-MAR-26", "canal c1: iniciando copia de archivo de datos",
+         "número de archivo de datos de entrada=00007 nombre=/data/ACME/users01.dbf",
+         "nombre de archivo de salida=/copy/x.dbf etiqueta=NIGHT RECID=5 STAMP=1226901000",
+         "canal c1: copia de archivo de datos terminada, tiempo transcurrido: 00:00:25", "canal c1: iniciando copia de archive log",
+         "thread de archive log de entrada=1 secuencia=9 RECID=6 STAMP=1", "nombre de archivo de salida=/copy/1_9.dbf RECID=0 STAMP=0",
+         "canal c1: copia de archive log terminada, tiempo transcurrido: 01:00:01", *SPANISH_TAIL],
+        {"operations": [backup(4)], "channel_busy_seconds": {"c1": 3626}, "pieces": pieces(
+            BackupPiece("c1", "datafile copy", FILE, elapsed_seconds=25, handle="/copy/x.dbf", tag="NIGHT"),
+            BackupPiece("c1", "archived log copy", archivelogs=((1, 9),), elapsed_seconds=3601, handle="/copy/1_9.dbf"),
+        )},
+    ),
+    "a restore in another language": (
+        [*SPANISH_HEAD, "Empezando restore a las 02-MAR-26", "canal c1: iniciando restauración del juego de copias",
+         "canal c1: leyendo desde la parte de copia de seguridad /backup/p1", "canal c1: manejador de parte=/backup/p1 etiqueta=NIGHT",
+         "canal c1: restauración terminada, tiempo transcurrido: 00:01:05", "Se ha finalizado restore a las 02-MAR-26", SPANISH_TAIL[1]],
+        {"operations": [backup(4, "restore")], "channel_busy_seconds": {"c1": 65},
+         "reads": [{"channel": "c1", "op": "restore", "handles": ["/backup/p1"], "datafiles": [], "elapsed_seconds": 65, "bytes": None}]},
+    ),
+    "numbered lines in a language of which no word is known": (numbered("kaista", "qqq backup www", "ppp backup www"), UNKNOWN),
+    "numbers say what begins and ends, whatever the words": (numbered("kanal", "beendet backup um", "gestartet backup um"), UNKNOWN),
+    "a piece that never ended": (
+        [*HEAD, *SET[:4], "channel c1: starting piece 2 at 03-MAR-26", *(line.replace("piece 1", "piece 2") for line in SET[4:]), *TAIL],
+        {"operations": [backup(6)], "outcome": "incomplete", "pieces": pieces(DONE._replace(piece_no=2, start="03-MAR-26")),
+         "unfinished": pieces(BackupPiece("c1", "full datafile", FILE, piece_no=1, start="02-MAR-26")), "channel_busy_seconds": {"c1": 75}},
+    ),
+    "copies that were promised and did not come": (
+        [*HEAD, *SET[:4], f"{SET[4]} with 2 copies and tag NIGHT", *SET[5:], *TAIL], {"operations": [backup(6)], **ONE_SET},
+    ),
+    "an error behind a time keeps its quotation mark": (
+        [f"2026-03-02 01:02:03 {line}" for line in (
+            *HEAD, *STACK, f"RMAN-03009: {FRAME['text']}", f"ORA-19504: {CAUSE['text']}", f"ORA-27040: {LAST['text']}")],
+        {"operations": [backup(6, finish=None)], "outcome": "failed", "unfinished": pieces(BackupPiece("c1", "backup")),
+         "errors": [FRAME, CAUSE, LAST], "causes": [CAUSE], "missing": [NO_END], "channel_busy_seconds": {"c1": 0}},
+    ),
+    "what another report calls a manager is no end of a session": (
+        ["RMAN> backup database;", *HEAD[5:], *SET, "Recovery Manager (RMAN) is a tool", TAIL[0]],
+        {"operations": [backup(2)], **ONE_SET, "excerpt": ["neither the start nor the end of the session is in the log"], "db_name": None, "dbid": None, "db_name_source": None},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_all_that_a_small_log_says_is_read(name: str) -> None:
+    lines, told = SMALL[name]
+    connected = {
+        "db_name": "ACME",
+        "db_name_source": "connected",
+        "dbid": 1234567890,
+        "channels": ["c1"],
+        "outcome": "completed",
+    }
+    assert log_document(read_log(lines), "log") == NOBODY | connected | told
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_autobackup_that_begins_while_a_set_is_written_ends_no_set(language: str) -> None:
+    words, auto = LANGUAGES[language], "Control File and SPFILE Autobackup"
+    lines = whole_log(words)
+    at = max(n for n, line in enumerate(lines) if "file05.dbf" in line)
+    within = [
+        words["begin"].format(op=auto, at="02-MAR-2026 01:00:59"),
+        words["end"].format(op=auto, at="02-MAR-2026 01:01:00"),
+    ]
+    found = read_log([*lines[: at + 1], *within, *lines[at + 1 :]])
+    assert [one._replace(operation=0) for one in found.pieces] == [
+        one._replace(operation=0) for one in read_log(lines).pieces
+    ]
+    assert len(found.operations) == 4

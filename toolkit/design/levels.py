@@ -160,7 +160,7 @@ def _one(option: Option, part: str) -> Level:
         part = part.removesuffix(option.unit or "")  # `5s` where seconds are meant
         if _NUMBER.fullmatch(part) is None:
             raise _bad_value(option, part)
-        return _number(option, float(part) if "." in part else int(part))
+        return _number(option, float(part))
     return check_level(option, _flag(part) if option.kind is OptionKind.FLAG else part)
 
 

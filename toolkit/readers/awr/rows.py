@@ -83,7 +83,7 @@ def table_of(section: str, title: str, rows: Rows) -> AwrTable | None:
     heads = 0
     while heads < count and HEADING in rows.shapes[heads] and _is_heading(rows.shapes[heads], rows.cells[heads]):
         heads += 1
-    if heads == count and heads > 1:
+    if heads == count:
         heads = 1
     cells = _spread(rows, heads)
     heads = heads or _unmarked_headings(rows, cells)

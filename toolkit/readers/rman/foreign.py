@@ -97,8 +97,7 @@ class Foreign:
 
     def _head(self, line: str) -> bool:
         state = self._state
-        plain = line.isascii()
-        found = grammar.BANNER.search(line) if not plain or "Manager" in line else None
+        found = grammar.BANNER.search(line)
         if found:
             state.ordinary()
             state.channels.lose_all()
@@ -111,12 +110,11 @@ class Foreign:
             if level:
                 state.identity.patch_level = level[1]
                 return True
-        if "(" in line or (not plain and "\uff08" in line):
-            if state.identity.connected(line):
-                # Other reports have words of this shape, too: `Hash: Enqueue (Result Cache)`.
-                state.sessions.connected |= state.identity.dbid is not None or line.startswith("connected to ")
-                return True
-        elif (not plain or "Manager" in line) and grammar.GOODBYE.match(line):
+        if state.identity.connected(line):
+            # Other reports have words of this shape, too: `Hash: Enqueue (Result Cache)`.
+            state.sessions.connected |= state.identity.dbid is not None or line.startswith("connected to ")
+            return True
+        if grammar.GOODBYE.match(line):
             state.channels.lose_all()
             state.sessions.goodbye()
             return True
@@ -341,12 +339,11 @@ class Foreign:
                 three = handle[4] is not None
                 state.take_handle(handle[1], handle[3] if three else None, handle[5] if three else handle[3])
                 return True
-        if "RECID=" in line and "STAMP=" in line and filling is not None and filling.filling and filling.files:
-            return self._copied(line)
-        return False
+        copies = filling is not None and filling.filling and (filling.files or filling.logs)
+        return bool(copies and "RECID=" in line and self._copied(line))
 
     def _copied(self, line: str) -> bool:
-        """Read the output of an image copy in another language."""
+        """Read the output of an image copy, of a data file or a log, in another language."""
         name, _, rest = line.partition("=")[2].partition(" RECID=")
         stamp = rest.rpartition("STAMP=")[2]
         words_of_name = name.split()

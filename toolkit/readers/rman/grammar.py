@@ -91,7 +91,7 @@ BANNER = re.compile(
 )
 GOODBYE = re.compile(
     r"\s*(?:RMAN-\d{5}:\s*)?(?:Recovery Manager|恢复管理器|恢復管理程式|Менеджер восстановления|복구 관리자)"
-    r"[^:：=]{0,40}$"
+    r"[^:：=(（]{0,40}$"
 )
 PATCH_LEVEL = re.compile(r"(?:Version|Versi[oó]n|バージョン|版本)\s+(\d+(?:\.\d+){3,5})\s*$")
 CONNECTED = re.compile(
@@ -107,7 +107,7 @@ FAILURE = re.compile(r"failure of ([A-Za-z ]{1,40}) command on ([A-Za-z_][\w$#]*
 """RMAN-03009 in English; the time behind it has one form, whatever the format of dates."""
 SID = re.compile(r"(.{0,20}?)\s?([A-Za-z_][A-Za-z0-9_$#]*)\s?[:：]\s+(?:SID|sid)\s?=", re.DOTALL)
 ANY_CHANNEL = re.compile(r"([^\s\d:：=/\\|>]{2,10}?)\s?([A-Za-z_][A-Za-z0-9_$#]*)\s?[:：]\s+(\S.*)", re.DOTALL)
-AUTOMATIC = re.compile(r"(?<![A-Za-z0-9_])(ORA_(?:AUX_|MAINT_)?(?:DISK|SBT_TAPE|SBT)_\d{1,4})\s*$")
+AUTOMATIC = re.compile(r"(ORA_(?<![A-Za-z0-9_]ORA_)(?:AUX_|MAINT_)?(?:DISK|SBT_TAPE|SBT)_\d{1,4})\s*$")
 HANDLE = re.compile(r"=\s*(.*?),?\s+([^\s=]+)=\s*(\S.*?),?(?:\s+([^\s=]+)=\s*(.*))?$", re.DOTALL)
 INPUT_FILE = re.compile(r"=\s?0*(\d{1,6})[,\s]+[^\s=]+\s?=\s?(\S.*)$", re.DOTALL)
 INPUT_LOG = re.compile(
@@ -139,7 +139,6 @@ CORRUPT_ROW = re.compile(r"(\d{1,6})\s+FAILED\s+\d+\s+\d+\s+\d+\s+\d+\s*$")
 _MOST = 2000
 _LONGEST_OPERATION = 200
 _LONGEST_HEAD = 160
-_FIRST_OF_CODES = frozenset("ROPTLSKs")
 _DIGITS = bytes(48 if 49 <= byte <= 57 else byte for byte in range(256))
 
 Span = tuple[int, int]
@@ -179,26 +178,16 @@ class Shape:
     )  # fmt: skip
 
     def __init__(self, line: str) -> None:
-        plain = line.isascii()
         self.word, self.name, self.rest = "", (0, 0), 0
         self.english = self.sid = self.bare = False
-        if ":" in line or (not plain and "\uff1a" in line):
-            self._colon(line)
-        manager = not plain or "Manager" in line
-        self.head = len(line) <= _LONGEST_HEAD and _is_head(line, manager=manager, plain=plain)
-        self.automatic = "ORA_" in line and AUTOMATIC.search(line) is not None
+        self._colon(line)
+        self.head = len(line) <= _LONGEST_HEAD and _is_head(line)
+        self.automatic = AUTOMATIC.search(line) is not None
         self.keyed = "=" in line
-        short = not self.keyed and len(line) < _LONGEST_OPERATION
-        self.command = command_of(line) if short and NUMBER.search(line) else None
-        self.prompted = (line[0] == "S" and line.startswith(("SQL>", "SQL >"))) or (
-            ">" in line[:6] and line[0].isdigit()
-        )
-        self.coded = line[0] in _FIRST_OF_CODES and (
-            ("-" in line[:5] and CODE.match(line) is not None) or line.startswith("startup failed")
-        )
-        self.last = ("FAILED" in line and CORRUPT_ROW.match(line) is not None) or (
-            _may_be_decorated(line) and prefix_of(line) is not None
-        )
+        self.command = None if self.keyed or len(line) >= _LONGEST_OPERATION else command_of(line)
+        self.prompted = line.startswith(("SQL>", "SQL >")) or (">" in line[:6] and line[0].isdigit())
+        self.coded = CODE.match(line) is not None or line.startswith("startup failed")
+        self.last = CORRUPT_ROW.match(line) is not None or prefix_of(line) is not None
         self._saying: ChannelText | None = None
 
     def saying(self, rest: str) -> ChannelText:
@@ -236,7 +225,7 @@ class Shapes:
 
 def command_of(line: str) -> Command | None:
     """Return the command of which a line says that it begins or ends."""
-    name = OPERATION.search(line) if _may_be_command(line) else None
+    name = OPERATION.search(line)
     date = DATE.search(line) if name is not None else None
     return None if name is None or date is None else Command(name[1], _clause(line, date.span()))
 
@@ -272,30 +261,13 @@ def _saying_of(rest: str) -> ChannelText:
     return ChannelText(keyed=keyed, handle=None if handle is None else handle.span(1))
 
 
-def _is_head(line: str, *, manager: bool, plain: bool) -> bool:
-    if (manager and BANNER.search(line)) or PATCH_LEVEL.match(line):
-        return True
-    if "(" in line or (not plain and "\uff08" in line):
-        return CONNECTED.search(line) is not None
-    return manager and GOODBYE.match(line) is not None
-
-
-def _may_be_command(line: str) -> bool:
-    """Whether a word stands in it that every name of a command has."""
+def _is_head(line: str) -> bool:
     return (
-        "backup" in line or "restore" in line or "recover" in line or "validate" in line or "opy" in line
-        or "uplicate" in line or "convert" in line or "transport" in line or "flashback" in line
-        or "repair" in line
-    )  # fmt: skip
-
-
-def _may_be_decorated(line: str) -> bool:
-    """Whether it contains a word that every message has that can be recognized after a prefix."""
-    return (
-        line.find("channel ", 1) > 0 or line.find(" at ", 1) > 0 or line.find("name=", 1) > 0
-        or line.find("handle=", 1) > 0 or line.find("input ", 1) > 0 or line.find("RMAN-", 1) > 0
-        or line.find("ORA-", 1) > 0 or line.find("database", 1) > 0 or line.find("Manager", 1) > 0
-    )  # fmt: skip
+        BANNER.search(line) is not None
+        or PATCH_LEVEL.match(line) is not None
+        or CONNECTED.search(line) is not None
+        or GOODBYE.match(line) is not None
+    )
 
 
 # -- what is done without `Starting` and `Finished` -------------------------------------------------------------

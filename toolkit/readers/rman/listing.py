@@ -34,11 +34,9 @@ class ListedSizes:
 
     def row(self, line: str) -> bool:
         """Read a row of figures; False where it is none of a list."""
-        if "DISK" in line or "SBT_TAPE" in line:
-            found = _SET.match(line)
-            if found is not None:
-                self._size = round(float(found[1]) * 2 ** _SCALE[found[2]])
-                return True
+        if (found := _SET.match(line)) is not None:
+            self._size = round(float(found[1]) * 2 ** _SCALE[found[2]])
+            return True
         if self._schema and (row := _FILE.match(line)) is not None:
             self.files[int(row[1])] = int(row[2]) * _MEBIBYTE
             return True

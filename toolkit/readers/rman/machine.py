@@ -166,20 +166,17 @@ class Machine(LogState):
 
     def _begin_piece(self, channel: Channel, rest: str) -> bool:
         # `starting piece 1 at 10-Feb-21 15:54:31`
-        at = rest.find(" at ", 15)
-        number = rest[15:at]
-        if at < 0 or not number.isdecimal():
+        number, found, stamp = rest[15:].partition(" at ")
+        if not found or not number.isdecimal():
             return False
-        stamp = rest[at + 4 :]
         self.channels.begin_piece(channel, int(number), self.operations.stamp(stamp))
         return True
 
     def _end_piece(self, channel: Channel, rest: str) -> bool:
-        at = rest.find(" at ", 15)
-        number = rest[15:at]
-        if at < 0 or not number.isdecimal():
+        number, found, stamp = rest[15:].partition(" at ")
+        if not found or not number.isdecimal():
             return False
-        stamp, _, copies = rest[at + 4 :].partition(" with ")
+        stamp, _, copies = stamp.partition(" with ")
         draft = self.channels.end_piece(channel, int(number), self.operations.stamp(stamp))
         if copies:
             count, _, tag = copies.partition(" copies")

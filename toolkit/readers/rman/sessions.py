@@ -162,10 +162,9 @@ class Identity:
 
     def command(self, line: str) -> None:
         """Learn from a command that was typed."""
-        if "dbid" in line or "DBID" in line:
-            found = grammar.SET_DBID.search(line)
-            if found:
-                self._set_dbid = self._set_dbid or int(found[1])
+        found = grammar.SET_DBID.search(line)
+        if found:
+            self._set_dbid = self._set_dbid or int(found[1])
 
     def file(self, name: str) -> None:
         """Learn from the name of a piece."""
