@@ -12,8 +12,9 @@ import pytest
 
 from tests.readers.awr_samples import STATSPACK, TEXT
 from tests.readers.test_awr_text_tables import FILES, FUNCTIONS
-from toolkit.readers.awr.completeness import _COUNTED_ALWAYS, _LATCHES_ALWAYS, gaps, lists_of_text, twins
-from toolkit.readers.awr.pages import short_pages
+from toolkit.readers.awr.always import COUNTED, LATCHES
+from toolkit.readers.awr.completeness import gaps, lists_of_text, twins
+from toolkit.readers.awr.pages import Turn, parted_entries, short_pages
 from toolkit.readers.awr.report import read_report
 
 END = f"          {'-' * 61}\n\n"
@@ -161,10 +162,10 @@ CACHES = ("dc_histogram_defs", "dc_objects", "dc_rollback_segments", "dc_segment
 EVENTS = tuple(f"event {letter}" for letter in "abcdefghijklmnop")
 WHOLE: dict[str, Any] = {
     "scope": "instance", "kind": "awr",
-    "instance_activity": named("name", *_COUNTED_ALWAYS), "latches": named("latch", *_LATCHES_ALWAYS),
+    "instance_activity": named("name", *COUNTED), "latches": named("latch", *LATCHES),
     "time_model": named("name", *MODEL), "dictionary_cache": named("cache", *CACHES),
     "library_cache": named("namespace", "BODY", "SQL AREA", "TABLE/PROCEDURE"),
-    "latch_sleeps": named("latch", *_LATCHES_ALWAYS[:8]), "latch_misses": named("latch", *_LATCHES_ALWAYS[:8]),
+    "latch_sleeps": named("latch", *LATCHES[:8]), "latch_misses": named("latch", *LATCHES[:8]),
     "foreground_events": named("event", *EVENTS), "wait_events": named("event", *EVENTS),
     "wait_event_histogram": named("event", *EVENTS, waits=5000.0),
     "tablespace_io": [{"tablespace": "A", "reads": 100.0}, {"tablespace": "B", "reads": 7.0}],
@@ -203,8 +204,8 @@ def test_a_file_whose_reads_are_not_read_or_rounded_is_no_row_that_is_missing(re
 
 def test_a_name_or_two_that_a_release_has_no_more_are_not_missed() -> None:
     for key, section, names in (
-        ("name", "instance_activity", _COUNTED_ALWAYS),
-        ("latch", "latches", _LATCHES_ALWAYS),
+        ("name", "instance_activity", COUNTED),
+        ("latch", "latches", LATCHES),
     ):
         for gone in pairwise(names):
             less = {**WHOLE, section: named(key, *(name for name in names if name not in gone))}
@@ -236,9 +237,64 @@ def test_a_page_with_fewer_lines_than_the_full_ones_is_told() -> None:
     assert not short_pages([("Files", 62), ("Gets", 40)])
 
 
+@pytest.mark.parametrize(
+    ("empty", "begins", "is_lost"),
+    [
+        pytest.param(2, False, False, id="an entry goes on"),
+        pytest.param(3, True, False, id="an entry begins below the empty line of the last"),
+        pytest.param(2, True, True, id="the rest of an entry is missing"),
+        pytest.param(3, False, True, id="the begin of an entry is missing"),
+        pytest.param(None, True, False, id="the list begins"),
+        pytest.param(None, False, True, id="the list begins with a text"),
+    ],
+)
+def test_a_page_that_does_not_begin_where_the_one_before_ends_is_told(
+    empty: int | None, begins: bool, is_lost: bool
+) -> None:
+    found = parted_entries([Turn("SQL ordered by Gets", empty, begins)] * 2, [2, 2, 3])
+    assert len(found) == is_lost
+    # of one turn alone the lines that a turn leaves are not known
+    assert bool(parted_entries([Turn("SQL ordered by Gets", empty, begins)], [2])) == (is_lost and empty is None)
+
+
+def test_a_first_page_lost_from_a_list_of_statspack_is_told() -> None:
+    entry = STATSPACK[STATSPACK.index("          7,943") :]
+    figures, text = entry.split("\n")[:2]
+    assert not warned(STATSPACK, "does not begin where")
+    (sentence,) = warned(STATSPACK.replace(f"{figures}\n", f"{text}\n\n{figures}\n"), "does not begin where")
+    assert sentence.startswith("a page of the list `SQL ordered by Gets`")
+
+
+def test_statements_that_statspack_captured_and_does_not_list_are_few() -> None:
+    rows = [{"old_hash_value": f"100{place}", "pct_total": 1.4 - place / 10} for place in range(4)]
+    assert not gaps({"sql_by_gets": rows}, {"gets": 9.0})
+    (sentence,) = gaps({"sql_by_gets": rows}, {"gets": 60.2})
+    assert sentence.endswith("rows of the list may be missing")
+
+
+def test_one_of_two_lists_of_statistics_is_missed() -> None:
+    absolute, derived = "Statistics with absolute values (should", "Statistics identified by '(derived)' come"
+    assert not lists_of_text([*NAMES, absolute, derived])
+    (sentence,) = lists_of_text([*NAMES, derived])
+    assert sentence.startswith("the text has no list of statistics with absolute values, which")
+    assert warned(added(f"{ACTIVITY}{END}Instance Activity Stats       DB/Inst: ACME/acme1  Snaps: 7-8\n"
+                        f"-> {derived}\n\n{END}"), "no list of statistics with absolute")  # fmt: skip
+
+
+def test_events_that_neither_foreground_nor_background_lists_are_missed() -> None:
+    background = named("event", *EVENTS[8:])
+    whole = {**WHOLE, "foreground_events": named("event", *EVENTS[:8]), "background_events": background}
+    assert not twins(whole)
+    (sentence,) = [one for one in twins({**whole, "background_events": background[:4]}) if "background" in one]
+    assert sentence.startswith("the lists of foreground and background events lack 4 events")
+
+
 REALDATA = Path(os.environ.get("DBATK_REALDATA", "/nowhere"))
 HEADING = re.compile(r"\f?(\S.*?)\s*(?:DB/Inst\b|for DB:)")
-PAGED = ("Instance Activity", "Latch Activity", "Wait Event Histogram")
+PAGED = (
+    "Instance Activity", "Latch Activity", "Wait Event Histogram", "SQL ordered by Gets", "SQL ordered by Reads",
+    "SQL ordered by Executions",
+)  # fmt: skip
 
 
 @pytest.mark.skipif(not (REALDATA / "statspack").is_dir(), reason="no real reports at DBATK_REALDATA")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, pairwise
 
 from toolkit.model.values import Scalar
+from toolkit.readers.awr.always import COUNTED, FIXED, LATCHES, LISTS, TOGETHER
 from toolkit.units import counted, percent, seconds
 
 _LEAST_LISTED, _LEAST_SHARE = 10, 1.1
@@ -27,6 +28,8 @@ _LARGE, _LARGE_APART = 2.5, 2
 
 In real reports the smallest share was below 2 %: lists end where a statement makes up less than one.
 """
+_MOST_UNLISTED = 15
+"""Statspack lists each statement of a hundredth; in real reports all others made up 5 times the last at most."""
 _CAPTURED = re.compile(
     r"Captured\s+SQL\s+accounts?\s+for\s+(-?\d[\d.,]*)\s*%\s+of\s+Total(\s+DB\s+Time)?", re.IGNORECASE
 )
@@ -49,44 +52,6 @@ _STATISTICS = {
     "executes": "execute count",
 }  # fmt: skip
 """What rates of the load profile are made of, in the list of the instance's activity."""
-_COUNTED_ALWAYS = (
-    "CPU used by this session", "CPU used when call started", "CR blocks created",
-    "DBWR checkpoint buffers written", "DBWR checkpoints", "DBWR transaction table writes",
-    "DBWR undo block writes", "active txn count during cleanout", "background timeouts",
-    "buffer is not pinned count", "buffer is pinned count", "calls to kcmgas", "calls to kcmgcs",
-    "cluster key scan block gets", "cluster key scans", "commit cleanouts", "commit txn count during cleanout",
-    "consistent changes", "consistent gets", "db block changes", "db block gets", "enqueue conversions",
-    "enqueue releases", "enqueue requests", "enqueue waits", "execute count", "free buffer requested",
-    "index fetch by key", "leaf node splits", "logons cumulative", "messages received", "messages sent",
-    "no work - consistent read gets", "opened cursors cumulative", "parse count (hard)", "parse count (total)",
-    "parse time cpu", "parse time elapsed", "physical reads", "physical reads direct", "physical writes",
-    "physical writes direct", "recursive calls", "recursive cpu usage", "redo blocks written", "redo entries",
-    "redo size", "redo synch writes", "redo wastage", "redo writes", "rows fetched via callback",
-    "session logical reads", "sorts (memory)", "sorts (rows)", "switch current to new buffer",
-    "table fetch by rowid", "table fetch continued row", "table scan blocks gotten", "table scan rows gotten",
-    "table scans (long tables)", "table scans (short tables)", "user calls", "user commits",
-    "workarea executions - optimal",
-)  # fmt: skip
-_LATCHES_ALWAYS = (
-    "In memory undo latch", "JS queue state obj latch", "JS slv state obj latch", "MQL Tracking Latch",
-    "Memory Management Latch", "PL/SQL warning settings", "SQL memory manager latch", "active service list",
-    "cache buffer handles", "cache buffers chains", "cache buffers lru chain", "checkpoint queue latch",
-    "dml lock allocation", "dummy allocation", "enqueue hash chains", "file cache latch",
-    "job workq parent latch", "ktm global data", "lgwr LWN SCN", "list of block allocation", "messages",
-    "ncodef allocation latch", "post/wait queue", "process allocation", "process group creation",
-    "redo allocation", "redo copy", "redo writing", "row cache objects", "sequence cache", "session allocation",
-    "session idle bit", "session switching", "session timer", "shared pool", "simulator hash latch",
-    "simulator lru latch", "sort extent pool", "transaction allocation", "undo global data",
-)  # fmt: skip
-"""Names that each of 31 real reports of instances of 9.2 to 19c has (latches: of 10.1 to 19c), in their order."""
-_FIXED = {
-    "time_model": ("time model", "name", ("DB CPU", "DB time", "background cpu time", "background elapsed time",
-                                          "parse time elapsed", "sql execute elapsed time")),
-    "dictionary_cache": ("dictionary cache", "cache", ("dc_histogram_defs", "dc_objects", "dc_rollback_segments",
-                                                       "dc_segments", "dc_tablespaces", "dc_users")),
-    "library_cache": ("library cache", "namespace", ("BODY", "SQL AREA", "TABLE/PROCEDURE")),
-}  # fmt: skip
-"""What short lists have in each of these reports: what the list is of, the key of its names, and names."""
 _ADVICE = {
     "buffer_cache_advice": "buffer cache", "streams_pool_advice": "Streams pool", "pga_advice": "PGA",
 }  # fmt: skip
@@ -102,16 +67,6 @@ _MANY_WAITS, _MANY_EVENTS = 1000, 2
 """Waits of events that the histograms have and no list of events; in real reports one such event had as many."""
 _PRINTED, _LATCH = 26, 20
 """Letters of the name of an event and of a latch that every list of a text has room for."""
-_LISTS = {
-    "instance activity": r"(other )?instance activity", "background events": r"background wait",
-    "I/O of tablespaces": r"tablespace io", "buffer pools": r"buffer pool stat",
-    "instance recovery": r"instance recovery", "PGA": r"pga (aggr|memory)",
-    "shared pool advice": r"shared pool advi", "undo segments": r"undo segment",
-    "latches": r"latch activity", "latch sleeps": r"latch sleep", "latch misses": r"latch miss",
-    "dictionary cache": r"dictionary cache", "library cache": r"library cache",
-    "memory of the SGA": r"sga (memory|breakdown)", "initialization parameters": r"init\.ora param",
-}  # fmt: skip
-"""What every report of an instance has, by its heading; in a text no table of contents says so."""
 Rows = Sequence[Mapping[str, Scalar]]
 
 
@@ -161,8 +116,8 @@ def twins(sections: Mapping[str, object]) -> list[str]:
     activity = {str(row.get("name")) for row in _rows(sections.get("instance_activity"))}
     latches = {str(row.get("latch")) for row in _rows(sections.get("latches"))}
     return [
-        *_lacks_neighbours("the instance's activity", activity, _COUNTED_ALWAYS),
-        *_lacks_neighbours("latches", latches if sections.get("time_model") else set(), _LATCHES_ALWAYS),
+        *_lacks_neighbours("the instance's activity", activity, COUNTED),
+        *_lacks_neighbours("latches", latches if sections.get("time_model") else set(), LATCHES),
         *_lacks_fixed(sections),
         *_lacks_sizes(sections),
         *_lacks_latches(sections),
@@ -178,12 +133,16 @@ def lists_of_text(headings: Iterable[str]) -> list[str]:
         headings: Those of its lists, also of lists for which there are no data.
     """
     found = [heading.lower() for heading in headings]
-    missing = [name for name, words in _LISTS.items() if not any(re.match(words, one) for one in found)]
-    if not missing or len(missing) > len(_LISTS) * _MOST_MISSING:
-        return []
+    lacking = [name for name, words in TOGETHER.items() if not any(re.match(words, one) for one in found)]
+    apart = [f"the text has no list of {name}, which every text with the other statistics of an instance has"
+             for name in lacking if len(lacking) < len(TOGETHER)]  # fmt: skip
+    missing = [name for name, words in LISTS.items() if not any(re.match(words, one) for one in found)]
+    if not missing or len(missing) > len(LISTS) * _MOST_MISSING:
+        return apart
     return [
+        *apart,
         f"the text has no list for: {', '.join(missing)}; every report of an instance has one, so pages of it may "
-        "be missing"
+        "be missing",
     ]
 
 
@@ -194,8 +153,10 @@ def _below_its_share(sections: Mapping[str, object], captured: Mapping[str, Scal
         if not parts or not isinstance(share, int | float):
             continue
         listed, least = sum(parts), min(parts)
-        surely = rows[0].get("sql_id") is not None and len(rows) < _LEAST_LISTED and listed + _SHARE_APART < share
-        if surely or (least >= _LARGE and share - listed > _LARGE_APART * least):
+        is_awr = rows[0].get("sql_id") is not None
+        surely = is_awr and len(rows) < _LEAST_LISTED and listed + _SHARE_APART < share
+        many = _LARGE_APART if least >= _LARGE else math.inf if is_awr else _MOST_UNLISTED
+        if surely or share - listed > many * least:
             order = _WORDS.get(metric, metric.replace("_", " "))
             yield (
                 f"the {counted(len(rows), 'statement')} by {order} make up {percent(listed)} of the total, yet "
@@ -264,7 +225,7 @@ def _lacks_neighbours(what: str, names: Set[str], always: Sequence[str]) -> Iter
 
 
 def _lacks_fixed(sections: Mapping[str, object]) -> Iterator[str]:
-    for section, (what, key, always) in _FIXED.items():
+    for section, (what, key, always) in FIXED.items():
         names = {str(row.get(key)) for row in _rows(sections.get(section))}
         lacking = [name for name in always if name not in names]
         if 0 < 2 * len(lacking) < len(always):
@@ -315,7 +276,7 @@ def _lacks_latches(sections: Mapping[str, object]) -> Iterator[str]:
             "latch misses",
             "sleeps",
             sorted(slept - missed),
-            bool(missed and len(slept - missed) > _PART * len(slept)),
+            bool(missed) and (len(slept - missed) > _PART * len(slept) or _longest(slept, missed) > _FEW),
         ),
     ):
         if is_short and len(lacking) >= _FEW:
@@ -323,6 +284,12 @@ def _lacks_latches(sections: Mapping[str, object]) -> Iterator[str]:
                 f"the list of {what} lacks {counted(len(lacking), 'latch', 'latches')} that the list of {others} "
                 f"has, `{lacking[0]}` among them: rows of it are missing"
             )
+
+
+def _longest(names: Set[str], known: Set[str]) -> int:
+    """Return how many names in a row, as the list has them, are not known."""
+    order = sorted(names, key=str.lower)
+    return max((len([*run]) for here, run in groupby(order, known.__contains__) if not here), default=0)
 
 
 def _lacks_events(sections: Mapping[str, object]) -> Iterator[str]:
@@ -335,6 +302,13 @@ def _lacks_events(sections: Mapping[str, object]) -> Iterator[str]:
         yield (
             f"the list of all events lacks {counted(len(parts - whole), 'event')} that the list of the "
             f"foreground's has, `{min(parts - whole)}` among them: rows of it are missing"
+        )
+    background = _names(sections, "background_events", "event")
+    unlisted = whole - parts - background
+    if parts and background and len(unlisted) >= _FEW:
+        yield (
+            f"the lists of foreground and background events lack {counted(len(unlisted), 'event')} that the list "
+            f"of all has, `{min(unlisted)}` among them: rows of one are missing"
         )
     rows = _rows(sections.get("wait_event_histogram"))
     if not listed or not rows:

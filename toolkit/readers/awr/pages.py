@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import dropwhile, pairwise
+from itertools import dropwhile, pairwise, takewhile
 
 from toolkit.readers.awr.rulers import Spans, is_metrics, stacked_rows
 from toolkit.readers.awr.tables import AwrTable
@@ -91,11 +91,63 @@ def full_pages(
         heading: What names a list by the first line of one of its pages.
         end: What tells the last line of a list.
     """
-    heads = [(place, name) for place, line in enumerate(lines) if (name := heading(line))]
     return [
         (name, len([*dropwhile(lambda line: not line, reversed(lines[begin:after]))]))
-        for (begin, name), (after, following) in pairwise(heads)
-        if name == following and not any(map(end, lines[begin:after]))
+        for name, begin, after in _turns(lines, heading, end)
+    ]
+
+
+def _turns(
+    lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the lists that go on on a further page, with the first line of the page and that of the next."""
+    heads = [(place, name) for place, line in enumerate(lines) if (name := heading(line))]
+    for (begin, name), (after, following) in pairwise(heads):
+        if name == following and not any(map(end, lines[begin:after])):
+            yield name, begin, after
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where the page turns within a list of statements.
+
+    Attributes:
+        name: The list.
+        empty: The empty lines at the end of the page, None for the begin of the list.
+        begins: Whether the next page begins with the figures of a statement, as an entry does.
+    """
+
+    name: str
+    empty: int | None
+    begins: bool
+
+
+def parted_entries(turns: Sequence[Turn], between: Sequence[int]) -> list[str]:
+    """Return a sentence for each list of Statspack whose entry does not go on where its page turns.
+
+    An entry is its figures, its text, and one empty line, which stands at the end of a page or at the begin of the
+    next. Where the end of one page does not fit the begin of the next, a page between them is missing.
+
+    Args:
+        turns: Those of the lists of statements.
+        between: The empty lines at each turn of a page, of all lists: the fewest are those of the turn itself.
+    """
+    least = min(between, default=0)
+    known = [one for one in turns if one.empty is None or len(between) >= _FEW_LISTS]
+    wrong = (one.name for one in known if one.begins == (one.empty == least))
+    return [
+        f"a page of the list `{name}` does not begin where the one before it ends: statements of it are missing"
+        for name in dict.fromkeys(wrong)
+    ]
+
+
+def empty_at_turns(
+    lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
+) -> list[int]:  # fmt: skip
+    """Return the empty lines above each further page of a list."""
+    return [
+        len([*takewhile(lambda line: not line, reversed(lines[begin:after]))])
+        for _, begin, after in _turns(lines, heading, end)
     ]
 
 

@@ -9,10 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from toolkit.readers.awr.completeness import lists_of_text
 from toolkit.readers.awr.levels import Level, is_sampled, sampled_columns, sampled_rows
-from toolkit.readers.awr.pages import Pages, full_pages, merged, short_pages, unpaged
+from toolkit.readers.awr.pages import (
+    Pages,
+    Turn,
+    empty_at_turns,
+    full_pages,
+    merged,
+    parted_entries,
+    short_pages,
+    unpaged,
+)
 from toolkit.readers.awr.rulers import (
     SPAN,
     StatementLine,
@@ -21,6 +31,7 @@ from toolkit.readers.awr.rulers import (
     figures,
     is_figure,
     is_grouping,
+    is_metrics,
     statement_rows,
 )
 from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
@@ -51,11 +62,13 @@ def read_text(text: str) -> ReportDocument:
     title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
     named = next((line for line in lines if "DB/Inst:" in line), "")
     notes = [line for line in lines if "(min" in line][:50]
+    turns = empty_at_turns(lines, heading_of, _is_end)
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     return ReportDocument(
         "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes, unread=reader.unread,
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
                    for name in reader.endless), *short_pages(full_pages(lines, heading_of, _is_end)),
+                 *(parted_entries(reader.turns, turns) if "STATSPACK" in title else ()),
                  *lists_of_text(reader.headings)],
     )  # fmt: skip
 
@@ -74,6 +87,8 @@ class _Reader:
     endless: list[str] = field(default_factory=list)
     """The lists without the line of dashes that ends each one."""
     headings: set[str] = field(default_factory=set)
+    turns: list[Turn] = field(default_factory=list)
+    """Where pages turn within lists of statements."""
     begun: str = ""
     """The list below whose heading no such line was met."""
     pages: Pages | None = None
@@ -82,6 +97,8 @@ class _Reader:
     def read(self) -> None:
         while self.at < len(self.lines):
             line = self.lines[self.at]
+            if line.startswith("-> Statistics "):
+                self.headings.add(line[3:])
             self.remark = bool(line.strip()) and (self.remark or line.startswith("->"))
             if name := heading_of(line):
                 self.section = name
@@ -279,9 +296,12 @@ class _Reader:
     def _statements(self, spans: Sequence[tuple[int, int]], columns: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return the rows of a list of statements, over the page breaks that may stand within a text."""
         lines = []
+        self._turn(self.at, spans, None)
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if heading_of(line) and (below := self._next_page(line, spans)):
+                above = takewhile(lambda line: not line, reversed(self.lines[: self.at]))
+                self._turn(below, spans, len([*above]))
                 self.at = below
                 continue
             if _is_end(line) or heading_of(line) or (_is_ruler(line) and len(spans) > 1):
@@ -289,6 +309,11 @@ class _Reader:
             lines.append(StatementLine(line, cut(line, spans)[1:]))
             self.at += 1
         return statement_rows(lines, len(columns), self.unread)
+
+    def _turn(self, below: int, spans: Sequence[tuple[int, int]], empty: int | None) -> None:
+        following = next(filter(str.strip, self.lines[below : below + 3]), "")
+        if following and not _is_end(following) and not heading_of(following):
+            self.turns.append(Turn(self.section, empty, is_metrics(cut(self._line(below), spans)[1:])))
 
     def _next_page(self, heading: str, spans: Sequence[tuple[int, int]]) -> int | None:
         """Return the line below the headings that a page break repeats within a list, None for another list."""
