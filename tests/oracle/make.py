@@ -50,6 +50,12 @@ _PLAIN: dict[OperationName, Work] = {
     "index-build": Work("index-build", Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")),
     "index-rebuild": Work("index-rebuild", Mode.MEASUREMENT, INDEX, {}),
     "stats-gather": Work("stats-gather", Mode.MEASUREMENT, OURS, {}),
+    "datapump-export": Work(
+        "datapump-export",
+        Mode.MEASUREMENT,
+        ObjectRef(ObjectKind.DUMP, QualifiedName("DBATK_1_1", "DUMPS")),
+        {"schema": ("APP",)},
+    ),
     "stats-export": Work(
         "stats-export", Mode.JOB, ObjectRef(ObjectKind.TABLE, QualifiedName("KEPT", "DBATK")), {}
     ),

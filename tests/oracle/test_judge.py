@@ -134,7 +134,11 @@ def _statistics() -> Iterator[Work]:
         {"discard": True},
     ):
         yield work("stats-publish", 1, Mode.JOB, force_locked=True, no_invalidate="auto", **more)
-    kept = {"stat_table": "KEPT", "stat_id": '"it\'s before"'}
+    for degree, source in ((1, None), (3, SOURCE)):
+        for content, level in (("all", "none"), ("data_only", "all"), ("metadata_only", "metadata_only")):
+            dump = work("datapump-export", degree, schema=("APP", '"Old one"'), content=content, compression=level)
+            yield replace(dump, source=source)
+    kept = {"stat_table": "KEPT", "stat_id": '"It is"'}
     for of in ({"table": "GTEST"}, {"schema": ("APP",)}):
         source = SOURCE if "table" in of else None
         yield replace(work("stats-export", 1, Mode.JOB, **kept, **of), source=source)

@@ -42,7 +42,7 @@ NO_SQL = {
     "partition_by": "words of a fixed form with quoted names", "global_range": "literals only",
     "method_opt": "a literal", "bin_dir": "a folder",
     "only_tables": "literals", "as_of": "a time of a fixed form",
-    "stat_table": "a literal", "stat_id": "a literal", "skip": "words of RMAN",
+    "directory": "a literal", "stat_table": "a literal", "stat_id": "a literal", "skip": "words of RMAN",
     "delimiter": "a character", "quote": "a character", "null": "a text in a file", "encoding": "a name of Python",
 }  # fmt: skip
 """Every other free text of an operation that Oracle has, and why it is no SQL of the user's."""

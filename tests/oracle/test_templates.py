@@ -28,6 +28,17 @@ from toolkit.resources import template_root
 from toolkit.schedule.oracle import drop, jobs
 
 BESIDE = {
+    # PL/SQL Packages and Types Reference, DBMS_DATAPUMP.
+    "DBMS_DATAPUMP.OPEN": {"operation", "job_mode", "remote_link", "job_name", "version"},
+    "DBMS_DATAPUMP.ADD_FILE": {"handle", "filename", "directory", "filesize", "filetype", "reusefile"},
+    "DBMS_DATAPUMP.METADATA_FILTER": {"handle", "name", "value", "object_path", "object_type"},
+    "DBMS_DATAPUMP.DATA_FILTER": {"handle", "name", "value", "table_name", "schema_name"},
+    "DBMS_DATAPUMP.SET_PARALLEL": {"handle", "degree"},
+    "DBMS_DATAPUMP.SET_PARAMETER": {"handle", "name", "value"},
+    "DBMS_DATAPUMP.START_JOB": {"handle", "skip_current", "abort_step", "cluster_ok", "service_name"},
+    "DBMS_DATAPUMP.WAIT_FOR_JOB": {"handle", "job_state"},
+    "DBMS_DATAPUMP.STOP_JOB": {"handle", "immediate", "keep_master", "delay"},
+    "DBMS_DATAPUMP.ATTACH": {"job_name", "job_owner"},
     # PL/SQL Packages and Types Reference, DBMS_SESSION and DBMS_APP_CONT; the collected pages lack these two.
     "DBMS_SESSION.SESSION_TRACE_ENABLE": {"waits", "binds", "plan_stat"},
     "DBMS_APP_CONT.GET_LTXID_OUTCOME": {"client_ltxid", "committed", "user_call_completed"},

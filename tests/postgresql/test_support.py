@@ -27,7 +27,7 @@ def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = T
     return DIALECT.work.support(work_of(operation, ref, **more), facts)
 
 
-ABSENT = {"stats-publish", "stats-export"}
+ABSENT = {"stats-publish", "stats-export", "datapump-export"}
 """What the server has nothing for: pending statistics, a history of them, a table that takes them."""
 
 

@@ -132,6 +132,8 @@ class ObjectKind(StrEnum):
     """A stored choice that outlives its session: a statistics preference, a pending-statistics switch."""
     BACKUP = "backup"
     """A backup: its name is a label, a tag or a folder's name; its schema the folder it is in, if any."""
+    DUMP = "dump"
+    """A dump that the server writes: its name is that of its job and files, its schema the server's directory."""
 
 
 class SupportState(StrEnum):

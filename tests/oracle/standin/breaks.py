@@ -32,6 +32,14 @@ def wait(seconds: float, released: threading.Event) -> None:
             raise ora(1013)
 
 
+def gone() -> bool:
+    """Tell whether the client of this call is gone, so that no handler of its block is run for it."""
+    client: socket.socket | None = getattr(SERVING, "client", None)
+    if client is None or not select.select([client], [], [], 0)[0]:
+        return False
+    return client.recv(1, socket.MSG_PEEK) == b""
+
+
 def _broken(client: socket.socket) -> bool:
     """Tell whether the next packet that waits is a marker (byte 4 of its header), or the client is gone."""
     if not select.select([client], [], [], 0)[0]:

@@ -6,6 +6,7 @@ A name stands for text; `:n` marks a number, `:d` a DATE. A test holds every nam
 from __future__ import annotations
 
 from tests.oracle.standin import (
+    datapump,
     guarded,
     indexes,
     observed,
@@ -72,6 +73,7 @@ _VIEWS = {
     **tables.VIEWS,
     **rooms.VIEWS,
     **scheduler.VIEWS,
+    **datapump.VIEWS,
     **guarded.VIEWS,
     **repository.VIEWS,
     **rman.VIEWS,

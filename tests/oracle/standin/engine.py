@@ -476,6 +476,27 @@ class Engine(IndexWork):
             lambda text: self.query(session, data, text, ())[1], lambda text: self.command(session, data, text)
         ).run(f"DECLARE {command.parts['inside']}")
 
+    def _do_datapump_export(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Run a job: it goes on when its session is gone or cancelled, unless the block ends it."""
+        pump = self.state.datapump
+        job = pump.begin(command.parts["open"] or "", command.parts["calls"] or "")
+        try:
+            while pump.ends == "forever" and job in pump.jobs:
+                breaks.wait(0.02, self.released)
+        except BackendError:
+            if not breaks.gone():
+                pump.jobs.discard(job)  # the handler of the block
+            raise
+        if job not in pump.jobs:
+            raise ora(31623)
+        pump.jobs.discard(job)
+        if pump.ends != "COMPLETED":
+            raise ora(20903, said=f"{text_of(command.parts['said'])}{pump.ends}")
+        pump.write(job, ((made.name, made.rows) for made in self.state.tables()))
+
+    def _do_datapump_remove(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self.state.datapump.remove(command.parts["job"] or "", command.parts["files"] or "")
+
     def _do_schedule_job(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         held = {str(row["PRIVILEGE"]) for row in self.rows("SESSION_PRIVS", session)}
         self.state.jobs.create(command.parts["arguments"] or "", command.parts["calls"] or "", held)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import blocks, index_grammar, plsql, repository, scheduler, tables
+from tests.oracle.standin import blocks, datapump, index_grammar, plsql, repository, scheduler, tables
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -67,6 +67,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     *repository.FORMS,
     *blocks.FORMS,
     *scheduler.FORMS,
+    *datapump.FORMS,
     (
         "alter_table",
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?:MODIFY\s+PARTITION\s+(?P<part>{_IDENT})\s+)?"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.oracle.standin import guarded, indexes, observed, readings, repository, rooms, scheduler
+from tests.oracle.standin import datapump, guarded, indexes, observed, readings, repository, rooms, scheduler
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
@@ -159,6 +159,7 @@ class State:
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)
+    datapump: datapump.DataPump = field(default_factory=datapump.DataPump)
     awr: repository.Repository = field(default_factory=repository.Repository)
     statspack: repository.Repository = field(default_factory=repository.Repository)
 
@@ -183,6 +184,8 @@ class State:
             return found
         if view in repository.VIEWS:
             return repository.rows_of(self, view, session)
+        if view in datapump.VIEWS:
+            return self.datapump.rows()
         if view in scheduler.VIEWS:
             return [job.row() for job in self.jobs.known.values()]
         if view in _ROWS:

@@ -325,6 +325,19 @@ def define_package(data: duckdb.DuckDBPyConnection, current: Callable[[], State]
         found = state.statistics.gather(state, package_text(owner, ""), named, {})
         return "\n".join(["Statistics Gathering Report", *(".".join(made.name) for made in found)])
 
+    def file_text(directory: str, file: str) -> str | None:
+        return current().datapump.files.get((directory, file))
+
+    def file_length(directory: str, file: str) -> int | None:
+        return current().datapump.length(directory, file)
+
+    def file_exists(directory: str, file: str) -> int:
+        return int(current().datapump.length(directory, file) is not None)
+
+    places = ["VARCHAR", "VARCHAR"]
+    data.create_function(f"{STATEFUL}file_text", file_text, places, "VARCHAR", null_handling="special")
+    data.create_function(f"{STATEFUL}file_length", file_length, places, "BIGINT", null_handling="special")
+    data.create_function(f"{STATEFUL}file_exists", file_exists, places, "BIGINT", null_handling="special")
     data.create_function(f"{STATEFUL}preference", preference, ["VARCHAR"], "VARCHAR")
     data.create_function(f"{STATEFUL}report", report, ["VARCHAR", "VARCHAR"], "VARCHAR")
 

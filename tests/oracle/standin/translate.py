@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.errors import ora
-from tests.oracle.standin.statistics import package_function
+from tests.oracle.standin.statistics import STATEFUL, package_function
 from tests.oracle.standin.tables import rewritten
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -174,13 +174,23 @@ def _rewrite(node: exp.Expression) -> exp.Expression:
         return exp.cast(exp.StrToTime(this=node.this, format=node.args["format"]), "TIMESTAMP")
     if isinstance(node, exp.Cast) and node.is_type("date") and not isinstance(node.this, exp.Literal):
         return exp.cast(node.this, "TIMESTAMP", copy=False)  # a date of Oracle has a time of day
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "TO_CLOB" and _is_file(node.expressions[0]):
+        return exp.Anonymous(this=f"{STATEFUL}file_text", expressions=node.expressions[0].expressions)
     if isinstance(node, exp.Dot) and node.this.name.upper() == "DBMS_LOB":
+        given = node.expression.expressions[0]
+        if _is_file(given):
+            what = {"GETLENGTH": "file_length", "FILEEXISTS": "file_exists"}[node.expression.name.upper()]
+            return exp.Anonymous(this=f"{STATEFUL}{what}", expressions=given.expressions)
         return node.expression.expressions[0]
     if rewritten(node) is not node:
         return rewritten(node)
     if isinstance(node, exp.Pseudocolumn | exp.Column) and node.name.upper() == "ROWNUM":
         return exp.Literal.number(1)
     return node
+
+
+def _is_file(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.upper() == "BFILENAME"
 
 
 def _is_instant(node: exp.Expression) -> bool:

@@ -27,6 +27,7 @@ from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.backup.ways import OracleBackups
+from toolkit.dialects.oracle.datapump import DatapumpExports
 from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
 from toolkit.dialects.oracle.places import counted_here
 from toolkit.dialects.oracle.statistics import OracleStatistics, preferences
@@ -264,6 +265,7 @@ WORK = Implementations(
         "stats-export": _Exported(stats_export, elsewhere=("ANALYZE ANY",)),
         "stats-publish": _Published(stats_publish, elsewhere=("ANALYZE ANY",)),
         "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(_INDEXES,)),
+        "datapump-export": DatapumpExports(),
         "backup": _Backup(),
         "command": RunPrograms(),
         "workload": OracleWorkloads(),

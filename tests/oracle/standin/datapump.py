@@ -1,0 +1,130 @@
+"""DBMS_DATAPUMP as far as it dumps schemas or a table: jobs with a control table, and files of the server.
+
+A job goes on without the session that began it; so what `ends` is `forever` stays until somebody ends it.
+Errors: 31626 no such job, 31634 the name is taken, 39001 a value that is none, 39002 with 39087 no such directory.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tests.oracle.standin.errors import ora
+
+VIEWS = {"ALL_DIRECTORIES": "OWNER DIRECTORY_NAME DIRECTORY_PATH"}
+FORMS: tuple[tuple[str, str], ...] = (
+    (
+        "datapump_export",
+        r"DECLARE\s+job\s+NUMBER\s*;\s*job_state\s+VARCHAR2\(30\)\s*;\s*BEGIN\s+job\s*:=\s*DBMS_DATAPUMP\.OPEN\("
+        r"(?P<open>[^;]*)\);\s*BEGIN\s+(?P<calls>.*?)EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+BEGIN\s+DBMS_DATAPUMP\.STOP_JOB\("
+        r"handle\s*=>\s*job,\s*immediate\s*=>\s*1,\s*keep_master\s*=>\s*0,\s*delay\s*=>\s*0\);\s*EXCEPTION\s+WHEN\s+OTHERS\s+"
+        r"THEN\s+NULL;\s*END;\s*RAISE;\s*END;\s*IF\s+job_state\s+<>\s+'COMPLETED'\s+THEN\s+RAISE_APPLICATION_ERROR\(-20903,\s*"
+        r"(?P<said>'[^']*')\s*\|\|\s*job_state\);\s*END\s+IF;\s*END;",
+    ),
+    (
+        "datapump_remove",
+        r"DECLARE\s+job\s+NUMBER;\s*there\s+BOOLEAN;\s*bytes\s+NUMBER;\s*block_bytes\s+BINARY_INTEGER;\s*BEGIN\s+BEGIN\s+"
+        r"job\s*:=\s*DBMS_DATAPUMP\.ATTACH\(job_name\s*=>\s*(?P<job>'[^']*'),\s*job_owner\s*=>\s*USER\);\s*"
+        r"DBMS_DATAPUMP\.STOP_JOB\(handle\s*=>\s*job,\s*immediate\s*=>\s*1,\s*keep_master\s*=>\s*0,\s*delay\s*=>\s*0\);\s*"
+        r"EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+IF\s+SQLCODE\s+<>\s+-31626\s+THEN\s+RAISE;\s*END\s+IF;\s*END;(?P<files>.*)END;",
+    ),
+)
+_TEXT = r"'(?:[^']|'')*'"
+_CALL = re.compile(rf"DBMS_DATAPUMP\.(\w+)\s*\(((?:{_TEXT}|[^'])*?)\)\s*;", re.DOTALL)
+_ARGUMENT = re.compile(rf"(\w+)\s*=>\s*({_TEXT}|[\w.$]+)")
+_REMOVED = re.compile(r"UTL_FILE\.FREMOVE\('([^']*)',\s*'([^']*)'\)")
+_PARAMETERS = {
+    "COMPRESSION": {"NONE", "METADATA_ONLY", "DATA_ONLY", "ALL"}, "METRICS": {"1"}, "INCLUDE_METADATA": {"0"},
+}  # fmt: skip
+
+
+@dataclass
+class DataPump:
+    """The jobs that are at work, the files of the server, and what the next job meets."""
+
+    jobs: set[str] = field(default_factory=set)
+    files: dict[tuple[str, str], str] = field(default_factory=dict)
+    directories: set[str] = field(default_factory=lambda: {"DUMPS"})
+    ends: str = "COMPLETED"
+    errors: tuple[str, ...] = ()
+    workers: int | None = None
+    """How many workers it gets, where that is fewer than asked for."""
+    begun: threading.Event = field(default_factory=threading.Event)
+    calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+
+    def rows(self) -> list[dict[str, object]]:
+        return [
+            {"OWNER": "SYS", "DIRECTORY_NAME": name, "DIRECTORY_PATH": f"/dumps/{name.lower()}"}
+            for name in sorted(self.directories)
+        ]
+
+    def length(self, directory: str, file: str) -> int | None:
+        content = self.files.get((directory, file))
+        return None if content is None else len(content)
+
+    def begin(self, opened: str, calls: str) -> str:
+        """Set a job up and begin it; return its name."""
+        given = _named(opened)
+        job = given["job_name"]
+        if given["operation"] != "EXPORT" or given["job_mode"] not in ("SCHEMA", "TABLE"):
+            raise ora(39001, given["job_mode"])
+        if job in self.jobs:
+            raise ora(31634, job)
+        self.calls = [(name.upper(), _named(arguments)) for name, arguments in _CALL.findall(calls)]
+        self.jobs.add(job)
+        try:
+            self._set_up(dict(_named(opened)))
+        except Exception:
+            self.jobs.discard(job)  # the block ends it
+            raise
+        self.begun.set()
+        return job
+
+    def _set_up(self, opened: dict[str, str]) -> None:
+        names = [name for name, _ in self.calls]
+        assert names[-2:] == ["START_JOB", "WAIT_FOR_JOB"], names
+        for name, given in self.calls:
+            if name == "ADD_FILE" and given["directory"] not in self.directories:
+                raise ora(39002, f"ORA-39087: directory name {given['directory']} is invalid")
+            if name == "ADD_FILE" and (given["directory"], given["filename"]) in self.files:
+                raise ora(39001, f"ORA-27038: {given['filename']} already exists")
+            if name == "SET_PARAMETER" and given["value"] not in _PARAMETERS.get(given["name"], ()):
+                raise ora(39001, given["name"])
+        if ("NAME_LIST" in str(self.calls)) != (opened["job_mode"] == "TABLE"):
+            raise ora(39001, "NAME_LIST")
+
+    def write(self, job: str, tables: Iterable[tuple[tuple[str, str], int]], *, metrics: bool = True) -> None:
+        """Write the dump files and the log of a job that ends."""
+        files = [(given["directory"], given["filename"]) for name, given in self.calls if name == "ADD_FILE"]
+        degree = next(int(given["degree"]) for name, given in self.calls if name == "SET_PARALLEL")
+        workers = min(degree, self.workers or degree)
+        for file in files[:-1]:
+            self.files[file] = "x" * 4096
+        lines = [
+            "Export: Release 19.0.0.0.0 - Production on Thu Nov 26 22:00:00 2026",
+            f'Starting "DBATK"."{job}":  ',
+        ]
+        for place, ((owner, table), rows) in enumerate(tables):
+            who = f"W-{place % workers + 1} " if metrics else ""
+            lines.append(
+                f'{who}. . exported "{owner}"."{table}"    8.781 KB  {rows} rows in 2 seconds using direct_path'
+            )
+        lines += self.errors
+        how = f"completed with {len(self.errors)} error(s)" if self.errors else "successfully completed"
+        lines.append(f'Job "DBATK"."{job}" {how} at Thu Nov 26 22:01:10 2026 elapsed 0 00:01:10')
+        self.files[files[-1]] = "\n".join(lines)
+
+    def remove(self, job: str, files: str) -> None:
+        """End a job if it is there, and remove files."""
+        self.jobs.discard(job.strip("'"))
+        for each in _REMOVED.findall(files):
+            self.files.pop(each, None)
+
+
+def _named(arguments: str) -> dict[str, str]:
+    return {
+        name.lower(): value[1:-1].replace("''", "'") if value.startswith("'") else value
+        for name, value in _ARGUMENT.findall(arguments)
+    }
