@@ -105,6 +105,23 @@ def test_a_job_of_a_killed_process_goes_on_until_clean_ends_it(tmp_path: Path) -
         assert not pump.jobs and not pump.files
 
 
+def test_a_job_that_is_stopped_ends_on_the_server_and_is_done_again_by_resume(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = Bench(standin, tmp_path)
+        pump = standin.engine.state.datapump
+        pump.ends = "forever"
+        process = context.start(
+            "datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production"
+        )
+        assert pump.begun.wait(300)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        assert process.returncode == 130 and not pump.jobs and not pump.files
+        pump.ends = "COMPLETED"
+        answer = context.run("runs", "resume", "last")
+        assert answer.status == 0 and len(pump.files) == 2, answer.said
+
+
 def test_what_cannot_be_had_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     with running_standin() as standin:
         context = Bench(standin, tmp_path)
