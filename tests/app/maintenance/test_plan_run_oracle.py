@@ -50,6 +50,19 @@ def test_statistics_that_a_step_did_not_publish_are_a_fault(
     assert "were not published: DBATK.GTEST" in str(step.reason)
 
 
+def test_pending_statistics_are_published_by_a_later_step_and_the_table_is_dumped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = '[[step]]\nname = "publish"\noperation = "stats-publish"\nschema = ["DBATK"]\nneeds = ["stats"]\n'
+    dump = '[[step]]\nname = "dump"\noperation = "datapump-export"\ntable = "GTEST"\ndirectory = "DUMPS"\n'
+    with running_standin() as standin:
+        steps = run(standin, tmp_path, monkeypatch, STATS + 'publish = "later"\n', publish, dump).steps
+        state = standin.engine.state
+        assert [(step.state, step.reason) for step in steps] == [("done", None)] * 3
+        assert ("TABLE", ("DBATK", "GTEST")) in state.statistics.published and not state.statistics.pending
+        assert len(state.datapump.files) == 2
+
+
 def test_statistics_from_before_a_step_are_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBATK_PASSWORD", "x")
     with running_standin() as standin, open_store(tmp_path / "store.sqlite") as store:
