@@ -182,6 +182,7 @@ def test_all_of_a_cluster_has_its_bytes_its_global_cache_and_the_events_of_each_
         ],
         gc_efficiency_by_instance=[{"inst_num": 2, "buffer_access_local_pct": 99.5}],
         instances=[{"inst_num": 1, "instance": "acme1", "top_events": [event]}],
+        segments={"Physical Writes": [{"object": "I_SMALL", "value": 282, "pct": 28_200.0}]},
         addm_findings=[{"finding": "Soft Parse", "task_avg_active_sessions": 40.0, "pct_active_sessions": 25.0}],
     )
     shown = screen(report, whole=True).splitlines()
@@ -195,6 +196,7 @@ def test_all_of_a_cluster_has_its_bytes_its_global_cache_and_the_events_of_each_
     assert shown[at + 1].split() == ["gc", "buffer", "busy", "7", "3", "428.571", "2.5"]
     (finding,) = [line.split() for line in shown if "Soft Parse" in line]
     assert finding[-2:] == ["25.0", "10.0"]
+    assert any(line.split() == ["I_SMALL", "282", "28,200.0"] for line in shown)
 
 
 def test_a_screen_shows_no_more_digits_than_a_report_and_tells_alike_rows_apart() -> None:

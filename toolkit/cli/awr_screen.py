@@ -319,7 +319,7 @@ def _table(
     figures = [[_figure(row.get(key), is_size="_bytes" in key) for _, key, _ in columns] for row in rows]
     names = [_number(called) if _is_number(called) else _text(called) for called in map(name, rows)]
     least = max(_LEAST_NAME, *(len(word) for called in names for word in called.split(" ")))
-    widths = [width for _, _, width in columns]
+    widths = [max(one[2], *(1 + len(row[place]) for row in figures)) for place, one in enumerate(columns)]
     if line_width() - sum(widths) - 2 < least:
         widths = [2 + max(map(len, cells)) for cells in zip(heads, *figures, strict=True)]
     room = min(max(wide, len(title) - 2, *map(len, names)), line_width() - sum(widths) - 2)
