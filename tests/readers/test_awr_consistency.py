@@ -128,6 +128,10 @@ MODEL = "<tr><td>DB time</td><td>{}</td><td></td><td></td></tr><tr><td>sql execu
             "<td>2.4</td>", "<td>240</td>", ["the top events give `log file sync` 240 % of DB time"], id="share"
         ),
         pytest.param(
+            "<td>DB CPU</td><td>900.00</td><td>1.5</td>", "<td>DB CPU</td><td>900.00</td><td>192.1</td>",
+            ["the time model gives `DB CPU` 192 % of DB time"], id="more CPU than DB time",
+        ),
+        pytest.param(
             "<td>1.2E+06</td>", "<td>-12</td>",
             ["`block_changes` is -12 per second in the load profile: a counter ran backwards"], id="backwards",
         ),

@@ -325,14 +325,17 @@ def _more_than_accounted(facts: Mapping[str, Scalar], sections: Mapping[str, obj
 
 def _shares(sections: Mapping[str, object]) -> Iterator[str]:
     """Name shares above 100 % where none can be; CPU by elapsed time of a parse is one of two clocks."""
-    for name, rows, key, label in (
-        ("the top events", "top_events", "pct_db_time", "event"),
-        ("the wait classes", "wait_classes", "pct_db_time", "wait_class"),
+    told = set()
+    for name, rows, label in (
+        ("the top events give", "top_events", "event"),
+        ("the wait classes give", "wait_classes", "wait_class"),
+        ("the time model gives", "time_model", "name"),
     ):
         for row in _rows(sections.get(rows)):
-            share = _number(row.get(key))
-            if share is not None and share > _WHOLE:
-                yield f"{name} give `{row.get(label)}` {percent(share)} of DB time"
+            share, of = _number(row.get("pct_db_time")), row.get(label)
+            if share is not None and share > _WHOLE and of not in told and (label != "name" or of == "DB CPU"):
+                told.add(of)
+                yield f"{name} `{of}` {percent(share)} of DB time"
     for name, section in (("instance efficiency", "instance_efficiency_pct"), ("host CPU", "host_cpu")):
         values = sections.get(section)
         for label, value in values.items() if isinstance(values, Mapping) else ():

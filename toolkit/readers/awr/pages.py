@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise, takewhile
 
@@ -81,30 +81,34 @@ def _continued(rows: Sequence[tuple[str, ...]], table: AwrTable) -> list[tuple[s
     return joined
 
 
-def full_pages(
+Continued = Sequence[tuple[str, int, int]]
+"""The name of a list, the first line of one of its pages, and that of the next."""
+
+
+def continued_pages(
     lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
-) -> list[tuple[str, int]]:
-    """Return the lists that go on on a further page, with the lines of each page but the last.
+) -> Continued:  # fmt: skip
+    """Return the pages of lists that go on on a further page.
 
     Args:
         lines: The text.
         heading: What names a list by the first line of one of its pages.
         end: What tells the last line of a list.
     """
+    heads = [(place, name) for place, line in enumerate(lines) if (name := heading(line))]
     return [
-        (name, len([*dropwhile(lambda line: not line, reversed(lines[begin:after]))]))
-        for name, begin, after in _turns(lines, heading, end)
+        (name, begin, after)
+        for (begin, name), (after, following) in pairwise(heads)
+        if name == following and not any(map(end, lines[begin:after]))
     ]
 
 
-def _turns(
-    lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the lists that go on on a further page, with the first line of the page and that of the next."""
-    heads = [(place, name) for place, line in enumerate(lines) if (name := heading(line))]
-    for (begin, name), (after, following) in pairwise(heads):
-        if name == following and not any(map(end, lines[begin:after])):
-            yield name, begin, after
+def full_pages(lines: Sequence[str], pages: Continued) -> list[tuple[str, int]]:
+    """Return the lists that go on on a further page, with the lines of each page but the last."""
+    return [
+        (name, len([*dropwhile(lambda line: not line, reversed(lines[begin:after]))]))
+        for name, begin, after in pages
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +145,9 @@ def parted_entries(turns: Sequence[Turn], between: Sequence[int]) -> list[str]:
     ]
 
 
-def empty_at_turns(
-    lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
-) -> list[int]:  # fmt: skip
+def empty_at_turns(lines: Sequence[str], pages: Continued) -> list[int]:
     """Return the empty lines above each further page of a list."""
-    return [
-        len([*takewhile(lambda line: not line, reversed(lines[begin:after]))])
-        for _, begin, after in _turns(lines, heading, end)
-    ]
+    return [len([*takewhile(lambda line: not line, reversed(lines[begin:after]))]) for _, begin, after in pages]
 
 
 def short_pages(pages: Sequence[tuple[str, int]]) -> list[str]:

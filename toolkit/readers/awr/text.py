@@ -16,6 +16,7 @@ from toolkit.readers.awr.levels import Level, is_sampled, sampled_columns, sampl
 from toolkit.readers.awr.pages import (
     Pages,
     Turn,
+    continued_pages,
     empty_at_turns,
     full_pages,
     merged,
@@ -62,12 +63,13 @@ def read_text(text: str) -> ReportDocument:
     title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
     named = next((line for line in lines if "DB/Inst:" in line), "")
     notes = [line for line in lines if "(min" in line][:50]
-    turns = empty_at_turns(lines, heading_of, _is_end)
+    pages = continued_pages(lines, heading_of, _is_end)
+    turns = empty_at_turns(lines, pages)
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     return ReportDocument(
         "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes, unread=reader.unread,
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
-                   for name in reader.endless), *short_pages(full_pages(lines, heading_of, _is_end)),
+                   for name in reader.endless), *short_pages(full_pages(lines, pages)),
                  *(parted_entries(reader.turns, turns) if "STATSPACK" in title else ()),
                  *lists_of_text(reader.headings)],
     )  # fmt: skip
