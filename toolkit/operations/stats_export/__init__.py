@@ -24,6 +24,7 @@ DECLARATION = OperationDeclaration(
         "dbatk stats export -t orcl --schema SHOP --stat-table SHOP.KEPT",
         "dbatk stats export -t orcl --table SHOP.ORDERS --stat-table KEPT --stat-id MAY",
     ),
+    group="Gather, publish and keep optimizer statistics.",
     planned_by="toolkit.operations.stats_export.plan",
     required=(("table", "schema"), ("stat_table",)),
     object=ObjectKind.STATISTICS,

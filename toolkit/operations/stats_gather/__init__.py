@@ -76,7 +76,7 @@ DECLARATION = OperationDeclaration(
     name="stats-gather",
     command=("stats", "gather"),
     help="Gather statistics on schemas or a table.",
-    group="Gather statistics.",
+    group="Gather, publish and keep optimizer statistics.",
     options=(
         shared.DEGREE,
         shared.CONCURRENCY,
