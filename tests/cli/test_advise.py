@@ -42,7 +42,7 @@ def test_it_names_the_setting_its_gain_and_what_to_try(dbatk: Dbatk, home: Path)
         (("advise", "none_such"), 2, "no run is named"),
         (("advise", "last", "--present", "degree"), 2, "`--present` cannot be `degree`"),
         (("advise", "last", "--present", "degree=3"), 2, "no measured configuration has `degree=3`"),
-        (("advise", "last", "--worth", "lots"), 2, "`lots` is no worth"),
+        (("advise", "last", "--worth", "lots"), 2, "`lots` is not a gain"),
         (("advise", "last", "--next", "no/such/folder.toml"), 1, "cannot be written"),
     ],
 )

@@ -51,7 +51,7 @@ def test_two_runs_of_one_label_are_told_apart_by_their_times(dbatk: Dbatk, url: 
         return " ".join(dbatk("compare", a, b).out.partition("\n==")[0].split())
 
     same = re.fullmatch(
-        r"ctas u on small\.duckdb: degree 1, 2 processes: B w \((.*)\) against A w \((.*)\)",
+        r"ctas u on small\.duckdb: degree 1, 2: B w \((.*)\) against A w \((.*)\)",
         title("w~2", "w~1"),
     )
     assert same and same[1] != same[2]

@@ -187,17 +187,17 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
     [
         (of_pgbench(1, 1, told=""), "line 2: this output of pgbench does not say how many"),
         ("transaction type: x\n", "line 1: this output of pgbench has no number of clients"),
-        ("", "line 1: this is no file of trials"),
-        ("begin 600\nnothing", "line 1: this is no file of trials"),
-        ('{"results": []', "line 1: this is no JSON"),
-        ('{"other": 1}', "line 1: this is no file of trials"),
-        (of_hyperfine(times=[0.2, None]), "no number above 0"),
+        ("", "line 1: this is not a file of trials"),
+        ("begin 600\nnothing", "line 1: this is not a file of trials"),
+        ('{"results": []', "line 1: neither JSON"),
+        ('{"other": 1}', "line 1: this is not a file of trials"),
+        (of_hyperfine(times=[0.2, None]), "not a number above 0"),
         ('{"results": ' + "1" * 5000 + "}", "has a number too long"),
-        (of_hyperfine(times=[10**400, 1]), "no number above 0"),
+        (of_hyperfine(times=[10**400, 1]), "not a number above 0"),
         (of_hyperfine(exit_codes=[0]), "another number of `exit_codes`"),
         ("degree,elapsed_seconds\n", "no trial"),
         ("degree,elapsed_seconds\n1,2\n\n2\n", "line 4: 1 values under 2 columns"),
-        ("degree,elapsed_seconds\n1,fast\n", "line 2: `fast` under `elapsed_seconds` is no number"),
+        ("degree,elapsed_seconds\n1,fast\n", "line 2: `fast` under `elapsed_seconds` is not a number"),
         ("degree,elapsed_seconds\n1,-2\n", "line 2: an elapsed time"),
         ("degree,elapsed_seconds\n,2\n", "line 2: the factor `degree` has no level"),
         ("degree,degree,elapsed_seconds\n1,1,2\n", "is there twice"),
@@ -207,10 +207,10 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
         ("degree,value,unit\n1,2,score\n", "which way is better"),
         ("degree,elapsed_seconds,outcome\n1,2,fine\n", "line 2: there is no outcome `fine`"),
         ("degree,elapsed_seconds,repeat\n1,2,1\n1,3,1\n", "line 3: repeat 1 of `degree=1` is there already"),
-        ("degree,elapsed_seconds,began_at\n1,2,noon\n", "line 2: `noon` is no instant"),
+        ("degree,elapsed_seconds,began_at\n1,2,noon\n", "line 2: `noon` is not a date and time"),
         ("degree,elapsed_seconds,operation\n1,2,dance\n", "there is no operation `dance`"),
         ("degree,elapsed_seconds,target\n1,2,postgresql://u:secret@h/d\n", "contains a password"),
-        ('degree,elapsed_seconds\n"1,2\n', "this is no CSV"),
+        ('degree,elapsed_seconds\n"1,2\n', "this is not CSV"),
     ],
 )
 def test_anything_else_is_refused_whole(dbatk: Dbatk, home: Path, text: str, says: str) -> None:
@@ -225,10 +225,10 @@ def test_anything_else_is_refused_whole(dbatk: Dbatk, home: Path, text: str, say
 def test_bytes_that_are_no_text_and_files_that_are_not_there_are_refused(dbatk: Dbatk, home: Path) -> None:
     (home / "b.csv").write_bytes(b"degree,elapsed_seconds\n1,\xff\n")
     refused = dbatk("import", "b.csv")
-    assert (refused.status, "line 2: this is no text in UTF-8" in refused.err) == (2, True)
+    assert (refused.status, "line 2: this is not UTF-8 text" in refused.err) == (2, True)
     (home / "b.db").write_bytes(b"DUCK\xff\0\0\0\0")
     refused = dbatk("import", "b.db")
-    assert (refused.status, "`b.db` is no file of text" in refused.err) == (2, True)
+    assert (refused.status, "`b.db` is not a text file" in refused.err) == (2, True)
     assert dbatk("import", "none.csv").status == 2
     assert dbatk("import", ".").status == 2
 

@@ -41,8 +41,8 @@ def test_a_page_recommends_the_same(dbatk: Dbatk, home: Path, name: str) -> None
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        (("runs", "show", "last", "--worth", "much"), "`much` is no worth"),
-        (("report", "last", "--worth=-1%"), "`-1%` is no worth"),
+        (("runs", "show", "last", "--worth", "much"), "`much` is not a gain"),
+        (("report", "last", "--worth=-1%"), "`-1%` is not a gain"),
         (("report", "last", "--worth", "3%", "--format", "csv"), "`--worth` has no effect on CSV"),
         (
             ("report", "--all", "--worth", "3%", "--out", "site"),

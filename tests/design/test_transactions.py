@@ -79,7 +79,7 @@ BAD = {
     "[[transaction]]\nname = 'p'\nsql = 'x'\n[[transaction]]\nname = 'p'\nsql = 'x'": "two transactions",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = 1}": "say how it is drawn",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {}}": "say how it is drawn",
-    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [5, 1]}}": "5 to 1 is no range",
+    "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [5, 1]}}": "5 to 1 is not a range",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [1]}}": "two whole numbers",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {uniform = [1, 2], skew = 1}}": "key `skew`",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nparameters = {a = {zipf = [1, 2], skew = 0}}": "above 0",

@@ -307,7 +307,7 @@ def test_a_target_that_one_process_at_a_time_opens_is_named_by_one_url(
     (tmp_path / "targets.toml").write_text(f'[targets.dwh]\nurl = "duckdb:///{tmp_path}/d.duckdb"\n')
     (tmp_path / "targets.toml").chmod(0o600)
     made = '[[job]]\nname = "a"\noperation = "ctas"\ntarget = "dwh"\nsource = "t"\ntable = "m"\ncopies = 2\n'
-    with pytest.raises(ToolkitError, match="which one process at a time can open"):
+    with pytest.raises(ToolkitError, match="which only one process at a time can open"):
         ran(store, asked(tmp_path, made))
 
 

@@ -15,11 +15,14 @@ TOML = "[[trial]]\ndegree = {}\nelapsed_seconds = {}\n"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (f"0 1 3502 0 {LATE} 811057\n", "no file of trials that dbatk reads"),
-        (f"0 1 3502 0 1795653684 811057\n0 2 3502 0 {LATE} 811057\n", "`f`, line 2: this is no line of"),
-        ("".join(f"{LATE + at} 179 194 375 658 558\n" for at in range(5)), "no file of trials that dbatk reads"),
-        (TOML.format(MANY, 1), "`f`: this is no TOML: a number in it has too many digits"),
-        (TOML.format(1, MANY), "`f`: this is no TOML: a number in it has too many digits"),
+        (f"0 1 3502 0 {LATE} 811057\n", "not a file of trials that dbatk reads"),
+        (f"0 1 3502 0 1795653684 811057\n0 2 3502 0 {LATE} 811057\n", "`f`, line 2: this is not a line of"),
+        (
+            "".join(f"{LATE + at} 179 194 375 658 558\n" for at in range(5)),
+            "not a file of trials that dbatk reads",
+        ),
+        (TOML.format(MANY, 1), "`f`: this is not TOML: a number in it has too many digits"),
+        (TOML.format(1, MANY), "`f`: this is not TOML: a number in it has too many digits"),
         (TOML.format("0x" + MANY, 1), "`degree` is a number with too many digits"),
         (TOML.format(1, "0x" + MANY), "`elapsed_seconds` is a number with too many digits"),
         ("note = 0x" + MANY + "\n" + TOML.format(1, 1), "`note` is a number with too many digits"),

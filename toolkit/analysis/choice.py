@@ -108,7 +108,7 @@ def parse_worth(text: str) -> float:
     match = _PERCENTAGE.fullmatch(text)
     if match is None or float(match[1]) > _MOST_PCT:
         raise ToolkitError(
-            f"`{text[:40]}` is no worth",
+            f"`{text[:40]}` is not a gain",
             code="TK-0102",
             hint=f"give the gain in percent that a larger degree must bring, 0 to {_MOST_PCT:g}, such as `5%`",
         )

@@ -109,10 +109,10 @@ def _text(name: str, content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if b"\0\0\0" in content:  # not even UTF-16 has these
-            raise ToolkitError(f"`{name}` is no file of text", code="TK-0117", hint=f"give {READ}") from None
+            raise ToolkitError(f"`{name}` is not a text file", code="TK-0117", hint=f"give {READ}") from None
         line = content.count(b"\n", 0, error.start) + 1
         raise ToolkitError(
-            f"`{name}`, line {line}: this is no text in UTF-8", code="TK-0117", hint="save it as UTF-8"
+            f"`{name}`, line {line}: this is not UTF-8 text", code="TK-0117", hint="save it as UTF-8"
         ) from None
 
 
@@ -217,7 +217,7 @@ def _work(trials: Sequence[ForeignTrial]) -> tuple[str, str, EngineName]:
         return work, target, target
     if not target.isprintable() or "://" not in target:
         raise ToolkitError(
-            f"{first.place}: `{target[:80]}` is no target that can be read here",
+            f"{first.place}: `{target[:80]}` is not a target that can be read here",
             code="TK-0117",
             hint="an engine (" + ", ".join(sorted(engines())) + ") or a URL without password",
         )

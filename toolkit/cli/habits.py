@@ -301,9 +301,8 @@ def explained(
     if any(map(_COPY.match, files)):
         hint = "name the file alone: `dbatk load orders.csv --table orders` reads it and sends it, as \\copy does"
     elif files and error.code == "TK-0204":
-        hint = (
-            f"a table is loaded that exists: create it first, or check schema and name{_made_from(files, target)}"
-        )
+        made = _made_from(files, target)
+        hint = f"`load` fills a table that exists: create it first, or check schema and name{made}"
     elif files and error.code == "TK-0201" and (made := _made_from(files, target)):
         hint = f"check the path{made}"
     elif query is not None and error.code == "TK-0106" and _SELECT.match(query):

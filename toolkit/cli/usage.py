@@ -82,7 +82,8 @@ def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> Toolk
 
     # Two dashes that all options have make none of them like another.
     bare = {one.lstrip("-"): one for one in known}
-    near = nearest(word.lstrip("-"), bare)
+    begun = [one for one in bare if len(word) > len("--a") and one.startswith(word.lstrip("-"))]
+    near = begun[0] if len(begun) == 1 else nearest(word.lstrip("-"), bare)
     return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{bare[near]}`? {hint}" if near else hint)
 
 

@@ -244,7 +244,7 @@ def parse_detect(text: str) -> float:
     match = _PERCENTAGE.fullmatch(text)
     if match is None:
         raise ToolkitError(
-            f"`{text[:40]}` is no difference", code="TK-0102", hint="give it in percent, such as `10%`"
+            f"`{text[:40]}` is not a difference", code="TK-0102", hint="give it in percent, such as `10%`"
         )
     return float(match[1])
 

@@ -130,7 +130,7 @@ def metrics_in(log: Iterable[Row], wanted: Sequence[OutputMetric]) -> Iterator[M
             continue
         value = _number(text)
         if value is None:
-            yield f"the metric `{one.name}` is `{text[:40]}`, which is no number"
+            yield f"the metric `{one.name}` is `{text[:40]}`, which is not a number"
         else:
             yield Metric(one.name, value, one.unit, OUTPUT)
 
@@ -200,7 +200,7 @@ def _steps(path: str) -> list[str | int]:
         match = _STEP.match(path, at)
         if match is None:
             raise ToolkitError(
-                f"`{path[:80]}` is no path into JSON",
+                f"`{path[:80]}` is not a path into JSON",
                 code="TK-0102",
                 hint='write `$.summary.tps` or `$.runs[0]["a b"]`',
             )

@@ -206,7 +206,7 @@ def _range(value: object, bad: _Bad) -> tuple[int, int]:
         raise bad("it takes two whole numbers: the lowest and the highest")
     low, high = value
     if not -_LARGEST <= low <= high <= _LARGEST:
-        raise bad(f"{low} to {high} is no range")
+        raise bad(f"{low} to {high} is not a range")
     return low, high
 
 

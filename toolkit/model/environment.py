@@ -124,7 +124,7 @@ def environment_of_document(document: object, shown: str) -> Environment:
         raise ToolkitError(
             f"`{shown}` is not an environment",
             code="TK-0106",
-            hint="`dbatk environment show -t T --json > FILE` writes one; of a database give the URL",
+            hint="`dbatk environment show -t T --json > FILE` writes one; for a database, give its URL",
         )
     if document.get("version") != _VERSION:
         raise ToolkitError(

@@ -34,7 +34,7 @@ from toolkit.units import MISSING, byte_size, counted, number, percent, quantity
 
 _MOST_SPANS, _MOST_LANES = 2000, 64
 _ROW, _BAR = 18.0, 12.0
-_LEFT, _RIGHT, _TOP, _WIDTH = 112.0, 588.0, 10.0, 600.0
+_LEFT, _RIGHT, _TOP, _WIDTH = 112.0, 574.0, 10.0, 600.0
 _UNDER = 48.0
 _LETTER, _GAP = 11.5, 9.0
 """The width of a capital letter as a phone shows it, and the room beside a name."""

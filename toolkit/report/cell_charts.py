@@ -25,7 +25,7 @@ from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import MISSING, ratio, seconds, time_unit
 
-_LEFT, _RIGHT, _TOP, _WIDTH, _UNDER = 112.0, 468.0, 16.0, 480.0, 48.0
+_LEFT, _RIGHT, _TOP, _WIDTH, _UNDER = 112.0, 456.0, 16.0, 480.0, 48.0
 _ROW, _BAR, _GAP = 30.0, 14.0, 2.0
 _LETTER = 9.5
 """The width of a letter of an axis's name as a phone shows it."""

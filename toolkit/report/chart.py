@@ -124,7 +124,7 @@ def _cut(label: str, longest: int) -> str:
 
 # -- figures ----------------------------------------------------------------------------------------------------
 WIDTH, HEIGHT = 480, 300
-LEFT, RIGHT, TOP, BOTTOM = 72.0, 468.0, 16.0, 252.0
+LEFT, RIGHT, TOP, BOTTOM = 72.0, 456.0, 16.0, 252.0
 """The frame of the plot within the drawing, unless a chart has one of its own."""
 
 MOST_MARKS = 400

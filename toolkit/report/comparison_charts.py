@@ -30,7 +30,7 @@ from toolkit.units import number, ratio
 
 MOST_PAIRS = 24
 _ROW, _HEAD, _FOOT = 30.0, 34.0, 48.0
-_RIGHT = 468.0
+_RIGHT = 456.0
 _LONGEST_NAME, _LETTER = 19, 9.2
 _TICKS = (
     *(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0),

@@ -16,7 +16,7 @@ from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.mixes import mix_trial
 from toolkit.model.bill import bill_among
 from toolkit.model.experiment import Experiment, OptionValue
-from toolkit.model.operations import every_option
+from toolkit.model.operations import declaration, every_option
 from toolkit.model.options import OptionKind
 from toolkit.model.records import MEASURED_BY, SAMPLE_QUERIES, SAMPLER, SAMPLING_SECONDS, RunRecord
 from toolkit.model.values import spell_level
@@ -212,7 +212,9 @@ def _factor(run: RunRecord) -> Iterator[str]:
     for factor in run.head.experiment.factors:
         levels = [spell_level(level) for level in factor.levels]
         shown = ", ".join(levels) if len(levels) <= 8 else f"{', '.join(levels[:7])} ... {levels[-1]}"
-        unit = factor.unit if factor.unit and factor.unit not in factor.name else ""
+        # A degree counts threads on one engine and processes on another: its name says enough.
+        parallel = factor.name == declaration(run.head.experiment.operation).degree
+        unit = factor.unit if factor.unit and factor.unit not in factor.name and not parallel else ""
         yield f"{factor.name} {shown}{f' {unit}' if unit else ''}"
 
 

@@ -79,7 +79,7 @@ def _experiment(document: _Object) -> Experiment:
 def _words(document: _Object) -> dict[str, object]:
     operation = str(document["operation"])
     if operation not in operations():
-        raise _newer(f"`{operation}` is no operation")
+        raise _newer(f"`{operation}` is not an operation")
     try:
         return {
             "operation": operation,

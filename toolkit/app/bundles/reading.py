@@ -118,7 +118,7 @@ def _refuse_links(path: Path) -> None:
         for name in (*folders, *files):
             mode = (Path(folder) / name).lstat().st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                what = "a symbolic link" if stat.S_ISLNK(mode) else "a pipe or a device: it is no file"
+                what = "a symbolic link" if stat.S_ISLNK(mode) else "a pipe or a device: it is not a file"
                 raise not_a_bundle(f"`{(Path(folder) / name).relative_to(path)}` of the bundle is {what}")
 
 

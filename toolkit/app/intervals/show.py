@@ -195,7 +195,7 @@ def read_file(file: Path) -> bytes:
         raise ToolkitError(f"there is no file `{file}`", code="TK-0113", hint="check the path")
     if _size(file) > _LARGEST_FILE:
         raise ToolkitError(
-            f"`{file}` is larger than 4 GB, so it is no report", code="TK-0113", hint="check the path"
+            f"`{file}` is larger than 4 GB, so it is not a report", code="TK-0113", hint="check the path"
         )
     try:
         with open_file(file) as opened:

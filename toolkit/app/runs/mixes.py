@@ -44,7 +44,7 @@ def holding_targets(store: Store, experiment: Experiment, target: Target, run: s
         alike = [other for other, each in found.items() if each.lease_key == one.lease_key]
         if engines()[one.engine].embedded and ("://" not in text or len(alike) > 1):
             raise ToolkitError(
-                f"jobs of the mix open `{text}`, which one process at a time can open",
+                f"jobs of the mix open `{text}`, which only one process at a time can open",
                 code="TK-0107",
                 hint="name it by one URL in all of its jobs, so that they go one after another",
             )

@@ -150,7 +150,7 @@ def make_job(wish: JobRequest) -> CreatedJob:
         raise ToolkitError(
             f"`{work.name}` cannot be the name of a job",
             code="TK-0102",
-            hint="use letters, digits, `_`, `-` and `.`",
+            hint="use letters, digits, `_`, `-` and `.` in the `name` of a plan or the file name of an experiment",
         )
     openings = (read_at(wish.at, host_zone()),) if wish.at else work.openings
     if not openings:

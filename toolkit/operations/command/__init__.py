@@ -39,7 +39,7 @@ DECLARATION = OperationDeclaration(
                "time between two lines of the output, by their patterns: 'load=begin load..load done' (several)",
                topic=Topic.MEASUREMENT),
         Option("fail_if_output", OptionKind.TEXTS, "pattern of a line that makes the trial failed (several)"),
-        Option("allow_exit", OptionKind.TEXT, "exit statuses besides 0 that are no failure: 1,3"),
+        Option("allow_exit", OptionKind.TEXT, "exit statuses besides 0 that are not failures: 1,3"),
     ),
     examples=(
         "dbatk command --factor threads=1,2,4,8 -- pbzip2 -k -f -p{threads} data.txt",

@@ -30,7 +30,7 @@ class StatsExport:
     def check(self, planner: Planner) -> None:
         if planner.measuring:
             raise ToolkitError(
-                "statistics are exported once: of that there is nothing to measure",
+                "statistics are exported once: there is nothing to measure",
                 code="TK-0107",
                 hint="one configuration without `--repeat` is a job",
             )

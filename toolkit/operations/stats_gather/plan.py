@@ -89,7 +89,7 @@ class StatsGather:
         if planner.spec.text("server") is not None:
             if planner.measuring:
                 raise ToolkitError(
-                    "statistics of the server itself are gathered once: of it there is no copy to measure on",
+                    "statistics of the server itself are gathered once: there is no copy to measure on",
                     code="TK-0107",
                     hint="one configuration without `--repeat` is a job",
                 )

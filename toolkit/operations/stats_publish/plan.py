@@ -39,7 +39,7 @@ class StatsPublish:
     def check(self, planner: Planner) -> None:
         if planner.measuring:
             raise ToolkitError(
-                "statistics are published once: of that there is nothing to measure",
+                "statistics are published once: there is nothing to measure",
                 code="TK-0107",
                 hint="one configuration without `--repeat` is a job",
             )

@@ -109,7 +109,7 @@ def _trial(
 ) -> ForeignTrial:
     seconds, code, size = values
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
-        refuse(f"{where} has a time that is no number above 0", _HINT)
+        refuse(f"{where} has a time that is not a number above 0", _HINT)
     if code != 0:
         reason = "ended by a signal" if code is None else f"exit status {code}"
         return ForeignTrial(levels, place, outcome=Outcome.FAILED, reason=reason)

@@ -142,5 +142,5 @@ def seconds_of(value: float | None, place: LineOfFile) -> float:
         ToolkitError: TK-0117 for what is no number above 0.
     """
     if value is None or not 0 < value < 1e9:
-        refuse(f"{place} has a time that is no number above 0", "give the file as it was written, unchanged")
+        refuse(f"{place} has a time that is not a number above 0", "give the file as it was written, unchanged")
     return value

@@ -81,7 +81,7 @@ def _lines(files: Sequence[tuple[str, str]], pattern: re.Pattern[str]) -> Iterat
                 yield found
             elif line.strip():
                 refuse(
-                    f"{LineOfFile(name, number)}: this is no line of such a log of pgbench", "give it unchanged"
+                    f"{LineOfFile(name, number)}: this is not a line of such a log of pgbench", "give it unchanged"
                 )
 
 

@@ -72,7 +72,9 @@ def _recognised(name: str, text: str) -> tuple[str, object]:
         kinds = [kind for kind, fits, _ in _OF_TEXT if fits(text)]
     if kinds:
         return kinds[0], document
-    raise ToolkitError(f"`{name}`, line 1: this is no file of trials that dbatk reads", code="TK-0117", hint=_HINT)
+    raise ToolkitError(
+        f"`{name}`, line 1: this is not a file of trials that dbatk reads", code="TK-0117", hint=_HINT
+    )
 
 
 def _document(name: str, text: str) -> object:
@@ -80,7 +82,7 @@ def _document(name: str, text: str) -> object:
         return json.loads(text)
     except json.JSONDecodeError as error:
         refuse(
-            f"`{name}`, line {error.lineno}: this is no JSON, nor TOML with a `[[trial]]`: {error.msg.lower()}",
+            f"`{name}`, line {error.lineno}: neither JSON nor TOML with a `[[trial]]`: {error.msg.lower()}",
             _HINT,
         )
     except (ValueError, RecursionError):

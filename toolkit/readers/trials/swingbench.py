@@ -55,11 +55,12 @@ def _elements(name: str, text: str) -> dict[str, str]:
     except (ElementTree.ParseError, ValueError) as error:
         line = error.position[0] if isinstance(error, ElementTree.ParseError) else 1
         refuse(
-            f"`{name}`, line {line}: this is no XML, or it is cut off", "give the file that `charbench -r` wrote"
+            f"`{name}`, line {line}: this is not XML, or it is cut off", "give the file that `charbench -r` wrote"
         )
     if root.tag.rpartition("}")[2] != "Results":
         refuse(
-            f"`{name}`, line 1: this XML is no results file of Swingbench", "give what `charbench -r FILE` wrote"
+            f"`{name}`, line 1: this XML is not a results file of Swingbench",
+            "give what `charbench -r FILE` wrote",
         )
     elements: dict[str, str] = {}
     for each in root.iter():

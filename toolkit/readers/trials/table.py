@@ -145,7 +145,7 @@ class _Lines:
                 if any(cell.strip() for cell in row):
                     yield [cell.strip() for cell in row]
         except csv.Error as error:
-            refuse(f"{self.place}: this is no CSV: {error}", "close each quote, and end each row on its line")
+            refuse(f"{self.place}: this is not CSV: {error}", "close each quote, and end each row on its line")
 
 
 class _Tables:
@@ -158,7 +158,7 @@ class _Tables:
         except (ValueError, RecursionError) as error:
             told = str(error) if isinstance(error, tomllib.TOMLDecodeError | RecursionError) else _TOO_LONG
             reason = " ".join(told.split())[:120].lower()
-            refuse(f"`{name}`: this is no TOML: {reason}", "each trial is a `[[trial]]` with its keys below")
+            refuse(f"`{name}`: this is not TOML: {reason}", "each trial is a `[[trial]]` with its keys below")
         trials = document.pop("trial", None)
         notes = document.pop("note", [])
         heads = {what: document.pop(what) for what in ("source", "published") if what in document}
@@ -271,7 +271,7 @@ def _metric(column: _Column, known: dict[str, str], place: LineOfFile) -> Metric
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        refuse(f"{place}: `{text[:40]}` under `{column.name}` is no number", "write 1234.5, without separators")
+        refuse(f"{place}: `{text[:40]}` under `{column.name}` is not a number", "write 1234.5, without separators")
     name, unit = column.name, column.unit or ""
     if name == VALUE:
         unit = known[UNIT]
@@ -309,5 +309,5 @@ def _instant(text: str, place: LineOfFile) -> datetime | None:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        refuse(f"{place}: `{text[:40]}` is no instant", "write ISO 8601: 2026-11-21T05:23:07Z")
+        refuse(f"{place}: `{text[:40]}` is not a date and time", "write ISO 8601: 2026-11-21T05:23:07Z")
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)

@@ -57,8 +57,8 @@ def _unshielded(work: Work, facts: Facts) -> Support | None:
     if table_of(work) is None or not known or list(preferences.shielded(work, facts)):
         return None
     return _no(
-        f"the statistics of {work.object.name} would be published at once: it is no permanent table (a temporary "
-        "table, for instance), whose statistics could be pending"
+        f"the statistics of {work.object.name} would be published at once: it is not a permanent table (a "
+        "temporary table, for instance), whose statistics could be pending"
     )
 
 
