@@ -61,7 +61,7 @@ def test_what_cannot_be_detected_is_refused(general: dict[str, float], code: str
 def test_a_difference_to_detect_is_read(text: str, pct: float) -> None:
     assert parse_detect(text) == pct
     for wrong in ("", "ten", "-5%", "5%%", "1e3", "٣%"):
-        with pytest.raises(ToolkitError, match="no difference"):
+        with pytest.raises(ToolkitError, match="not a difference"):
             parse_detect(wrong)
 
 
