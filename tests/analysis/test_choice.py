@@ -183,6 +183,7 @@ def drawn(source: Random, means: Mapping[Cell, float], repeats: int, noise: floa
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("repeats", "noise"), [(3, 0.05), (6, 0.02)])
 def test_a_smaller_level_that_is_good_enough_is_passed_over_in_at_most_one_of_twenty_runs(
     repeats: int, noise: float

@@ -20,6 +20,7 @@ from tests.analysis.curves import (
     swept,
 )
 from tests.report.make import cell, run_of, trial
+from tests.tiers import thinned
 from toolkit.analysis.advice import advice
 from toolkit.analysis.recommendation import recommend
 from toolkit.analysis.search import (
@@ -255,7 +256,7 @@ def _proved(draw: Callable[[int], Machine], count: int) -> None:
     assert fmean(false) <= 0.05
 
 
-@pytest.mark.parametrize(("draw", "count"), [(drawn_machine, 8), (drawn_grid, 3)])
+@pytest.mark.parametrize(("draw", "count"), thinned([(drawn_machine, 8), (drawn_grid, 3)], 2))
 def test_a_search_takes_a_quarter_of_the_time_and_finds_the_best(
     draw: Callable[[int], Machine], count: int
 ) -> None:

@@ -149,6 +149,7 @@ def test_the_transaction_is_in_the_journal_before_commit_is_sent(
     assert store.journal(store.list_runs()[0].run).open_entries() == ()
 
 
+@pytest.mark.full
 def test_the_id_of_a_transaction_that_a_crash_cut_off_is_not_given_to_another_one(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

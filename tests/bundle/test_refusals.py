@@ -115,6 +115,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert {path.name for path in tmp_path.iterdir()} <= {"e.toml", "config", "store.db"}
 
 
+@pytest.mark.full
 def test_the_order_of_trials_is_that_of_the_seed(export: Exporter) -> None:
     options = 'source = "G"\ntable = "C"\nseed = 7\nrepeat = 3'
     plans = [(export(options, name=name) / "PLAN").read_text("utf-8").splitlines()[2:] for name in ("a", "b")]
@@ -132,6 +133,7 @@ def test_undo_drops_whatever_a_trial_makes(export: Exporter) -> None:
     assert all(f'DROP TABLE "{name}" PURGE' in undo for name in names)
 
 
+@pytest.mark.full
 def test_a_cache_is_emptied_by_a_bundle_only_of_what_is_said_not_to_be_production(
     export: Exporter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

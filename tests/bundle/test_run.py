@@ -225,6 +225,7 @@ def test_a_lost_connection_breaks_a_trial_and_the_next_run_repeats_it(workshop: 
     assert shop.ingest().returncode == 0
 
 
+@pytest.mark.full
 def test_several_sessions_begin_together(workshop: Maker) -> None:
     shop = workshop(Scenario(delay_seconds=2))
     shop.export(factors="concurrency = [3]")
@@ -276,6 +277,7 @@ def test_every_operation_runs_from_a_bundle(workshop: Maker, operation: str, opt
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
 
 
+@pytest.mark.full
 def test_a_job_leaves_its_table(workshop: Maker) -> None:
     shop = workshop()
     shop.export(options='source = "GTEST"\ntable = "NEW_TABLE"', factors="degree = [4]")

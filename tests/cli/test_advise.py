@@ -51,6 +51,7 @@ def test_bad_input_is_refused(dbatk: Dbatk, typed: tuple[str, ...], status: int,
     assert (refused.status, refused.out, says in refused.err) == (status, "", True), refused
 
 
+@pytest.mark.full
 def test_the_next_experiment_runs_and_is_not_written_over(dbatk: Dbatk, url: str, home: Path) -> None:
     line = ("ctas", "-q", "-t", url, "--source", "small", "--table", "copied", "--degree", "1,2", "--repeat", "2")
     assert dbatk(*line).status in (0, 3)

@@ -98,6 +98,7 @@ def test_what_was_approved_runs_as_often_as_one_likes(dbatk: Dbatk, approved: st
     assert [f"approved as {line['hash']}" in night["details"] for night in nights] == [True, True]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("old", "new"), [('by = "J. Doe"', 'by = "A. Nother"'), ("CHG-1", "CHG-2")])
 def test_an_approval_that_names_another_approver_or_reason_than_the_log_is_refused(
     dbatk: Dbatk, approved: str, home: Path, old: str, new: str
@@ -204,6 +205,7 @@ def test_a_template_that_includes_another_uses_it_too(dbatk: Dbatk, plan: str, s
     refused(dbatk("run", plan, "--approved-only"), "templates/duckdb/more.sql.j2 has changed")
 
 
+@pytest.mark.full
 def test_a_script_that_is_not_used_may_change_but_never_run(
     dbatk: Dbatk, plan: str, scripts: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,6 +222,7 @@ def test_a_script_that_is_not_used_may_change_but_never_run(
     assert answer.status == 3 and f"{other} is needed but differs from what was approved" in answer.err
 
 
+@pytest.mark.full
 def test_another_version_or_program_is_refused(
     dbatk: Dbatk, approved: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +240,7 @@ def test_another_database_in_the_same_place_is_refused(dbatk: Dbatk, approved: s
     refused(dbatk("run", approved, "--approved-only"), "id of `duckdb:///small.duckdb` was")
 
 
+@pytest.mark.full
 def test_a_copy_of_the_whole_folder_is_another_place(
     dbatk: Dbatk, approved: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +338,7 @@ def test_a_consent_that_the_approval_lacks_is_refused(
     assert dbatk("run", approved, "--approved-only", *consent).status == 0
 
 
+@pytest.mark.full
 def test_less_consent_than_approved_is_no_change(dbatk: Dbatk, plan: str) -> None:
     assert dbatk("plan", plan, "--approve", "--allow-closed-window", "--allow-commands").status == 0
     assert dbatk("run", plan, "--approved-only").status == 0
@@ -443,6 +448,7 @@ def test_what_cannot_be_logged_does_not_run_where_approval_is_asked_and_else_say
     assert answer.status == 0 and "this entry is missing there" in answer.err and "copied" in tables()
 
 
+@pytest.mark.full
 def test_the_plan_itself_may_ask_for_its_approval(dbatk: Dbatk, plan: str, home: Path) -> None:
     (home / plan).write_text(TWO_STEPS.replace('name = "nightly"\n', 'name = "nightly"\napproved_only = true\n'))
     refused(dbatk("run", plan), "is not approved")

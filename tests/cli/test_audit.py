@@ -120,6 +120,7 @@ def test_the_list_fits_a_terminal_and_verify_names_the_line(
     assert document["whole"] is False and document["faults"][0]["line"] == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("signed", [False, True])
 def test_an_archived_log_is_shown_once_and_what_it_says_of_approvals_holds_on(
     dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch, signed: bool

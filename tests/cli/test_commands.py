@@ -52,6 +52,7 @@ def test_a_cell_without_a_good_repetition_exits_3_and_is_named(dbatk: Dbatk, url
     assert json.loads(dbatk("runs", "list", "--json").out)["runs"][0]["state"] == "done"
 
 
+@pytest.mark.full
 def test_an_error_of_several_trials_is_named_once_with_their_number(dbatk: Dbatk, url: str) -> None:
     line = ("ctas", "-t", url, "--source", "small", "--table", "s2", "--concurrency", "1,2,3", "--repeat", "2")
     named = [text for text in dbatk(*line).err.splitlines() if text.startswith("warning: degree=1,")]
@@ -69,6 +70,7 @@ def test_a_dry_run_in_a_pipe_is_whole_and_full_needs_it(dbatk: Dbatk, url: str) 
     assert (answer.status, "only valid with `--dry-run`" in answer.err) == (2, True)
 
 
+@pytest.mark.full
 def test_a_job_that_failed_is_listed_as_failed(dbatk: Dbatk, url: str, home: Path) -> None:
     (home / "query.sql").write_text("select cast('x' || i as integer) as i from small")
     assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "no").status == 3

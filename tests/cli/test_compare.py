@@ -191,6 +191,7 @@ def test_a_run_is_not_compared_with_itself(dbatk: Dbatk, weekly: list[str], side
     assert weekly[2] in answer.err
 
 
+@pytest.mark.full
 def test_the_document_of_a_comparison_has_the_metrics_of_its_page(dbatk: Dbatk, weekly: list[str]) -> None:
     assert weekly
     (pair,) = json.loads(dbatk("compare", "weekly~1", "weekly", "--json").out)["pairs"]

@@ -182,6 +182,7 @@ def test_a_key_press_neither_makes_a_store_nor_changes_one(home: Path) -> None:
     assert store.read_bytes() == before and list(home.glob("*.version*")) == []
 
 
+@pytest.mark.full
 def test_a_server_that_refused_is_not_asked_again_for_anything(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

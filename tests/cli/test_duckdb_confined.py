@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.tiers import thinned
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
@@ -70,7 +71,7 @@ def asked(url: str, text: str) -> list[object]:
         target.close()
 
 
-@pytest.mark.parametrize("text", REACHING)
+@pytest.mark.parametrize("text", thinned(REACHING, 3))
 def test_nothing_outside_is_reached(text: str, home: Path) -> None:
     before = sorted(os.walk(home))
     with pytest.raises(DatabaseError) as caught:
@@ -79,7 +80,9 @@ def test_nothing_outside_is_reached(text: str, home: Path) -> None:
     assert sorted(os.walk(home)) == before
 
 
-@pytest.mark.parametrize("url", ["duckdb:///:memory:", "duckdb:///x.duckdb", "duckdb:///x.duckdb?files=in/"])
+@pytest.mark.parametrize(
+    "url", thinned(["duckdb:///:memory:", "duckdb:///x.duckdb", "duckdb:///x.duckdb?files=in/"], 3)
+)
 @pytest.mark.parametrize("text", ["SET threads = 1", "RESET threads", "SET preserve_insertion_order = false",
                                   "SET force_compression = 'zstd'", "SET memory_limit = '1GB'"])  # fmt: skip
 def test_settings_that_reach_nothing_can_be_factors(url: str, text: str, home: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Dbatk, dbatk, home, url
 from tests.cli.test_help import COMMANDS
 from tests.readers.rman_samples import whole_log
+from tests.tiers import thinned
 from toolkit.app.bundles.reading import open_folder
 from toolkit.app.files import write_file
 from toolkit.config.secrets import SecretKind, SecretRef, resolver
@@ -88,7 +89,7 @@ def test_each_option_that_takes_a_file_is_tried_with_a_pipe() -> None:
     assert {one for one in taking if one[1] == "out"} <= {*FILES, *_ELSEWHERE}
 
 
-@pytest.mark.parametrize("option", FILES, ids=" ".join)
+@pytest.mark.parametrize("option", thinned([pytest.param(option, id=" ".join(option)) for option in FILES], 4))
 def test_a_pipe_is_never_waited_for(dbatk: Dbatk, home: Path, url: str, option: tuple[str, str]) -> None:
     os.mkfifo(home / "pipe")
     (home / "plan.toml").write_text(

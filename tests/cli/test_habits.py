@@ -160,6 +160,7 @@ def test_an_earlier_name_stays_as_typed_where_the_command_never_had_it() -> None
     assert renamed(["--force"], {"--table"}) == (["--force"], [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("known", thinned([True, False], 2))
 def test_a_file_given_as_source_is_answered_by_a_line_that_works(
     known: bool, url: str, dbatk: Dbatk, home: Path

@@ -193,6 +193,7 @@ def test_a_server_is_known_by_what_it_says_of_itself(
     assert answer.status == 0 and json.loads(answer.out)["done"] == []
 
 
+@pytest.mark.full
 def test_oracle_is_known_by_dbid_and_container_and_licences_are_those_all_profiles_declare(
     dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

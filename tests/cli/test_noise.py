@@ -43,6 +43,7 @@ def test_measured_runs_are_what_it_shows(dbatk: Dbatk, url: str, file: str) -> N
     assert "two runs cannot carry a verdict yet; 3 of 13 runs of identical work are stored" in shown
 
 
+@pytest.mark.full
 def test_two_runs_of_which_none_else_is_stored_say_what_would_settle_it(dbatk: Dbatk, url: str, file: str) -> None:
     assert dbatk("noise", "-t", url, "--measure", file, "--runs", "2").status == 0
     answer = dbatk("compare", "last~1", "last", "--fail-if", "elapsed_seconds > +0%")

@@ -270,6 +270,7 @@ def test_before_a_night_begins_it_is_told_when_the_plan_is_another_or_was_edited
     assert "two plans of one name share a lock and a history" in dbatk("run", "other.toml").err
 
 
+@pytest.mark.full
 def test_a_plan_edited_while_it_runs_is_done_as_it_was_and_that_is_said(
     dbatk: Dbatk, plan: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +294,7 @@ def test_a_plan_that_is_as_it_was_is_not_called_edited_however_it_is_written(
     assert answer.status == 0 and "edited" not in answer.err
 
 
+@pytest.mark.full
 def test_a_plan_from_a_pipe_of_the_shell_is_read_once(dbatk: Dbatk, plan: str) -> None:
     assert plan
     reading, writing = os.pipe()

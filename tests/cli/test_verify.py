@@ -92,6 +92,7 @@ def saved(dbatk: Dbatk, home: Path, url: str, *present: str) -> str:
     return (home / "again.toml").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 def test_the_file_names_what_was_set_before(dbatk: Dbatk, url: str, home: Path) -> None:
     assert 'present = {degree = "2"}' in saved(dbatk, home, url, "--present", "degree=2")
     told = json.loads(dbatk("run", "again.toml", "-q", "--json").out)["verification"]
@@ -118,6 +119,7 @@ def test_a_run_that_verifies_one_that_is_gone_says_so_and_keeps_its_result(
         assert show_result(store, ran["run"], arguments) == 3
 
 
+@pytest.mark.full
 def test_of_several_queries_the_file_has_those_that_are_measured_again(dbatk: Dbatk, url: str, home: Path) -> None:
     texts = tuple(f"{name}=SELECT {number} AS a" for number, name in enumerate(("qa", "qb", "qc")))
     run = sweep(

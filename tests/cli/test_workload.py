@@ -36,6 +36,7 @@ def test_own_transactions_that_read_are_run_once_as_a_job(dbatk: Dbatk, home: Pa
     assert found["latency_p99_9"] >= found["latency_p50"] > 0
 
 
+@pytest.mark.full
 def test_the_throughput_of_each_second_is_kept_and_drawn(dbatk: Dbatk, home: Path, url: str) -> None:
     (home / "t.toml").write_text(READS)
     given = ("--transactions", "t.toml", "--users", "1", "--measure-for", "3s", "--ramp-up", "0")

@@ -104,6 +104,7 @@ def test_a_backup_whose_end_was_not_reached_is_not_taken_for_done(
     assert store.load_run(record.head.run).trials[-1].outcome is Outcome.OK
 
 
+@pytest.mark.full
 def test_kept_trials_stay_with_their_mark_and_are_no_longer_ours_to_remove(
     arena: Arena, store: Store, place: Path
 ) -> None:

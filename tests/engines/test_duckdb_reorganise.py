@@ -64,6 +64,7 @@ def test_a_table_that_others_refer_to_is_refused_and_of_a_schema_left_out(dbatk:
     assert outcomes.get("main.parent") != "ok"
 
 
+@pytest.mark.full
 def test_a_checkpoint_is_measured_on_copies_with_deleted_rows(dbatk: Dbatk, file: Path) -> None:
     before = told(file)
     answer = dbatk(

@@ -181,6 +181,7 @@ def test_a_broken_constraint_fails_the_load_and_names_the_file(
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.full
 def test_a_file_in_another_encoding_is_told_of(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = tmp_path / "old.csv"
     file.write_text("id,name,k\n1,Käse,1\n", encoding="latin-1")

@@ -88,6 +88,7 @@ def named(run: str) -> str:
     return f"backup_{run[2:].replace('-', '')}"
 
 
+@pytest.mark.full_on("postgresql")
 @pytest.mark.parametrize("arena", ENGINES, indirect=True)
 def test_what_is_older_is_removed_and_nothing_else(
     arena: Arena, store: Store, place: Path, days: list[int]
@@ -282,6 +283,7 @@ def test_a_backup_of_another_target_stays_though_it_has_the_same_identity(
     assert "it was made of the target `clone`, which may be a clone" in "\n".join(heard.texts("cleanup"))
 
 
+@pytest.mark.full
 def test_a_backup_that_another_host_made_is_left_where_a_path_is_all_that_tells_databases(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ print(json.dumps([status, sorted(name for name in sys.modules if name.startswith
 """
 
 
+@pytest.mark.full
 def test_runs_are_listed_without_what_runs_plans_while_none_has_died(folder: Path) -> None:
     assert folder
     with open_store() as store:

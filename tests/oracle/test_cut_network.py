@@ -167,6 +167,7 @@ def test_a_statement_over_a_network_that_answers_nobody_is_lost(cut: Cut, monkey
     cut.swept_up()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", thinned(["v$option", _COPY, "DROP TABLE"], 2))
 def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered(cut: Cut, words: str) -> None:
     def freeze() -> None:

@@ -19,6 +19,7 @@ def metrics(run: RunRecord, degree: int) -> dict[str, float]:
     return {one.name: one.value for one in trial.metrics}
 
 
+@pytest.mark.full
 def test_a_parallel_trial_keeps_servers_skew_cost_segment_and_counters(tmp_path: Path) -> None:
     with swept(CTAS, tmp_path) as (_, _, run):
         told, serial = metrics(run, 4), metrics(run, 1)

@@ -140,6 +140,7 @@ NEEDED = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("guard", thinned(NEEDED, 5))
 def test_a_refused_view_is_said_once_and_asked_once(guard: Guard, store: Store) -> None:
     guards, view = NEEDED[guard]

@@ -67,7 +67,7 @@ def nothing_is_left(standin: Standin) -> None:
     assert {made.name[1] for made in standin.engine.state.indexes()} == {"GTEST_IX", "ORDERS_IX"}
 
 
-@pytest.mark.parametrize(("name", "operation"), thinned(itertools.product(EVERY, OPERATIONS), 4))
+@pytest.mark.parametrize(("name", "operation"), thinned(itertools.product(EVERY, OPERATIONS), 7))
 def test_each_operation_on_each_database_is_measured_or_refused_in_a_sentence(
     name: str, operation: str, sweep: Dbatk
 ) -> None:
@@ -178,6 +178,7 @@ def test_a_connection_lost_before_the_clock_costs_one_trial_at_most(sweep: Dbatk
         nothing_is_left(standin)
 
 
+@pytest.mark.full
 def test_a_slow_statement_meets_its_time_limit(sweep: Dbatk) -> None:
     with running_standin(Scenario(delay_seconds=60)) as standin:
         status, run = sweep(standin, "ctas", "--degree", "2", "--time-limit", "1s")

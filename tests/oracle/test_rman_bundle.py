@@ -46,6 +46,7 @@ def drive(bundle: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=bundle, capture_output=True, text=True, check=False, umask=0)
 
 
+@pytest.mark.full
 def test_a_bundle_runs_deletes_what_it_wrote_and_comes_back_as_a_run(
     home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

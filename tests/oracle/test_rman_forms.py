@@ -46,6 +46,7 @@ def test_archived_logs_are_named_before_they_are_deleted_and_nothing_else_is(sit
     assert not any(path.exists() for path in logs) and theirs.exists()
 
 
+@pytest.mark.full
 def test_a_log_in_two_destinations_is_counted_once(site: Site, dbatk: Dbatk) -> None:
     _logs(site, 3, log_destinations=2)
     _, run = _job(dbatk, site, "--scope", "archivelog")
@@ -53,6 +54,7 @@ def test_a_log_in_two_destinations_is_counted_once(site: Site, dbatk: Dbatk) -> 
     assert "chosen now: 3 archived logs (3.00 MiB: thread 1 101 to 103)" in said
 
 
+@pytest.mark.full
 def test_of_logs_that_are_left_out_no_promise_is_made(site: Site, dbatk: Dbatk) -> None:
     _logs(site, 2)
     site.home.configure(ARCHIVELOG_DELETION_POLICY="TO BACKED UP 2 TIMES TO DISK")
@@ -132,6 +134,7 @@ def test_without_the_word_no_archived_log_is_deleted(site: Site, dbatk: Dbatk) -
     assert all(path.exists() for path in logs)
 
 
+@pytest.mark.full
 def test_logs_outside_of_the_range_are_not_shown(site: Site, dbatk: Dbatk) -> None:
     _logs(site, 2)
     _, run = _job(dbatk, site, "--scope", "archivelog", "--logs-since", "1h")

@@ -153,6 +153,7 @@ def test_what_the_columns_show_not_to_be_there_is_not_asked_for(more: dict[str, 
         assert [row["column_name"] for name in sorted(asked) for row in found.rows(name)] == ["X"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", thinned(OPTIONS, 8))
 def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName, tmp_path: Path) -> None:
     with swept(name, tmp_path) as (standin, marks, run):

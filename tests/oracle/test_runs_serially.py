@@ -144,7 +144,7 @@ def by_name(found: Doctor) -> dict[str, Check]:
 
 
 @pytest.mark.parametrize(
-    ("name", "operation", "views", "state"), thinned(CAUSES, 2), ids=lambda value: str(value)[:20]
+    ("name", "operation", "views", "state"), thinned(CAUSES, 4), ids=lambda value: str(value)[:20]
 )
 def test_each_cause_is_found_in_the_catalogue(
     name: str, operation: OperationName, views: dict[str, list[ViewRow]], state: str

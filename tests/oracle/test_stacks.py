@@ -56,6 +56,7 @@ def test_what_no_cell_can_help_ends_the_run_after_two_cells(tmp_path: Path) -> N
     assert "every trial would fail alike (ORA-01031" in " ".join(run["warnings"])  # type: ignore[arg-type]
 
 
+@pytest.mark.full
 def test_what_may_pass_ends_nothing(tmp_path: Path) -> None:
     with running_standin(Scenario(fail={"ctas": 54}, fail_times=2)) as standin:
         _, run = dbatk(standin, tmp_path, *_SWEEP)

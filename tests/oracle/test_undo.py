@@ -245,6 +245,7 @@ def test_what_was_written_nologging_needs_a_backup_since_then(operation: Operati
         assert cleaned(standin, store, record.head.run).backup == (f"{record.head.run}: {said}",)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("scenario", "words"),
     thinned(

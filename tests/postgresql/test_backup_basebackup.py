@@ -89,6 +89,7 @@ def test_a_job_leaves_a_verified_backup_under_its_tag_and_nothing_else(backup: R
     assert told["program_cpu_seconds"] > 0
 
 
+@pytest.mark.full
 def test_a_measurement_sweeps_compressions_and_leaves_nothing(backup: Run, place: Path) -> None:
     status, document = backup("--compression", "none,lz4,zstd", "--repeat", "1", "--warmup", "0")
     trials = document["trials"]

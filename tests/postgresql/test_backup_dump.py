@@ -71,6 +71,7 @@ def test_a_job_leaves_a_dump_that_was_read_back_with_checksums(dump: Run, tmp_pa
     assert found["bytes_read"] > found["bytes_written"] > 0
 
 
+@pytest.mark.full
 def test_sessions_and_compressions_are_swept_and_nothing_stays(dump: Run, tmp_path: Path) -> None:
     # On a busy machine one session may have done all before the other begins: that is told, and tried again.
     for _ in range(5):

@@ -175,6 +175,7 @@ def test_a_trial_that_a_restart_cut_off_is_repeated(server: Server, store: Store
         restartable.stop()
 
 
+@pytest.mark.full
 def test_one_failed_trial_is_exit_3_and_named(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -229,6 +229,7 @@ def test_doctor_has_something_to_say_on_every_release(release: Bench) -> None:
     assert all(check.action for check in checks if check.state in {"warning", "problem"})
 
 
+@pytest.mark.full
 def test_a_server_begun_here_is_gone_after_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DBATK_TEST_POSTGRESQL_URL", raising=False)
     if not installed():

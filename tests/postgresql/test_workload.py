@@ -36,6 +36,7 @@ def until(what: Callable[[], bool]) -> None:
         threading.Event().wait(0.05)
 
 
+@pytest.mark.full
 def test_more_users_than_connections_are_unsupported_and_the_others_work(
     tmp_path: Path, postgresql_server: Server
 ) -> None:

@@ -41,6 +41,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.full
 def test_real_flights_are_loaded_swept_compared_and_reported(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -217,6 +217,7 @@ def test_a_mail_of_words_alone_is_no_report() -> None:
         read_report(mailed("Where is the report? " * 20, "7bit"), "m.eml")
 
 
+@pytest.mark.full
 def test_a_zip_that_unpacks_to_more_than_200_mb_is_refused() -> None:
     with pytest.raises(ToolkitError, match="200 MB"):
         read_reports(zipped(" " * 150_000_000, " " * 60_000_000), "b.zip")

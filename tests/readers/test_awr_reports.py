@@ -222,6 +222,7 @@ def test_junk_is_refused_with_a_sentence(raw: bytes) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.full
 def test_a_packed_bomb_is_refused_within_bounds() -> None:
     with pytest.raises(ToolkitError, match="200 MB"):
         read_report(gzip.compress(b" " * 300_000_000, 1), "r")

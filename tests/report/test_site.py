@@ -18,6 +18,7 @@ from tests.report.make import BEGAN, put, sweep
 from tests.report.test_page_in_browser import browser as browser  # noqa: PLC0414 - a fixture
 from tests.report.test_page_in_browser import letters
 from tests.report.test_render import EVIL, Page, evil_run
+from tests.tiers import thinned
 from toolkit.app.site import SiteWritten, write_site
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
@@ -202,7 +203,7 @@ def test_every_link_of_the_site_leads_to_a_page(browser: Browser, site: Path) ->
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.parametrize(("width", "scheme"), thinned([(390, "dark"), (1280, "light")], 2))
 @pytest.mark.parametrize("name", ["index", "history"])
 def test_no_page_of_the_site_scrolls_sideways(
     browser: Browser, site: Path, name: str, width: int, scheme: str

@@ -100,6 +100,7 @@ def test_the_scratch_server_reaches_nobody(
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("query", "sentence"),
     thinned(
@@ -120,6 +121,7 @@ def test_a_check_that_is_not_true_fails_the_restore(
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 def test_a_table_that_was_written_since_is_not_the_same(postgresql: Place, backups: Path, loaded: Server) -> None:
     with loaded.connect() as session:
         session.execute("UPDATE restoring.orders SET name = 'x' WHERE id = 7")

@@ -46,6 +46,7 @@ def test_an_export_is_imported_compared_checked_and_removed(duck: Place, export:
     assert duck.left() == []
 
 
+@pytest.mark.full
 def test_an_export_without_checksums_is_restored_but_not_proved(duck: Place, export: Path) -> None:
     (export / "SHA256SUMS").unlink()
     status, document = duck.restore(export)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.restoring.conftest import Place, metrics, reason, trial
 from tests.servers.postgresql import Server
+from tests.tiers import thinned
 from toolkit.model.steps import SUMS
 
 pytestmark = pytest.mark.postgresql
@@ -46,6 +47,7 @@ def test_a_dump_is_restored_compared_and_removed(postgresql: Place, made: Path) 
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sealed", [True, False])
 def test_the_recovery_point_is_right_in_any_zone(
     postgresql: Place, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, sealed: bool
@@ -76,6 +78,7 @@ def test_the_recovery_point_is_right_in_any_zone(
         time.tzset()
 
 
+@pytest.mark.full
 def test_sessions_are_swept_and_those_without_a_table_are_not_granted(postgresql: Place, made: Path) -> None:
     """One table has rows: two sessions never work at once."""
     status, document = postgresql.restore(
@@ -90,6 +93,7 @@ def test_sessions_are_swept_and_those_without_a_table_are_not_granted(postgresql
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 def test_a_database_whose_name_reads_like_settings(place_of: Callable[..., Place], loaded: Server) -> None:
     name = "a='b c"
     with loaded.connect() as session:
@@ -116,7 +120,7 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("harm", ["flip", "cut", "lost", "toc", "unsealed cut"])
+@pytest.mark.parametrize("harm", thinned(["flip", "cut", "lost", "toc", "unsealed cut"], 4))
 def test_a_broken_dump_is_caught(postgresql: Place, made: Path, harm: str) -> None:
     data = max((each for each in made.iterdir() if each.name not in ("toc.dat", SUMS)), key=os.path.getsize)
     if harm == "flip":

@@ -49,6 +49,7 @@ def test_a_plan_restores_and_its_report_shows_when(
     assert place.left() == []
 
 
+@pytest.mark.full
 def test_a_plan_warns_when_no_restore_has_proved_a_backup_for_too_long(
     place: Place, shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

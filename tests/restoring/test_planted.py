@@ -147,6 +147,7 @@ def test_there_are_twenty(relation: str) -> None:
     assert len(PLANTED) == 20
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("at", thinned([0.1, 0.9], 2))
 def test_a_flipped_byte_in_a_compressed_archive_is_caught(postgresql: Place, backups: Path, at: float) -> None:
     broken = postgresql.folder / "broken"
@@ -169,6 +170,7 @@ def test_a_backup_of_another_cluster_is_not_taken_for_the_targets(
     assert place.left() == []
 
 
+@pytest.mark.full
 def test_archives_that_would_write_elsewhere_write_nothing(postgresql: Place, backups: Path) -> None:
     broken = postgresql.folder / "broken"
     shutil.copytree(backups / "tar", broken)

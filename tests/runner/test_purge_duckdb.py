@@ -98,6 +98,7 @@ def test_rows_are_moved_whole(path: Path, store: Store) -> None:
     assert ask(path, "SELECT count(*) FROM keyed WHERE k = 0") == [(0,)]
 
 
+@pytest.mark.full
 def test_a_condition_that_answers_anew_each_time_moves_nothing(path: Path, store: Store) -> None:
     (ended,) = purge(path, store, archive_to="archive", where="random() < 0.5").trials
     assert ended.outcome is Outcome.FAILED

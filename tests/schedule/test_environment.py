@@ -100,6 +100,7 @@ def test_a_log_file_has_a_line_for_each_event_and_the_error(jobs: Path) -> None:
     assert (last["level"], last["event"], last["data"]["code"]) == ("error", "error", "TK-0106")
 
 
+@pytest.mark.full
 def test_standard_error_is_lines_only_when_asked_for(jobs: Path) -> None:
     done = as_cron(made(jobs, "--log-format", "json"))
     assert [json.loads(line)["event"] for line in done.stderr.splitlines()][-1] == "run-ended"

@@ -368,6 +368,7 @@ def test_a_log_that_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> 
         assert caught.value.code == "TK-0314"
 
 
+@pytest.mark.full
 def test_processes_and_threads_write_at_once_and_no_line_is_lost(tmp_path: Path) -> None:
     path = str(tmp_path / "store.sqlite")
     with open_store(path) as store:

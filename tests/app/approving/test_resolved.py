@@ -238,6 +238,7 @@ def test_what_sql_may_reach_beside_a_duckdb_file_is_approved_where_a_profile_say
     assert reached in caught.value.message
 
 
+@pytest.mark.full
 @pytest.mark.postgresql
 def test_a_base_backup_on_another_port_is_another_database(
     store: Store,

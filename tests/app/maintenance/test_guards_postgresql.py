@@ -201,6 +201,7 @@ def test_too_many_behind_a_statement_stop_it(server: Server, store: Store) -> No
     assert "`max_lock_waiters`: 1 session waits for locks behind it, the limit is 0" in str(only(record).reason)
 
 
+@pytest.mark.full
 def test_free_space_is_that_of_the_disks_that_its_folders_lie_on(server: Server, store: Store) -> None:
     record = run(server, store, 'min_free = {tablespace = "1000PiB"}\nwait_at_most = 0', COPY)
     assert only(record).state == "stopped"

@@ -159,6 +159,7 @@ def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
     assert store.load_head(str(begun.run)).ended_at is not None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("at", ["begins", "ends"])
 def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_that_took_its_target(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str

@@ -150,6 +150,7 @@ def test_a_condition_that_an_engine_cannot_tell_is_refused_before_anything_begin
     assert store.plan_runs() == []
 
 
+@pytest.mark.full
 def test_an_error_that_may_pass_is_tried_again(
     run: Runner, monkeypatch: pytest.MonkeyPatch, database: Path
 ) -> None:
@@ -301,6 +302,7 @@ def test_a_step_that_is_not_due_is_never_called_stopped_whatever_else_would_keep
     assert "returned 20,000" in str(nothing.steps[0].reason)
 
 
+@pytest.mark.full
 def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_night(
     run: Runner, store: Store, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

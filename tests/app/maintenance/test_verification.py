@@ -88,6 +88,7 @@ def test_rows_added_are_counted_under_the_same_condition(run: Runner) -> None:
     assert "the source under the same condition has 10" in str(step.verified)
 
 
+@pytest.mark.full
 def test_no_row_is_a_failure_unless_it_is_allowed(run: Runner) -> None:
     nothing = ADD + 'where = "id < 0"\n'
     step = run(nothing)
