@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from tests.readers.rman_samples import ENGLISH, LANGUAGES, STAMPS, whole_log
+from tests.tiers import thinned
 from toolkit.readers.rman.decode import lines_of
 from toolkit.readers.rman.log import causes_first, read_file, read_log
 from toolkit.readers.rman.model import BackupPiece, Log
@@ -53,7 +54,7 @@ def test_a_row_of_a_list_ends_no_backup() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("stamp", sorted(STAMPS))
+@pytest.mark.parametrize("stamp", thinned(sorted(STAMPS), 4))
 def test_a_log_says_the_same_in_every_language_and_format(language: str, stamp: str) -> None:
     plain, other = read_log(whole_log()), read_log(whole_log(LANGUAGES[language], stamp))
     assert told(other.pieces) == told(plain.pieces)
@@ -74,7 +75,7 @@ def test_a_log_says_the_same_in_every_language_and_format(language: str, stamp: 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252")
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("encoding", thinned(ENCODINGS, 3))
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\n\n"])
 def test_bytes_of_any_encoding_and_line_end_are_read(encoding: str, end: str) -> None:
     raw = end.join(whole_log()).encode(encoding)

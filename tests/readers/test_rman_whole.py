@@ -168,3 +168,20 @@ def test_an_autobackup_that_begins_while_a_set_is_written_ends_no_set(language: 
         one._replace(operation=0) for one in read_log(lines).pieces
     ]
     assert len(found.operations) == 4
+
+
+@pytest.mark.parametrize(("file", "outcome"), [("00007", "completed_with_warnings"), ("00008", "failed")])
+def test_a_restore_that_another_channel_took_over_is_made_good_by_the_same_file(file: str, outcome: str) -> None:
+    """A backup of the file does not make good that it was not restored."""
+    reads = [
+        "channel {}: starting datafile backup set restore", "channel {}: specifying datafile(s) to restore from backup set",
+        "channel {}: restoring datafile {} to /data/ACME/users01.dbf",
+    ]  # fmt: skip
+    found = read_log([
+        *HEAD, *SET, TAIL[0], "Starting restore at 02-MAR-26", *(line.format("c1", "00007") for line in reads),
+        "RMAN-03009: failure of restore command on c1 channel at 03/02/2026 01:02:03", "ORA-19870: error while restoring",
+        "channel c1 disabled, job failed on it will be run on another channel", *(line.format("c2", file) for line in reads),
+        "channel c2: piece handle=/backup/ACME_7 tag=NIGHT", "channel c2: restore complete, elapsed time: 00:00:05",
+        "Finished restore at 02-MAR-26", *TAIL[1:],
+    ])  # fmt: skip
+    assert (found.outcome, [one.set_type for one in found.unfinished]) == (outcome, ["restore"])
