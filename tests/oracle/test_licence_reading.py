@@ -62,6 +62,20 @@ def test_a_value_is_as_long_as_allowed_and_no_longer() -> None:
     assert fold("", "UPPER", ["a" * 31], 30) is None
 
 
+def test_what_would_be_too_long_is_not_made() -> None:
+    class Counted(str):
+        made = 0
+
+        def replace(self, *arguments: object) -> str:  # type: ignore[override]
+            Counted.made += 1
+            return str.replace(self, *arguments)  # type: ignore[arg-type]
+
+    assert fold("", "REPLACE", [Counted("a" * 11), "a", "xyz"], 30) is None
+    assert Counted.made == 0
+    assert fold("", "REPLACE", [Counted("a" * 10), "a", "xyz"], 30) == "xyz" * 10
+    assert Counted.made == 1
+
+
 def test_bytes_that_are_no_text_are_read_as_far_as_they_are() -> None:
     assert fold("UTL_RAW", "CAST_TO_VARCHAR2", ["FF41"], 30) == "\ufffdA"
     assert fold("UTL_RAW", "CAST_TO_VARCHAR2", ["no hex"], 30) is None
@@ -147,6 +161,7 @@ def test_a_carriage_return_within_a_comment_may_end_it(text: str, unseen: bool) 
         ("CREATE TABLE t AS SELECT x FROM s PARTITION BY HASH (a)", set()),
         ("CREATE TABLE t PARTITION BY HASH (a) AS SELECT x FROM s", {"partitioning"}),
         ("CREATE TABLE t (a AS (b)) PARTITION BY HASH (a)", {"partitioning"}),
+        ("CREATE TABLE t (a NOT NULL) AS SELECT x FROM s PARTITION BY HASH (a)", set()),
         ("ALTER TABLE t ADD (b AS (c)) PARALLEL 8", {"enterprise_edition"}),
     ],
 )

@@ -146,6 +146,15 @@ def test_a_log_as_it_was_written_is_left_in_its_file(raw: bytes) -> None:
     assert file.read() == raw
 
 
+def test_quoted_lines_of_another_code_page_are_taken_out() -> None:
+    quoted = "\n".join(f"> {line} für" for line in whole_log() if line).encode("cp1252")
+    found = parts_in(io.BufferedReader(io.BytesIO(quoted)))  # type: ignore[arg-type]
+    assert found is not None
+    assert found[0].text.startswith(
+        "Recovery Manager: Release 19.0.0.0.0 - Production on Mon Mar 2 01:00:00 2026 für\n"
+    )
+
+
 def test_of_a_mail_the_part_that_is_a_log_counts() -> None:
     mail = (
         'From: a@b.example\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n'

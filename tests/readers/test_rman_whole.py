@@ -13,7 +13,7 @@ from tests.readers.rman_samples import ENGLISH, LANGUAGES, NUMBERED, TENG, whole
 from tests.readers.test_rman_forms import HEAD, SET, STACK, TAIL, failover
 from toolkit.readers.rman import decode
 from toolkit.readers.rman import log as reader
-from toolkit.readers.rman.log import read_file, read_log
+from toolkit.readers.rman.log import blocks_of_lines, read_file, read_log
 from toolkit.readers.rman.model import BackupPiece, Datafile, log_document, piece_document
 
 HERE = Path(__file__).parent
@@ -46,6 +46,13 @@ def test_where_the_blocks_of_a_file_end_does_not_matter(
     monkeypatch.setattr(decode, "_SNIFFED", step)
     monkeypatch.setattr(reader, "_TAIL", tail)
     assert read_file(io.BytesIO(raw)) == whole
+
+
+def test_lines_are_taken_as_they_come_and_not_all_at_once() -> None:
+    lines = iter(["a line\r\n", "another", *["x"] * 20_000])
+    first = next(blocks_of_lines(lines))
+    assert first.startswith("a line\nanother\nx\n") and first.endswith("x\n")
+    assert len(list(lines)) > 10_000
 
 
 # -- small logs, and all that each says ---------------------------------------------------------------------------
@@ -134,6 +141,14 @@ SMALL: dict[str, tuple[list[str], dict[str, object]]] = {
         {"operations": [backup(6, finish=None)], "outcome": "failed", "unfinished": pieces(BackupPiece("c1", "backup")),
          "errors": [FRAME, CAUSE, LAST], "causes": [CAUSE], "missing": [NO_END], "channel_busy_seconds": {"c1": 0}},
     ),
+    "parts of a log without what stood before them": (
+        [*HEAD, "channel c1: datafile copy complete, elapsed time: soon", "channel c1: datafile copy failed, elapsed time: 00:00:02",
+         "output file name=/copy/x.dbf tag=NIGHT RECID=5 STAMP=1226901000", "channel c1: datafile copy complete, elapsed time: 00:00:25",
+         *SET[:4], SET[6], TAIL[0], "channel c1: starting datafile backup set restore", *TAIL[1:]],
+        {"operations": [backup(6)], "outcome": "incomplete", "channel_busy_seconds": {"c1": 100},
+         "pieces": pieces(BackupPiece("c1", "copy", elapsed_seconds=25, handle="/copy/x.dbf", tag="NIGHT")),
+         "unfinished": pieces(BackupPiece("c1", "full datafile", FILE, piece_no=1, start="02-MAR-26"), BackupPiece("c1", "restore"))},
+    ),
     "what another report calls a manager is no end of a session": (
         ["RMAN> backup database;", *HEAD[5:], *SET, "Recovery Manager (RMAN) is a tool", TAIL[0]],
         {"operations": [backup(2)], **ONE_SET, "excerpt": ["neither the start nor the end of the session is in the log"], "db_name": None, "dbid": None, "db_name_source": None},
@@ -185,3 +200,17 @@ def test_a_restore_that_another_channel_took_over_is_made_good_by_the_same_file(
         "Finished restore at 02-MAR-26", *TAIL[1:],
     ])  # fmt: skip
     assert (found.outcome, [one.set_type for one in found.unfinished]) == (outcome, ["restore"])
+
+
+def test_a_channel_of_which_only_its_failure_is_told_lost_what_its_command_did() -> None:
+    found = read_log(
+        [*HEAD[:5], "Starting restore at 02-MAR-26", *STACK,
+         "RMAN-03009: failure of restore command on c9 channel at 03/02/2026 01:02:03", "ORA-19870: error while restoring"]
+    )  # fmt: skip
+    assert [(one.channel, one.set_type, one.operation) for one in found.unfinished] == [("c9", "restore", 0)]
+
+
+def test_a_copy_keeps_the_stamp_that_tells_when_it_ended() -> None:
+    lines = SMALL["image copies of a file and a log in another language"][0]
+    assert [one.stamp for one in read_log(lines).pieces] == [1226901000, 0]
+    assert [one.stamp for one in read_log(SESSION).pieces if one.set_type == "datafile copy"] == [1226901000]

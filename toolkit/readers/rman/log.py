@@ -225,7 +225,9 @@ def _log(state: LogState, missing: tuple[str, ...], excerpt: tuple[str, ...]) ->
 def _recognised(state: LogState) -> bool:
     rman = any(one.code.startswith("RMAN") for one in [*state.faults.errors, *state.faults.warnings])
     sessions = state.sessions
-    return bool(rman or sessions.banners or sessions.connected or state.operations.all or state.channels.by_name)
+    return bool(
+        rman or sessions.has_banner or sessions.connected or state.operations.all or state.channels.by_name
+    )
 
 
 def _missing(state: LogState) -> list[str]:

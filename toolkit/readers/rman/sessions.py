@@ -27,7 +27,7 @@ class RmanSessions:
         """What is missing around a command and its answer, which are whole."""
         self.typed = False
         """Whether somebody typed commands, in any of the sessions."""
-        self.banners = 0
+        self.has_banner = False
         self.connected = False
         self.open_operations = 0
         self._active = False
@@ -41,7 +41,7 @@ class RmanSessions:
     def banner(self) -> None:
         """A client begins."""
         self._leave("the session before it")
-        self.banners += 1
+        self.has_banner = True
         self._begin()
         self._greeted = True
 
@@ -111,7 +111,7 @@ class RmanSessions:
         return self._greeted and not self._typed
 
     def _leave(self, what: str) -> None:
-        real = bool(self.banners) or self.connected
+        real = self.has_banner or self.connected
         if self.open_operations:
             self.missing.append("an operation started, but its end is not in the log")
         elif self._ended or not (self._active or self._asked or (real and (what == "the log" or self._silent))):
