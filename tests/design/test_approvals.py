@@ -25,7 +25,7 @@ from toolkit.design.approval import (
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.audit import Approval, Approved
+from toolkit.model.audit import Approval, Approved, Value
 from toolkit.model.experiment import Experiment
 from toolkit.model.words import Mode
 
@@ -148,6 +148,28 @@ THEN = replace(
     databases={"dwh": {"DBID": "1405", "container": "SALES"}},
     files={"templates/oracle/ctas.sql.j2": "sha256:" + "a" * 64},
 )
+FOLDER = "/srv" + "/folder" * 12
+QUERY = "SELECT i FROM orders WHERE placed_on > :since AND state IN (:a, :b) AND amount > 1 ORDER BY placed_on, i"
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "sentence"),
+    [
+        (FOLDER, f"{FOLDER}/b", f"was `{FOLDER}` and is `{FOLDER}/b`"),
+        (QUERY, QUERY.replace("> 1", "> 2"),
+         "was `...a, :b) AND amount > 1 ORDER BY placed_on, i`"
+         " and is `...a, :b) AND amount > 2 ORDER BY placed_on, i`"),
+        (("sh", "-c", QUERY), ("sh", "-c", f"{QUERY}, j"),
+         "was [`sh`, `-c`, `...RDER BY placed_on, i`] and is [`sh`, `-c`, `...RDER BY placed_on, i, j`]"),
+        (QUERY, 1, f"was `{QUERY[:60]}...` and is 1"),
+    ],
+    ids=["path", "query", "list", "kind"],
+)  # fmt: skip
+def test_a_long_value_is_shown_where_it_differs_and_a_path_as_a_whole(
+    then: Value, now: Value, sentence: str
+) -> None:
+    one, other = (replace(THEN, values={"plan where": value}) for value in (then, now))
+    assert list(differences(one, other)) == [f"`where` {sentence}"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
+from itertools import chain, repeat, takewhile
 from pathlib import Path
 
 from toolkit.documents import TomlDocument, read_document
@@ -297,7 +298,7 @@ def _values(then: Mapping[str, Value], now: Mapping[str, Value]) -> Iterator[str
         # to run without something that was consented to is no more than what was approved
         less = key.startswith(_CONSENT) and (key not in now or (key in then and _is_less(now[key], then[key])))
         if then.get(key) != now.get(key) and step not in changed and not less:
-            yield f"{_called(key)} was {_at(then, key)} and is {_at(now, key)}"
+            yield f"{_called(key)} {_changed(then.get(key), now.get(key))}"
 
 
 def _is_less(now: Value, then: Value) -> bool:
@@ -327,19 +328,28 @@ def _called(key: str) -> str:
     return f"`{name}`"
 
 
-def _at(values: Mapping[str, Value] | Mapping[str, str], key: str) -> str:
-    return _shown(values[key]) if key in values else "not set"
+def _changed(was: Value | None, now: Value | None) -> str:
+    return f"was {_shown(was, now)} and is {_shown(now, was)}"
 
 
-def _shown(value: Value) -> str:
+def _shown(value: Value | None, other: Value | None = None) -> str:
+    """Show a value; of a long text only the part where it begins to differ from the other, of a path all of it."""
+    if value is None:
+        return "not set"
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(_shown, value)) + "]"
+        beside = chain(other if isinstance(other, tuple) else (), repeat(None))
+        return "[" + ", ".join(map(_shown, value, beside)) + "]"
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
         return str(value)
-    text = " ".join(value.split())
-    return f"`{text}`" if len(text) <= _LONGEST else f"`{text[:_LONGEST]}...`"
+    text, another = (" ".join(str(one or "").split()) for one in (value, other))
+    if len(text) <= _LONGEST or " " not in text:
+        return f"`{text}`"
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, another, strict=False)))
+    begin = max(0, alike - _LONGEST // 3)
+    end = begin + _LONGEST
+    return f"`{'...' if begin else ''}{text[begin:end]}{'...' if text[end:] else ''}`"
 
 
 def _files(then: Mapping[str, str], now: Approved) -> Iterator[str]:
@@ -362,5 +372,5 @@ def _databases(then: Mapping[str, Mapping[str, str]], now: Mapping[str, Mapping[
             continue
         for part in sorted({*then[target], *identity}):
             if then[target].get(part) != identity.get(part):
-                yield f"{part} of `{target}` was {_at(then[target], part)} and is {_at(identity, part)}"
+                yield f"{part} of `{target}` {_changed(then[target].get(part), identity.get(part))}"
     yield from (f"target `{target}` is gone" for target in then if target not in now)

@@ -58,8 +58,9 @@ from toolkit.model.words import OperationName
 
 _TABLE, _HEAD = "job", "mix"
 _OF_EXPERIMENTS = ("experiment", "factors", "factor")
-_AROUND = ("setup", "prepare", "conclude", "cleanup")
-_HEAD_KEYS = (*_AROUND, "cwd", "env", "seed")
+AROUND = ("setup", "prepare", "conclude", "cleanup")
+"""The keys of the programs that run around all jobs."""
+_HEAD_KEYS = (*AROUND, "cwd", "env", "seed")
 _WHAT = ("command", "operation", "file")
 _ARRIVALS = ("begin", "every", "poisson", "at", "after")
 _OF_PROGRAMS = ("cwd", "stdin", "env", "allow_exit", "fail_if_output")
@@ -160,7 +161,7 @@ def _head(document: TomlDocument) -> tuple[dict[str, OptionValue], int]:
             else:
                 options[key] = check_value(_option(key), value)
     with ErrorLocation(document, _HEAD, "env"):
-        _check_programs([shlex.split(line) for key in _AROUND for line in _texts(options, key)], options)
+        _check_programs([shlex.split(line) for key in AROUND for line in _texts(options, key)], options)
     return options, seed
 
 

@@ -41,6 +41,7 @@ HERE = {
 ELSEWHERE = {
     "a command": f'{PROGRAM}command = ["sh", "-c", "./go.sh"]\ncwd = "/"',
     "a mix": f'{MIX}[mix]\ncwd = "/"\n[[job]]\nname = "j"\ncommand = "true"',
+    "each job of a mix": f'{MIX}[[job]]\nname = "j"\ncommand = "true"\ncwd = "/"',
 }
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 
 from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
-from toolkit.design.mix import mix_of
+from toolkit.design.mix import AROUND, mix_of
 from toolkit.design.transactions import parse_transactions
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
-from toolkit.model.experiment import Experiment
+from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
 from toolkit.model.words import OperationName
@@ -96,9 +96,12 @@ def begins_here(experiment: Experiment) -> bool:
 def _places(experiment: Experiment) -> Iterator[str]:
     """Yield the folder of each program as it is written; empty for none."""
     mix = mix_of(experiment.operation, experiment.options)
-    options = experiment.options if mix is None else mix.options
-    for each in ({}, *(job.options for job in (() if mix is None else mix.jobs))):
-        yield str({**options, **each}.get("cwd", ""))
+    if mix is None:
+        yield str(experiment.options.get("cwd", ""))
+        return
+    around: tuple[dict[str, OptionValue], ...] = ({},) if any(mix.options.get(key) for key in AROUND) else ()
+    for each in (*around, *(job.options for job in mix.jobs)):
+        yield str({**mix.options, **each}.get("cwd", ""))
 
 
 def _texts(values: Mapping[str, Value]) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Questions:
             if monotonic() - question.begun < limit_seconds:
                 raise NotYetError
             del self._open[key]
-            raise ToolkitError(f"the database did not answer within {seconds(limit_seconds)}", code="TK-0207")
+            raise _unanswered(limit_seconds)
         del self._open[key]
         if question.error is not None:
             raise question.error
@@ -97,15 +97,28 @@ class Questions:
 
 @contextmanager
 def limited(session: Connection, limit_seconds: float) -> Iterator[None]:
-    """Cancel, on the server too, what a session does for longer than a while."""
-    done = threading.Event()
+    """Cancel, on the server too, what a session does for longer than a while.
+
+    Raises:
+        ToolkitError: TK-0207 where that ended it, whatever the database calls it.
+    """
+    done, late = threading.Event(), threading.Event()
 
     def watch() -> None:
         while not done.wait(limit_seconds):
+            late.set()
             session.cancel()
 
     threading.Thread(target=watch, daemon=True, name="limit of a question").start()
     try:
         yield
+    except (DatabaseError, ToolkitError):
+        if late.is_set():
+            raise _unanswered(limit_seconds) from None
+        raise
     finally:
         done.set()
+
+
+def _unanswered(limit_seconds: float) -> ToolkitError:
+    return ToolkitError(f"the database did not answer within {seconds(limit_seconds)}", code="TK-0207")
