@@ -140,7 +140,7 @@ def test_a_log_that_is_a_pipe_is_not_waited_for(
     os.mkfifo(bundle / "spool" / name)
     capsys.readouterr()
     assert main(["ingest", str(bundle)]) == 2
-    assert "is no file" in capsys.readouterr().err
+    assert "is not a file" in capsys.readouterr().err
 
 
 def test_an_altered_script_is_not_run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
