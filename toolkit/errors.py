@@ -138,6 +138,9 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0213", _F, "too many bad rows",
                "a data file has more rows that cannot be loaded than may be left out",
                "correct the file, or allow more with --max-rejects: those left out are kept in a file"),
+        _entry("TK-0214", _F, "a row of a data file is bad",
+               "a row has other fields than the table has columns, or text that its column cannot take",
+               "correct the file, or allow bad rows with --max-rejects: those left out are kept in a file"),
         # 03xx: guards
         _entry("TK-0301", _R, "production",
                "the target is production, or was never declared not to be",

@@ -21,7 +21,7 @@ from toolkit.operations.base import Planner, support_of
 from toolkit.operations.registry import operation
 
 O = OperationName  # noqa: E741
-_OWN_TABLES = frozenset({"duckdb/notes_create"})
+_OWN_TABLES = frozenset({"duckdb/notes_create", "oracle/notes_create"})
 """Made for a job and dropped at its end: what says after a crash which chunks are committed."""
 ASSUMED = {"oracle": "19-ee", "postgresql": "17", "duckdb": "2.0"}
 KEY = "261121051342AB3F"

@@ -19,6 +19,7 @@ from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
 from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.transfers import CsvStyle, FileFormat, FilePart, Transfer
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode, ObjectKind, OperationName, Role
 from toolkit.rendering import step_of
@@ -47,6 +48,15 @@ EVERY_RELEASE = tuple(
 _PLAIN: dict[OperationName, Work] = {
     "ctas": Work("ctas", Mode.MEASUREMENT, OURS, {}, source=SOURCE, mark="created by dbatk"),
     "insert": Work("insert", Mode.MEASUREMENT, OURS, {}, source=SOURCE, columns=("ID", "IDNAME", "AMOUNT")),
+    "load": Work(
+        "load",
+        Mode.MEASUREMENT,
+        OURS,
+        {},
+        notes=replace(OURS, name=QualifiedName("DBATK_NOTES", "DBATK")),
+        label="lines.csv",
+        transfer=Transfer(FilePart("lines.csv", FileFormat.CSV), CsvStyle(), ("ID", "IDNAME"), OURS.name),
+    ),
     "index-build": Work("index-build", Mode.MEASUREMENT, INDEX, {}, columns=("IDNAME", "ID")),
     "index-rebuild": Work("index-rebuild", Mode.MEASUREMENT, INDEX, {}),
     "stats-gather": Work("stats-gather", Mode.MEASUREMENT, OURS, {}),

@@ -228,6 +228,7 @@ def test_fewer_than_forty_round_trips(operation: OperationName) -> None:
     other: dict[OperationName, dict[str, OptionValue]] = {
         "index-rebuild": {"table": "GTEST"},
         "table-move": {"table": "GTEST"},
+        "load": {"table": "GTEST", "files": ("lines.csv",)},
     }
     named = {**_NAMED, **other}[operation]
     experiment = build_experiment(operation, dict(named), {"degree": (1, 4)}, General(target="t"))

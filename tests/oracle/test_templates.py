@@ -84,6 +84,8 @@ def rest(release: str) -> Iterator[Step]:
     yield from steps((Call("last_value", {"table": SOURCE, "column": "ID"}),))
     yield from steps((Call("query_rows", {"query": "SELECT g.id FROM dbatk.gtest g"}),))
     yield from steps(call for call in DIALECT.transaction_end({"transaction_id": "0A1B"}) if not call.file)
+    noted = {"notes_schema": "DBATK", "notes_table": "NOTES", "item": "it's.csv bytes 1-2"}
+    yield from steps((*DIALECT.transaction_end(noted), *DIALECT.work.of("load").make_notes(OURS, "mark")))
     for kind, former, level in (
         (SettingKind.INTEGER, "1073741824", "2G"), (SettingKind.CHOICE, "AUTO", "MANUAL"),
         (SettingKind.TEXT, "19.1.0", "12.2.0.1"),

@@ -18,6 +18,21 @@ class FileFormat(StrEnum):
     PARQUET = "parquet"
 
 
+class Conversion(StrEnum):
+    """What a client makes of a field's text where it is not the server that converts it."""
+
+    NUMBER = "number"
+    FLOAT = "float"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TEXT = "text"
+    NATIONAL_TEXT = "national text"
+    LONG_TEXT = "long text"
+    LONG_NATIONAL_TEXT = "long national text"
+    BYTES = "bytes"
+    LONG_BYTES = "long bytes"
+
+
 @dataclass(frozen=True, slots=True)
 class CsvStyle:
     """How the text of a CSV file is to be read; a quote within quotes is doubled.
@@ -78,7 +93,7 @@ class Transfer:
         style: of its text.
         columns: of the table that are filled, in the order of the file.
         table: that is filled.
-        types: of these columns, where it is the client that converts text.
+        types: what the client makes of the text for these columns; empty where the server converts it.
         sample_rows: only so many rows of it, to check them; None for all.
         max_rejects: how many rows may be rejected by all chunks of a trial together.
         rejects: the file that rejected rows are written to.
@@ -93,7 +108,7 @@ class Transfer:
     max_rejects: int = 0
     rejects: str = ""
     batch_rows: int = 0
-    types: tuple[str, ...] = ()
+    types: tuple[Conversion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +120,12 @@ class RejectedRow:
     reason: str
     text: str
     by_record: bool = False
+
+
+def line_of(record: tuple[int, bytes]) -> int:
+    """Return the line that a record of `Stream.records` begins on."""
+    end, text = record
+    return end - text.count(b"\n") + text.endswith(b"\n")
 
 
 class Stream(Protocol):

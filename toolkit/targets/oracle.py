@@ -17,6 +17,7 @@ from pathlib import Path
 
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer
+from toolkit.model.transfers import Stream
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
@@ -69,6 +70,26 @@ class OracleConnection:
             return self._run(text, present)
         except driver.failures() as error:
             raise driver.translate(error, self.secrets) from error
+        finally:
+            self._busy = False
+
+    def load(self, text: str, stream: Stream) -> Answer:
+        """Send the rows of a data file to an INSERT; where that fails, nothing of its transaction stays."""
+        from toolkit.targets.oracle_rows import inserted
+
+        self.guard.check(text, self._ask)
+        observer = self.observe()
+        if observer is not None:
+            observer(text)
+        self._busy = True
+        try:
+            return Answer(rowcount=inserted(self.raw, text, stream))
+        except BaseException as error:
+            with driver.quietly():
+                self.raw.rollback()
+            if isinstance(error, driver.failures()):
+                raise driver.translate(error, self.secrets) from error
+            raise
         finally:
             self._busy = False
 

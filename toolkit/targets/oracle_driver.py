@@ -62,6 +62,14 @@ _UNSENT = frozenset({"ORA-02396", "ORA-01012", "DPY-1001"})
 """IDLE_TIME of the profile was over, not logged on, not connected: the session ended before the statement came."""
 
 
+class BatchError(Protocol):
+    """What the driver tells of a row that was not inserted: where it is in the batch, and why."""
+
+    offset: int
+    full_code: str
+    message: str
+
+
 class RawCursor(Protocol):
     """What we use of the driver's cursor."""
 
@@ -72,6 +80,11 @@ class RawCursor(Protocol):
     prefetchrows: int
 
     def execute(self, statement: str, parameters: dict[str, Scalar]) -> object: ...
+    def executemany(
+        self, statement: str, parameters: Sequence[Sequence[object]], *, batcherrors: bool
+    ) -> object: ...
+    def setinputsizes(self, *kinds: object) -> object: ...
+    def getbatcherrors(self) -> list[BatchError]: ...
     def parse(self, statement: str) -> object: ...
     def fetchall(self) -> list[tuple[object, ...]]: ...
     def __enter__(self) -> RawCursor: ...

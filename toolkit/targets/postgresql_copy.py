@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from toolkit import resources
 from toolkit.model.protocols import At
-from toolkit.model.transfers import RejectedRow, Stream
+from toolkit.model.transfers import RejectedRow, Stream, line_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -110,16 +110,11 @@ def _index_of(records: Sequence[_Record], line: int) -> int | None:
     return line - 1 if plain and line <= len(records) else None
 
 
-def _begin_of(record: _Record) -> int:
-    end, text = record
-    return end - text.count(b"\n") + text.endswith(b"\n")
-
-
 def _rejected(record: _Record, at: At, error: psycopg.Error) -> RejectedRow:
     reason = error.diag.message_primary or str(error)
     detail = f" ({error.diag.message_detail})" if error.diag.message_detail else ""
     text = record[1].decode(errors="backslashreplace").rstrip("\r\n")
-    return RejectedRow(_begin_of(record), at.column, reason + detail, text)
+    return RejectedRow(line_of(record), at.column, reason + detail, text)
 
 
 def _statement(name: str) -> bytes:

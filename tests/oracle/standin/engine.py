@@ -177,6 +177,8 @@ class Engine(IndexWork):
             if not session.in_transaction:
                 data.execute("BEGIN")
             session.in_transaction = True
+            tables = {name: made for (kind, name), made in self.state.objects.items() if kind == "TABLE"}
+            dml.refuse_nulls(text, binds, tables, session.user)
             translated, done = dml.change(data, text, binds, self._context(session))
         for name in translated.tables:
             self._readable(session, name)

@@ -27,6 +27,7 @@ _TEXTS = {
     1408: "such column list already indexed",
     1418: "specified index does not exist",
     1453: "SET TRANSACTION must be first statement of transaction",
+    1400: "cannot insert NULL",
     1452: "cannot CREATE UNIQUE INDEX; duplicate keys found",
     1555: 'snapshot too old: rollback segment number 9 with name "_SYSSMU9$" too small',
     959: "tablespace does not exist",

@@ -246,6 +246,9 @@ class OracleDialect:
         return ()
 
     def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:
+        if "notes_table" in noted:
+            notes = QualifiedName(str(noted["notes_table"]), str(noted["notes_schema"]))
+            return (Call("transaction_noted", {"table": notes, "item": noted["item"]}),)
         # A block returns no rows: it leaves its answer in CLIENT_INFO of the session.
         return (Call("transaction_end", noted), Call("transaction_told", file=True))
 

@@ -169,10 +169,11 @@ def _of_sessions(facts: Facts, grantee: str) -> Iterator[Grant]:
 
 def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Iterator[Grant]:
     work = facts.first("doctor_work")
-    if operation == "insert" and not _has(facts, "INSERT ANY TABLE") and work.get("table"):
+    if operation in ("insert", "load") and not _has(facts, "INSERT ANY TABLE") and work.get("table"):
         table = f"{quote(str(work['schema']))}.{quote(str(work['table']))}"
         yield Grant(
-            f"GRANT INSERT ON {table} TO {grantee}", "insert: a table of another user, unless already granted"
+            f"GRANT INSERT ON {table} TO {grantee}",
+            f"{operation}: a table of another user, unless already granted",
         )
 
 

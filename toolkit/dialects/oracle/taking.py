@@ -96,14 +96,18 @@ def of_load(work: Work, facts: Facts) -> tuple[Takes, ...]:
     """Say what a load takes: its rows, the entries of the indexes, and what is sorted for those."""
     loaded, why = sizes.loaded_bytes(work, facts)
     why = why or _uncounted(facts.rows("source_columns"))
+    return of_rows(work, loaded, why, facts, direct=work.option("load") != "conventional")
+
+
+def of_rows(work: Work, loaded: float | None, why: str, facts: Facts, *, direct: bool) -> tuple[Takes, ...]:
+    """Say what so many bytes of rows take, with the entries of the indexes, which only a direct load sorts."""
     rows = _rows(work, loaded, facts, why)
     if work.operation == "ctas" or (work.object.scratch and work.option("bare")) or not facts.first("target"):
         return tuple(rows)
     table = _filled(work, facts)
     entries = of_indexes(table, work.object.name if work.object.scratch else None, loaded, facts, why)
     keys = [taken.bytes for taken in entries if taken.place.kind is PlaceKind.TABLESPACE]
-    direct = work.option("load") != "conventional" and keys
-    return (*rows, *entries, *((space.sorting(added(keys), why),) if direct else ()))
+    return (*rows, *entries, *((space.sorting(added(keys), why),) if direct and keys else ()))
 
 
 def _rows(work: Work, loaded: float | None, facts: Facts, why: str) -> Iterator[Takes]:

@@ -41,6 +41,9 @@ _BAD_ROWS = (
 _HOW = (
     Option("commit_every", OptionKind.SIZE, "bytes of the files in a transaction (default 64M)",
            factor=True, words=("file",)),
+    Option("batch_rows", OptionKind.INTEGER, "rows sent at once (default 5000)", engines=frozenset({"oracle"}),
+           factor=True, low=1, high=100_000, unit="rows",
+           elsewhere="omit it: rows go as one stream there"),
     Option("file_order", OptionKind.CHOICE, "order in which the files are begun: as given, or the biggest first",
            factor=True, choices=("given", "biggest")),
 )  # fmt: skip

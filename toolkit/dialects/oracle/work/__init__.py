@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from toolkit.dialects import reclaimed
+from toolkit.dialects import reclaimed, transfers
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept, Options
 from toolkit.dialects.indexes import IndexPart
@@ -37,6 +37,7 @@ from toolkit.dialects.oracle.work import (
     index_build,
     index_rebuild,
     insert,
+    load,
     stats_export,
     stats_gather,
     stats_publish,
@@ -46,9 +47,10 @@ from toolkit.dialects.oracle.work.base import OperationWords, shared
 from toolkit.dialects.oracle.work.workload import OracleWorkloads
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.statistics import StoredStatistics
+from toolkit.dialects.transfers import FileParts
 from toolkit.dialects.work import Call, Work
-from toolkit.model.facts import Facts, Query
-from toolkit.model.steps import Takes
+from toolkit.model.facts import Facts, Probe, Query
+from toolkit.model.steps import ObjectRef, Takes
 from toolkit.model.values import Row, Support
 from toolkit.units import counted
 
@@ -184,6 +186,24 @@ class _Exported(_InSession):
         return (*stats_export.remarks(work, facts), *session.remarks(work), *_of_place(facts))
 
 
+class _LoadFiles(_InSession):
+    """Array INSERT of what is in files."""
+
+    degree_by_sessions = True
+    parts = FileParts()
+    keeps_notes = True
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        size = transfers.bytes_of_commit(options, load.COMMIT_BYTES)
+        return transfers.probes_of(options, size, transfers.sessions_of(options))
+
+    def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
+        return load.make_notes(notes, mark)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return transfers.told(work, kept, seconds)
+
+
 class _Move(_InSession):
     """ALTER TABLE MOVE."""
 
@@ -255,6 +275,7 @@ WORK = Implementations(
             ctas, elsewhere=("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"), files=(_COLUMNS,)
         ),
         "insert": _InSession(insert, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
+        "load": _LoadFiles(load, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
         "index-build": _InSession(
             index_build,
             elsewhere=("CREATE ANY INDEX", "ALTER ANY INDEX", "DROP ANY INDEX"),
