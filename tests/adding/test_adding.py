@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -95,7 +96,11 @@ def test_what_an_engine_has_none_of_is_neither_run_nor_planned_nor_printed(
             script(work, target)
         with closing(arena.target()) as target:
             assert [check.evidence for check in doctor(target, work).support] == [sentence]
-            assert sentence in [check.evidence for check in doctor(target).support]
+            # beside others that DuckDB has none of
+            assert any(
+                re.search(r"no implementation of .*`scrub`", str(check.evidence))
+                for check in doctor(target).support
+            )
     assert store.list_runs() == []
     assert not any(text.startswith(("ANALYZE", "VACUUM")) for text in arena.statements)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 
+from tests.operations import cases
 from tests.oracle.make import target
 from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server
@@ -121,6 +122,9 @@ def postgresql_arena(server: Server, schema: str) -> Iterator[Arena]:
     yield Arena("postgresql", server.url, schema, make, ask)
 
 
+_LOADED = str(Path(cases.__file__).parent / "gtest_amount.csv")
+
+
 @contextmanager
 def oracle_arena() -> Iterator[Arena]:
     """The Oracle stand-in over the wire, with GTEST and an index; what is asked beside goes to its DuckDB."""
@@ -136,12 +140,13 @@ def oracle_arena() -> Iterator[Arena]:
 
         yield Arena(
             "oracle", standin.url, standin.engine.scenario.user, lambda: target(standin), ask,
-            columns=("idname", "amount"),
+            columns=("idname", "amount"), cases={"load": {"table": "GTEST", "files": (_LOADED,)}},
         )  # fmt: skip
 
 
 @contextmanager
 def host_arena() -> Iterator[Arena]:
     """This host, which has programs and no tables."""
-    cases = {"command": {"command": ("true",)}}
-    yield Arena("host", "host://", "", lambda: HostTarget(Access(parse_url("host://"))), lambda _: [], cases=cases)
+    programs = {"command": {"command": ("true",)}}
+    access = Access(parse_url("host://"))
+    yield Arena("host", "host://", "", lambda: HostTarget(access), lambda _: [], cases=programs)

@@ -70,6 +70,9 @@ _PLAIN: dict[OperationName, Work] = {
         "stats-export", Mode.JOB, ObjectRef(ObjectKind.TABLE, QualifiedName("KEPT", "DBATK")), {}
     ),
     "stats-publish": Work("stats-publish", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
+    "partition-drop": Work(
+        "partition-drop", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"keep_rows": "2 years"}
+    ),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
     "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),
 }

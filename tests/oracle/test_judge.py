@@ -35,7 +35,7 @@ from toolkit.dialects.workloads import BUILT_IN, table_values, workloads_of
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, Step
-from toolkit.model.values import QualifiedName
+from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode
 from toolkit.rendering import sql_file
 from toolkit.resources import sql_root
@@ -84,6 +84,14 @@ def moves_of_parts() -> Iterator[Step]:
         yield from steps(DIALECT.work.timed(item, assumed("19-ee")))
         plain = {name: value for name, value in item.options.items() if name != "compression"}
         yield from steps(DIALECT.work.timed(replace(item, options=plain), assumed("11.2-ee")))
+
+
+def drops_of_partitions() -> Iterator[Step]:
+    """Render the drop of an old partition, serially and in parallel, and what looks at it before."""
+    row: Row = {"part_name": "It's P1", "high_value": "TIMESTAMP' 2001-01-01 00:00:00'"}
+    for degree in (1, 4):
+        item = replace(work("partition-drop", degree, Mode.JOB), part=IndexPart("It's P1", "partition"))
+        yield from steps(DIALECT.work.timed(item, assumed("19-ee", aging_partitions=(row,))))
 
 
 def rds_calls() -> Iterator[Step]:
@@ -160,7 +168,7 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
-    for step in (*rds_calls(), *moves_of_parts(), *users()):
+    for step in (*rds_calls(), *moves_of_parts(), *drops_of_partitions(), *users()):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)

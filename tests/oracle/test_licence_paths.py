@@ -41,7 +41,7 @@ NO_SQL = {
     "metric": "a pattern", "phase": "a pattern", "fail_if_output": "a pattern", "allow_exit": "numbers",
     "partition_by": "words of a fixed form with quoted names", "global_range": "literals only",
     "method_opt": "a literal", "bin_dir": "a folder",
-    "only_tables": "literals", "as_of": "a time of a fixed form",
+    "only_tables": "literals", "as_of": "a time of a fixed form", "keep_rows": "a time of a fixed form",
     "directory": "a literal", "stat_table": "a literal", "stat_id": "a literal", "skip": "words of RMAN",
     "delimiter": "a character", "quote": "a character", "null": "a text in a file", "encoding": "a name of Python",
 }  # fmt: skip

@@ -37,6 +37,7 @@ LISTS = {
     "timeline": "00000001",
     "objects": json.dumps([['Odd "S"', ODD], [None, "nowhere"]]),
     "before": "{}",
+    "parts": '["p"]',
     "search_path": "public",
     "default_tablespace": "pg_default",
     "temp_tablespaces": "pg_default",

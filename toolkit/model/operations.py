@@ -28,13 +28,15 @@ Levels = Mapping[str, tuple[Level, ...]]
 class RowSemantics(StrEnum):
     """What an operation does to rows.
 
-    Nothing, it makes the table that holds them, adds them to a table, or changes or removes those of a table.
+    Nothing, it makes the table that holds them, adds them to a table, changes or removes those of a table, or lets
+    whole partitions of them go, which are not counted.
     """
 
     NONE = "none"
     MAKES = "makes"
     ADDS = "adds"
     CHANGES = "changes"
+    DROPS = "drops"
 
 
 class VerifiedBy(StrEnum):
@@ -163,12 +165,12 @@ class OperationDeclaration:
     @property
     def changes_rows(self) -> bool:
         """Whether it changes or removes rows of the table named."""
-        return self.rows is RowSemantics.CHANGES
+        return self.rows in (RowSemantics.CHANGES, RowSemantics.DROPS)
 
     @property
     def counts_rows(self) -> bool:
         """Whether the rows of a trial are counted."""
-        return self.rows is not RowSemantics.NONE
+        return self.rows not in (RowSemantics.NONE, RowSemantics.DROPS)
 
     @property
     def counts_twice(self) -> bool:

@@ -62,6 +62,7 @@ def _valid(name: str, value: str) -> str:
 _LOCKING = frozenset(
     {
         "table_move",
+        "partition_drop",
         "alter_table",
         "add_constraint",
         "drop_table",
@@ -72,7 +73,7 @@ _LOCKING = frozenset(
     }
 )
 """What needs a table (of an index: its table) without open transactions, and waits DDL_LOCK_TIMEOUT for that."""
-_TIMED = ("ctas", "insert", "index_build", "index_rebuild", "table_move", "stats")
+_TIMED = ("ctas", "insert", "index_build", "index_rebuild", "table_move", "partition_drop", "stats")
 
 
 class Engine(IndexWork):
@@ -456,6 +457,28 @@ class Engine(IndexWork):
             for index in self.state.indexes():
                 if index.table == command.name:
                     index.status = "UNUSABLE"
+
+    def _do_partition_drop(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Take a partition of a table and of its local indexes away.
+
+        Raises:
+            BackendError: ORA-02149 for an unknown partition, ORA-14083 for the only one.
+        """
+        table = self._found("TABLE", command.name)
+        known = [part.name for part in indexes.table_parts(table)] if table.bounds else []
+        name = (command.parts["part"] or "").strip('"')
+        if name not in known:
+            raise ora(2149)
+        if len(known) == 1:
+            raise ora(14083)
+        degree = self._granted(session, command.degree())
+        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 1)
+        at = known.index(name)
+        del table.bounds[at], table.parts[at]
+        for index in self.state.indexes():
+            if index.table == command.name:
+                index.shape.parts = [part for part in index.shape.parts if part.name != name]
+                index.status = index.status if index.shape.locality or command.parts["update"] else "UNUSABLE"
 
     def _do_add_constraint(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         self._found("TABLE", command.name)

@@ -42,6 +42,7 @@ _TEXTS = {
     14913: "invalid logical transaction ID detected",
     14401: "inserted partition key is outside specified partition",
     14086: "a partitioned index may not be rebuilt as a whole",
+    14083: "cannot drop the only partition of a partitioned table",
     14511: "cannot perform operation on a partitioned object",
     14189: "this physical attribute may not be specified for an index subpartition",
     14287: "cannot REBUILD a partition of a Composite Range partitioned index",

@@ -80,6 +80,11 @@ _FORMS: tuple[tuple[str, str], ...] = (
         rf"(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?(?P<partly>\s+UPDATE\s+INDEXES)?(?:\s+(?P<parallel>{_PARALLEL}))?"
         r"(?P<update>\s+UPDATE\s+INDEXES)?(?P<partonline>\s+ONLINE)?",
     ),
+    (
+        "partition_drop",
+        rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+DROP\s+PARTITION\s+(?P<part>{_IDENT})(?P<update>\s+UPDATE\s+INDEXES)?"
+        rf"(?:\s+(?P<parallel>{_PARALLEL}))?",
+    ),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
     ("comment", rf"COMMENT\s+ON\s+TABLE\s+(?P<name>{_NAME})\s+IS\s+'(?P<text>(?:[^']|'')*)'"),

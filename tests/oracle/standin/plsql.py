@@ -136,7 +136,9 @@ class Block:
 
     def _spelled(self, token: str) -> str:
         if token.upper() == "SQLCODE":
-            return str(-self.raised.ora_code) if self.raised is not None else "0"
+            # SQLCODE of NO_DATA_FOUND is that of the standard (PL/SQL Language Reference, SQLCODE function)
+            code = 0 if self.raised is None else -self.raised.ora_code
+            return "100" if code == -1403 else str(code)
         if token.upper() not in self.variables:
             return token
         value = self.variables[token.upper()]

@@ -22,9 +22,10 @@ _LOADS = {
     "index-build": "DDL PARALLELIZED",
     "index-rebuild": "DDL PARALLELIZED",
     "table-move": "DDL PARALLELIZED",
+    "partition-drop": "DDL PARALLELIZED",
     "insert": "DML PARALLELIZED",
 }
-_WHAT = {"ctas": "load", "insert": "load", "table-move": "move"}
+_WHAT = {"ctas": "load", "insert": "load", "table-move": "move", "partition-drop": "drop"}
 _SAMPLED = "V$PX_SESSION, sampled"
 _ASKED = "V$PQ_SESSTAT"
 _COUNTED = "Parallel operations downgraded"

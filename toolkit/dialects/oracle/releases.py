@@ -39,6 +39,8 @@ class Feature(StrEnum):
     PDB_SNAPSHOTS = "awr-snapshots-of-a-pluggable-database"
     PLUGGABLE = "pluggable-databases"
     SECTIONED_LEVELS = "multisection-incremental-backups"
+    DEFERRED_INDEX_CLEANUP = "asynchronous-global-index-maintenance"
+    RANGE_SECTION_DROP = "drop-the-last-partition-of-the-range-section"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,10 @@ FEATURES: dict[Feature, Since] = {
     Feature.STATISTICS_REPORTS: Since((12, 1), "PL/SQL Packages 12.1: DBMS_STATS.REPORT_GATHER_SCHEMA_STATS"),
     Feature.PLUGGABLE: Since((12, 1), "RMAN Reference 12.1, dbObject: PLUGGABLE DATABASE; REFRN 12.1: V$PDBS"),
     Feature.SECTIONED_LEVELS: Since((12, 1), "BRADV 12.1, multisection incremental backups: COMPATIBLE 12.0.0"),
+    Feature.DEFERRED_INDEX_CLEANUP: Since(
+        (12, 1), "VLDBG 12.1, asynchronous global index maintenance: DROP, TRUNCATE"
+    ),
+    Feature.RANGE_SECTION_DROP: Since((12, 2), "ORA-14758 before (My Oracle Support 1590833.1)"),
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
     Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),
     Feature.AUTOMATIC_LIST: Since((12, 2), "SQLRF 12.2, list_partitions: AUTOMATIC"),

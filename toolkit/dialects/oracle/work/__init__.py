@@ -38,6 +38,7 @@ from toolkit.dialects.oracle.work import (
     index_rebuild,
     insert,
     load,
+    partition_drop,
     stats_export,
     stats_gather,
     stats_publish,
@@ -235,6 +236,25 @@ class _Move(_InSession):
         return (*table_move.remarks(work, facts), *super().remarks(work, facts))
 
 
+class _DropPartitions(_InSession):
+    """ALTER TABLE DROP PARTITION."""
+
+    table_files = (partition_drop.PARTITIONS, partition_drop.REFERRING, partition_drop.REFERRING_ELSEWHERE)
+
+    def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
+        return partition_drop.parts_of(work, facts)
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        return table_move.reclaimed(works[0].object.name, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
+        return replace(found, metrics=(*found.metrics, *changed.metrics))
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*partition_drop.remarks(work, facts), *super().remarks(work, facts))
+
+
 class _Backup(OracleBackups):
     """RMAN."""
 
@@ -287,6 +307,7 @@ WORK = Implementations(
         "stats-publish": _Published(stats_publish, elsewhere=("ANALYZE ANY",)),
         "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(_INDEXES,)),
         "datapump-export": DatapumpExports(),
+        "partition-drop": _DropPartitions(partition_drop, elsewhere=("ALTER ANY TABLE", "DROP ANY TABLE")),
         "backup": _Backup(),
         "command": RunPrograms(),
         "workload": OracleWorkloads(),
