@@ -45,7 +45,8 @@ _LONGEST = (
     "tests/restoring/test_planted.py",
     "tests/postgresql/test_backup_pgbackrest.py", "tests/postgresql/test_parallel.py", "tests/bundle/test_run.py",
     "tests/project/test_tidy.py", "tests/project/test_cookbook.py", "tests/project/test_readme.py",
-    "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py", "tests/series/test_series.py",
+    "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py",
+    "tests/series/test_series.py",
 )  # fmt: skip
 """Files that take longest, alone or as a row: they begin first, so that no worker is left with one at the end."""
 _WAITING = (

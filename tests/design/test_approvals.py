@@ -157,11 +157,12 @@ QUERY = "SELECT i FROM orders WHERE placed_on > :since AND state IN (:a, :b) AND
     [
         (FOLDER, f"{FOLDER}/b", f"was `{FOLDER}` and is `{FOLDER}/b`"),
         (QUERY, QUERY.replace("> 1", "> 2"),
-         "was `...a, :b) AND amount > 1 ORDER BY placed_on, i`"
-         " and is `...a, :b) AND amount > 2 ORDER BY placed_on, i`"),
+         "was `... IN (:a, :b) AND amount > 1 ORDER BY placed_on, i`"
+         " and is `... IN (:a, :b) AND amount > 2 ORDER BY placed_on, i`"),
         (("sh", "-c", QUERY), ("sh", "-c", f"{QUERY}, j"),
-         "was [`sh`, `-c`, `...RDER BY placed_on, i`] and is [`sh`, `-c`, `...RDER BY placed_on, i, j`]"),
-        (QUERY, 1, f"was `{QUERY[:60]}...` and is 1"),
+         "was [`sh`, `-c`, `... > 1 ORDER BY placed_on, i`]"
+         " and is [`sh`, `-c`, `... > 1 ORDER BY placed_on, i, j`]"),
+        (QUERY, 1, f"was `{QUERY[:80]}...` and is 1"),
     ],
     ids=["path", "query", "list", "kind"],
 )  # fmt: skip

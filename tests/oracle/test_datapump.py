@@ -72,6 +72,19 @@ def test_the_dump_of_a_job_stays_and_errors_in_its_log_fail_it(tmp_path: Path) -
     assert failed.status == 3 and "completed with 1 error, the first ORA-31693" in trial["reason"]
 
 
+def test_what_begins_with_information_or_without_metrics_is_a_dump(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = Bench(standin, tmp_path)
+        pump = standin.engine.state.datapump
+        pump.informs, pump.metrics, pump.language = True, False, "GERMAN"
+        answer = context.run("datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--degree", "2")
+        assert len(pump.files) == 3 and not pump.jobs
+    assert answer.status == 0, answer.said
+    (trial,) = answer.document["trials"]
+    assert trial["granted_degree"] is None
+    assert "whether tables failed is not known" in str(answer.document["warnings"])
+
+
 @pytest.mark.parametrize(("ends", "reason"), [("STOPPED", "ended as STOPPED"), ("", "ORA-39087")])
 def test_a_job_that_does_not_complete_leaves_nothing(ends: str, reason: str, tmp_path: Path) -> None:
     with running_standin() as standin:
@@ -103,6 +116,27 @@ def test_a_job_of_a_killed_process_goes_on_until_clean_ends_it(tmp_path: Path) -
         answer = context.run("clean")
         assert answer.status == 0, answer.document
         assert not pump.jobs and not pump.files
+
+
+def test_files_of_a_job_that_another_instance_runs_are_left_and_it_is_named(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = Bench(standin, tmp_path)
+        pump = standin.engine.state.datapump
+        pump.ends = "forever"
+        process = context.start(
+            "datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production"
+        )
+        assert pump.begun.wait(300)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=300)
+        (job,) = pump.jobs
+        pump.elsewhere, context.more = True, ()
+        pump.files["DUMPS", f"{job}_01.dmp"] = "written so far"
+        left = context.run("clean")
+        assert pump.jobs == {job} and len(pump.files) == 1
+        pump.elsewhere = False
+        assert context.run("clean").status == 0 and not pump.jobs and not pump.files
+    assert left.status == 3 and f"the Data Pump job {job} is still there" in str(left.document["left"])
 
 
 def test_a_job_that_is_stopped_ends_on_the_server_and_is_done_again_by_resume(tmp_path: Path) -> None:

@@ -88,9 +88,9 @@ def moves_of_parts() -> Iterator[Step]:
 
 def drops_of_partitions() -> Iterator[Step]:
     """Render the drop of an old partition, serially and in parallel, and what looks at it before."""
-    row: Row = {"part_name": "It's P1", "high_value": "TIMESTAMP' 2001-01-01 00:00:00'"}
+    row: Row = {"part_name": "P 1", "high_value": "TIMESTAMP' 2001-01-01 00:00:00'"}
     for degree in (1, 4):
-        item = replace(work("partition-drop", degree, Mode.JOB), part=IndexPart("It's P1", "partition"))
+        item = replace(work("partition-drop", degree, Mode.JOB), part=IndexPart("P 1", "partition"))
         yield from steps(DIALECT.work.timed(item, assumed("19-ee", aging_partitions=(row,))))
 
 

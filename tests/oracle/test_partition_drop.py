@@ -48,6 +48,13 @@ def test_old_partitions_go_the_oldest_first_and_a_second_run_finds_none(tmp_path
         assert (status, len(dropped(standin))) == (0, 2), run
 
 
+def test_where_children_of_others_cannot_be_looked_for_nothing_is_dropped(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True, denied=frozenset({"DBA_PART_TABLES"}))) as standin:
+        aging(standin)
+        status, run = dbatk(standin, tmp_path, *_LINE, "24 months")
+        assert (status, dropped(standin)) == (5, []), run
+
+
 def test_a_partition_with_another_bound_by_now_stays_and_one_that_is_gone_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +105,7 @@ def asked(**options: OptionValue):  # type: ignore[no-untyped-def]
         (about(referring=({"referring_schema": "X", "referring_table": "C", "constraint_name": "C_FK",
                            "partitions": "yes"},)), "its rows would go, too"),
         (replace(about(), refused={"referring": "ORA-00942"}), "cannot be read: ORA-00942"),
+        (replace(about(), refused={"elsewhere_referring": "ORA-00942"}), "would lose its rows with it, is not"),
         (replace(about(), answers={**about().answers, "aging_partitions": ()}), "is not partitioned"),
     ],
 )  # fmt: skip

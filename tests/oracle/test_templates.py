@@ -28,14 +28,14 @@ from toolkit.resources import template_root
 from toolkit.schedule.oracle import drop, jobs
 
 BESIDE = {
-    # PL/SQL Packages and Types Reference, DBMS_DATAPUMP.
-    "DBMS_DATAPUMP.OPEN": {"operation", "job_mode", "remote_link", "job_name", "version"},
-    "DBMS_DATAPUMP.ADD_FILE": {"handle", "filename", "directory", "filesize", "filetype", "reusefile"},
-    "DBMS_DATAPUMP.METADATA_FILTER": {"handle", "name", "value", "object_path", "object_type"},
-    "DBMS_DATAPUMP.DATA_FILTER": {"handle", "name", "value", "table_name", "schema_name"},
+    # DBMS_DATAPUMP as published scripts call it; the collected pages lack its manual.
+    "DBMS_DATAPUMP.OPEN": {"operation", "job_mode", "job_name"},
+    "DBMS_DATAPUMP.ADD_FILE": {"handle", "filename", "directory", "filetype"},
+    "DBMS_DATAPUMP.METADATA_FILTER": {"handle", "name", "value", "object_path"},
+    "DBMS_DATAPUMP.DATA_FILTER": {"handle", "name", "value"},
     "DBMS_DATAPUMP.SET_PARALLEL": {"handle", "degree"},
     "DBMS_DATAPUMP.SET_PARAMETER": {"handle", "name", "value"},
-    "DBMS_DATAPUMP.START_JOB": {"handle", "skip_current", "abort_step", "cluster_ok", "service_name"},
+    "DBMS_DATAPUMP.START_JOB": {"handle"},
     "DBMS_DATAPUMP.WAIT_FOR_JOB": {"handle", "job_state"},
     "DBMS_DATAPUMP.STOP_JOB": {"handle", "immediate", "keep_master", "delay"},
     "DBMS_DATAPUMP.ATTACH": {"job_name", "job_owner"},

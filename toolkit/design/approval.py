@@ -23,7 +23,7 @@ _NAMES = frozenset({"seed", "label", "only"})
 _LATER = {"search": False, "verifies": "", "present": {}}
 """Fields that approvals given earlier do not have: left out at the value that they stand for."""
 FORMAT = 2
-_LONGEST = 60
+_LONGEST = 80
 _CONSENT = "run "
 _OPTIONS = {"anytime": "allow-closed-window", "unseen_ok": "allow-unchecked", "yes_production": "allow-production"}
 """What consents are called on the command line; an approval holds each by the name that it had first."""

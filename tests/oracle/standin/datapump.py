@@ -1,7 +1,8 @@
 """DBMS_DATAPUMP as far as it dumps schemas or a table: jobs with a control table, and files of the server.
 
 A job goes on without the session that began it; so what `ends` is `forever` stays until somebody ends it.
-Errors: 31626 no such job, 31634 the name is taken, 39001 a value that is none, 39002 with 39087 no such directory.
+Errors: 31626 no such job, or one of another instance, 31627 it began and has something to say, 31634 the name
+is taken, 39001 a value that is none, 39002 with 39087 no such directory.
 """
 
 from __future__ import annotations
@@ -25,15 +26,24 @@ FORMS: tuple[tuple[str, str], ...] = (
     ),
     (
         "datapump_remove",
-        r"DECLARE\s+job\s+NUMBER;\s*there\s+BOOLEAN;\s*bytes\s+NUMBER;\s*block_bytes\s+BINARY_INTEGER;\s*BEGIN\s+BEGIN\s+"
+        r"DECLARE\s+job\s+NUMBER;\s*jobs\s+NUMBER;\s*there\s+BOOLEAN;\s*bytes\s+NUMBER;\s*block_bytes\s+BINARY_INTEGER;\s*BEGIN\s+BEGIN\s+"
         r"job\s*:=\s*DBMS_DATAPUMP\.ATTACH\(job_name\s*=>\s*(?P<job>'[^']*'),\s*job_owner\s*=>\s*USER\);\s*"
         r"DBMS_DATAPUMP\.STOP_JOB\(handle\s*=>\s*job,\s*immediate\s*=>\s*1,\s*keep_master\s*=>\s*0,\s*delay\s*=>\s*0\);\s*"
-        r"EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+IF\s+SQLCODE\s+<>\s+-31626\s+THEN\s+RAISE;\s*END\s+IF;\s*END;(?P<files>.*)END;",
+        r"EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+IF\s+SQLCODE\s+<>\s+-31626\s+THEN\s+RAISE;\s*END\s+IF;\s*"
+        r"SELECT\s+COUNT\(\*\)\s+INTO\s+jobs\s+FROM\s+user_datapump_jobs\s+WHERE\s+job_name\s*=\s*(?P=job);\s*"
+        r"IF\s+jobs\s*>\s*0\s+THEN\s+RAISE_APPLICATION_ERROR\(-20904,\s*(?P<said>[^;]*)\);\s*END\s+IF;\s*END;(?P<files>.*)END;",
     ),
 )
 _TEXT = r"'(?:[^']|'')*'"
 _CALL = re.compile(rf"DBMS_DATAPUMP\.(\w+)\s*\(((?:{_TEXT}|[^'])*?)\)\s*;", re.DOTALL)
 _ARGUMENT = re.compile(rf"(\w+)\s*=>\s*({_TEXT}|[\w.$]+)")
+_HEARD = re.compile(
+    r"START_JOB\(handle => job\);\s*EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+IF\s+SQLCODE\s*<>\s*"
+    r"DBMS_DATAPUMP\.SUCCESS_WITH_INFO_NUM\s+THEN\s+RAISE;"
+)
+_OPTIONAL = re.compile(
+    r"BEGIN\s+DBMS_DATAPUMP\.SET_PARAMETER\([^;]*'METRICS'[^;]*;\s*EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+NULL;"
+)
 _REMOVED = re.compile(r"UTL_FILE\.FREMOVE\('([^']*)',\s*'([^']*)'\)")
 _PARAMETERS = {
     "COMPRESSION": {"NONE", "METADATA_ONLY", "DATA_ONLY", "ALL"}, "METRICS": {"1"}, "INCLUDE_METADATA": {"0"},
@@ -51,6 +61,13 @@ class DataPump:
     errors: tuple[str, ...] = ()
     workers: int | None = None
     """How many workers it gets, where that is fewer than asked for."""
+    informs: bool = False
+    """Whether a job that begins raises that it has something to say."""
+    metrics: bool = True
+    """Whether the parameter METRICS is taken."""
+    elsewhere: bool = False
+    """Whether jobs run on another instance, from which this one cannot attach to them."""
+    language: str = "AMERICAN"
     begun: threading.Event = field(default_factory=threading.Event)
     calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
@@ -75,14 +92,18 @@ class DataPump:
         self.calls = [(name.upper(), _named(arguments)) for name, arguments in _CALL.findall(calls)]
         self.jobs.add(job)
         try:
-            self._set_up(dict(_named(opened)))
+            self._set_up(dict(_named(opened)), calls)
         except Exception:
             self.jobs.discard(job)  # the block ends it
             raise
         self.begun.set()
         return job
 
-    def _set_up(self, opened: dict[str, str]) -> None:
+    def _set_up(self, opened: dict[str, str], calls: str) -> None:
+        if self.informs and not _HEARD.search(calls):
+            raise ora(31627)
+        if not self.metrics and not _OPTIONAL.search(calls):
+            raise ora(39001, "METRICS")
         names = [name for name, _ in self.calls]
         assert names[-2:] == ["START_JOB", "WAIT_FOR_JOB"], names
         for name, given in self.calls:
@@ -95,7 +116,7 @@ class DataPump:
         if ("NAME_LIST" in str(self.calls)) != (opened["job_mode"] == "TABLE"):
             raise ora(39001, "NAME_LIST")
 
-    def write(self, job: str, tables: Iterable[tuple[tuple[str, str], int]], *, metrics: bool = True) -> None:
+    def write(self, job: str, tables: Iterable[tuple[tuple[str, str], int]]) -> None:
         """Write the dump files and the log of a job that ends."""
         files = [(given["directory"], given["filename"]) for name, given in self.calls if name == "ADD_FILE"]
         degree = next(int(given["degree"]) for name, given in self.calls if name == "SET_PARALLEL")
@@ -107,17 +128,22 @@ class DataPump:
             f'Starting "DBATK"."{job}":  ',
         ]
         for place, ((owner, table), rows) in enumerate(tables):
-            who = f"W-{place % workers + 1} " if metrics else ""
+            who = f"W-{place % workers + 1} " if self.metrics else ""
             lines.append(
                 f'{who}. . exported "{owner}"."{table}"    8.781 KB  {rows} rows in 2 seconds using direct_path'
             )
         lines += self.errors
         how = f"completed with {len(self.errors)} error(s)" if self.errors else "successfully completed"
-        lines.append(f'Job "DBATK"."{job}" {how} at Thu Nov 26 22:01:10 2026 elapsed 0 00:01:10')
+        if self.language == "AMERICAN":
+            lines.append(f'Job "DBATK"."{job}" {how} at Thu Nov 26 22:01:10 2026 elapsed 0 00:01:10')
+        else:
+            lines.append(f'Job "DBATK"."{job}" wurde beendet um Do Nov 26 22:01:10 2026')
         self.files[files[-1]] = "\n".join(lines)
 
-    def remove(self, job: str, files: str) -> None:
+    def remove(self, job: str, files: str, said: str) -> None:
         """End a job if it is there, and remove files."""
+        if self.elsewhere and job.strip("'") in self.jobs:
+            raise ora(20904, said=f"the Data Pump job {job.strip(chr(39))} {said.rpartition('|| ')[2][2:-1]}")
         self.jobs.discard(job.strip("'"))
         for each in _REMOVED.findall(files):
             self.files.pop(each, None)

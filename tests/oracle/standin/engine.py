@@ -520,7 +520,8 @@ class Engine(IndexWork):
         pump.write(job, ((made.name, made.rows) for made in self.state.tables()))
 
     def _do_datapump_remove(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
-        self.state.datapump.remove(command.parts["job"] or "", command.parts["files"] or "")
+        parts = command.parts
+        self.state.datapump.remove(parts["job"] or "", parts["files"] or "", parts["said"] or "")
 
     def _do_schedule_job(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         held = {str(row["PRIVILEGE"]) for row in self.rows("SESSION_PRIVS", session)}

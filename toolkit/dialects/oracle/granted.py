@@ -118,7 +118,10 @@ def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
     if spelling.is_serial(work):
         # the session's totals still count its earlier, parallel statements
         return Granted(1, _ASKED)
-    if total.get(_LOADS[work.operation], 0) > 0:
+    load = _LOADS.get(work.operation)
+    if load is None:
+        return Granted(None, _ASKED, f"what the server counts for `{work.operation}` is not known")
+    if total.get(load, 0) > 0:
         return Granted(None, _ASKED, "the session had parallel statements, but which one is no longer known")
     return Granted(1, _ASKED, "no parallel server was used")
 
@@ -126,8 +129,8 @@ def _of_no_servers(work: Work, total: Mapping[str, float]) -> Granted:
 def _of_last_statement(
     work: Work, last: Mapping[str, float], threads: float, seen: int, kept: Mapping[str, tuple[Row, ...]]
 ) -> Granted:
-    load = _LOADS[work.operation]
-    if load in last and not last[load]:
+    load = _LOADS.get(work.operation)
+    if load is not None and last.get(load) == 0:
         what = _WHAT.get(work.operation, "build")
         why = _switched_off(work, kept)
         return Granted(1, _ASKED, f"the {what} itself was serial; only its query ran in parallel{why}")

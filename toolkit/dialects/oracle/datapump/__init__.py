@@ -34,6 +34,10 @@ _LOG, _SIZE = "datapump_log", "datapump_size"
 _UNREAD = frozenset({"ORA-00904", "ORA-00932", "ORA-01031", "ORA-22285", "ORA-22288"})
 """A release without the function, a directory that may be written but not read."""
 _SOURCE = "log of Data Pump"
+_END_UNKNOWN = (
+    "whether tables failed is not known: read the end of the log of Data Pump before the dump is relied on"
+)
+"""A job whose tables failed completes all the same: only its log tells."""
 
 
 class DatapumpExports(Implementation):
@@ -91,12 +95,11 @@ class DatapumpExports(Implementation):
 
     def refuted(self, work: Work, kept: Kept) -> str | None:
         found = _read(kept)
-        if found is None or found.error_count == 0:
-            return None
-        if found.error_count is None:
-            return "the log of Data Pump does not say that the job completed"
+        if found is None or found.error_count == 0 or not (found.errors or found.error_count):
+            return None  # where it is not known, `tell` says so
         first = f", the first {found.errors[0]}" if found.errors else ""
-        return f"the job of Data Pump completed with {counted(found.error_count, 'error')}{first}"
+        count = found.error_count or len(found.errors)
+        return f"the job of Data Pump completed with {counted(count, 'error')}{first}"
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         found = _read(kept)
@@ -116,13 +119,14 @@ class DatapumpExports(Implementation):
         metrics = [Metric("dump_bytes", float(written), "bytes", "files")] if sizes else []
         if found is None:
             sentence = "the log of Data Pump was not read: READ on the directory, and 12.2, are needed for that"
-            return TrialFindings(tuple(metrics), (sentence,), bytes=written or None)
+            return TrialFindings(tuple(metrics), (sentence, _END_UNKNOWN), bytes=written or None)
         metrics.append(Metric("dumped_rows", float(sum(table.rows for table in found.tables)), "rows", _SOURCE))
         items = tuple(
             ItemRecord(table.name, Outcome.OK, table.seconds, rows=table.rows, bytes=table.bytes)
             for table in found.tables
         )
-        return TrialFindings(tuple(metrics), found.errors[:20], bytes=written or None, items=items)
+        unknown = () if found.error_count is not None or found.errors else (_END_UNKNOWN,)
+        return TrialFindings(tuple(metrics), (*unknown, *found.errors[:20]), bytes=written or None, items=items)
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*_remarks(work), *session.remarks(work))

@@ -22,7 +22,7 @@ _END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DumpedTable:
-    """A table or partition: as the log names it, its bytes in the dump before compression, rows, seconds."""
+    """A table or partition: as the log names it, its bytes as they are in the dump, rows, seconds."""
 
     name: str
     bytes: int
@@ -38,7 +38,7 @@ class DumpLog:
         tables: in the order of the log.
         errors: code and text of each, as they stand there.
         workers: how many different ones wrote tables; None where lines do not name them.
-        error_count: what the last line says; None where the log has no such line, so that the job did not end.
+        error_count: what the last line says; None where no line says it, or not in English.
     """
 
     tables: tuple[DumpedTable, ...]

@@ -117,6 +117,14 @@ def _judge_key(table: str, row: Row) -> Support | None:
 
 def _judge_references(table: str, facts: Facts) -> Support | None:
     row = facts.first(REFERRING_ELSEWHERE) or facts.first(REFERRING)
+    if not row and REFERRING_ELSEWHERE in facts.refused:
+        user = facts.value("server", "user_name") or "this_user"
+        return Support(
+            SupportState.NEEDS_PRIVILEGE,
+            f"whether a table in a schema that this user cannot see is partitioned by its reference to `{table}`, "
+            "and would lose its rows with it, is not known",
+            f"GRANT SELECT ON SYS.DBA_CONSTRAINTS TO {user}; GRANT SELECT ON SYS.DBA_PART_TABLES TO {user}",
+        )
     if not row:
         return None
     child = f"`{row['referring_schema']}.{row['referring_table']}`"
@@ -150,12 +158,6 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
         yield (
             "entries of global indexes are removed later, by the server's own job or by ALTER INDEX ... COALESCE "
             "CLEANUP"
-        )
-    if REFERRING_ELSEWHERE in facts.refused:
-        yield (
-            "tables that refer to this one in schemas that this user cannot see are not known: one that is "
-            "partitioned by its reference would lose its rows, too; with SELECT on SYS.DBA_CONSTRAINTS and "
-            "SYS.DBA_PART_TABLES they are looked for"
         )
     yield "there is no undo: a dropped partition is not in the recycle bin; its rows come back from a backup alone"
 
