@@ -32,7 +32,7 @@ LOG = "\n".join(whole_log())
     st.lists(st.text("abä\u4e2d \t", max_size=9), min_size=1, max_size=9),
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]),
-    st.integers(1, 30),
+    st.integers(4, 30),
     st.booleans(),
 )
 def test_lines_are_those_of_the_text_wherever_it_is_cut(
@@ -41,10 +41,17 @@ def test_lines_are_those_of_the_text_wherever_it_is_cut(
     raw = f"begin{end}{end.join(lines)}".encode(encoding)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(decode, "_STEP", step)
+        patched.setattr(decode, "_SNIFFED", step)
         blocks = list(blocks_of(io.BytesIO(gzip.compress(raw, mtime=0) if packed else raw)))
     assert all(block.endswith("\n") for block in blocks)
     wanted = ["begin", *lines]
     assert "".join(blocks) == "\n".join(wanted if wanted[-1] else wanted[:-1]) + "\n"
+
+
+def test_the_first_of_several_packed_members_may_be_a_single_byte() -> None:
+    raw = "begin\nend\n".encode("utf-8-sig")
+    packed = gzip.compress(raw[:1]) + gzip.compress(raw[1:])
+    assert list(lines_of(io.BytesIO(packed))) == ["begin", "end"]
 
 
 def test_a_long_line_is_cut_and_the_rest_of_the_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,9 +40,11 @@ def blocks_of(file: BinaryIO) -> Iterator[str]:
     first = file.read(_SNIFFED)
     chunks: Iterable[bytes] = _chunks(first, file)
     if first[:2] == b"\x1f\x8b":
-        chunks = iter(_unpacked(chunks))
-        first = next(chunks, b"")
-        chunks = chain([first], chunks)
+        unpacked, first = _unpacked(chunks), b""
+        # the first member of several may be shorter than a byte order mark
+        while len(first) < _SNIFFED and (part := next(unpacked, b"")):
+            first += part
+        chunks = chain([first], unpacked)
     encoding, skipped = _encoding(first)
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     text = decoder.decode(first[skipped:_SNIFFED])
