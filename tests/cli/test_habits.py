@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Dbatk
 from tests.cli.test_help import COMMANDS
 from tests.tiers import thinned
-from toolkit.cli.habits import HABITS, HABITS_WITH, RENAMED, renamed
+from toolkit.cli.habits import HABITS, HABITS_OF, HABITS_WITH, RENAMED, renamed
 
 FLAGS = {
     path: {flag for one in command.params for flag in one.opts if flag.startswith("--")}  # type: ignore[attr-defined]
@@ -53,6 +53,22 @@ def test_a_habit_of_one_tool_is_answered_by_the_command_that_does_the_same(of: s
     assert {one for meant in HABITS_WITH[of].values() if meant.startswith("--") for one in meant.split()} <= flags
 
 
+@pytest.mark.parametrize("of", HABITS_OF)
+def test_a_habit_of_some_commands_is_answered_there(of: str, dbatk: Dbatk) -> None:
+    assert tuple(of.split()) in FLAGS
+    for typed, meant in HABITS_OF[of].items():
+        answer = dbatk(*of.split(), typed, "x")
+        assert (answer.status, f"hint: {meant}; see" in " ".join(answer.err.split())) == (2, True), answer.err
+
+
+@pytest.mark.parametrize("line", ["index build --format x", "datapump export --type x", "runs list --tool x"])
+def test_a_command_that_reads_no_files_says_nothing_of_their_content(line: str, dbatk: Dbatk) -> None:
+    answer = dbatk(*line.split())
+    assert answer.status == 2
+    assert "there is no option" in answer.err
+    assert "import" not in answer.err and "content" not in answer.err
+
+
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
@@ -90,7 +106,7 @@ def test_a_habit_of_one_tool_is_answered_by_the_command_that_does_the_same(of: s
         ("backup run --dest /b", "did you mean `--destination`?"),
         ("schedule x.toml --cron 5", "use `--at`"),
         ("schedule x.toml --evry day", "use `--at`"),
-        ("import --tool pgbench x", "tells by its content"),
+        ("import --tool pgbench x", "recognised by its content"),
         ("ctas --set work_mem=4MB", "use `--setting`"),
         ("run x.toml --degree 8", "hint: see `dbatk run --help`"),
         ("ctas --query a.sql b.sql", "separated by commas"),

@@ -233,6 +233,17 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there_are_refused(dbatk: 
     assert dbatk("import", ".").status == 2
 
 
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_text_that_windows_saved_is_refused_by_the_name_of_its_encoding(
+    dbatk: Dbatk, home: Path, codec: str
+) -> None:
+    (home / "wide.csv").write_bytes(SWEEP.encode(codec))
+    refused = dbatk("import", "wide.csv")
+    assert refused.status == 2
+    assert f"`wide.csv` is {codec[:6].upper()} text, not UTF-8" in refused.err
+    assert "save it as UTF-8" in refused.err
+
+
 def test_the_metric_that_is_judged_can_be_chosen(dbatk: Dbatk, home: Path) -> None:
     name = put(home, "t.csv", SWEEP)
     assert dbatk("import", name, "--judge", "cups:lower").status == 2

@@ -20,9 +20,8 @@ _ROWS_ONLY = "rows are added to a table that exists: create it as it should be, 
 _SHELL = "a program is begun without a shell; name one where its syntax is needed: `-- sh -c 'a | b'`"
 _OUTPUT = "what the program printed is kept with the run: `dbatk report RUN --out page.html`"
 _EXPORTED = "`dbatk report RUN --format csv` or `markdown` writes them"
-_RECOGNISED = (
-    "`dbatk import` tells by its content what a file is, and `dbatk report RUN --format csv` writes a table"
-)
+_RECOGNISED = "a file is recognised by its content"
+_WRITTEN = "`--json` prints a document, `--out FILE.html` writes a page"
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
 
 RENAMED = {
@@ -87,9 +86,6 @@ HABITS: dict[str, str] = {
     "--when": "--at",
     "--on-calendar": "--at",  # systemd-run
     "--repeat-interval": "--at",  # DBMS_SCHEDULER
-    "--format": _RECOGNISED,
-    "--tool": _RECOGNISED,
-    "--type": _RECOGNISED,
     "--estimate": "--estimate-percent",
     "--concurrently": "--online",  # reindexdb
     "--filesperset": "--files-per-set",  # RMAN
@@ -232,17 +228,30 @@ HABITS_WITH: dict[str, dict[str, str]] = {
 }
 """What differs from HABITS where the user comes from the one tool that does the same."""
 
+_OF_READERS = {"--tool": _RECOGNISED, "--type": _RECOGNISED}
+HABITS_OF: dict[str, dict[str, str]] = {
+    # habits of single commands, by how they are called: those that read files of many programs
+    "import": {**_OF_READERS, "--format": _RECOGNISED},
+    "awr show": {**_OF_READERS, "--format": f"{_RECOGNISED}; `--json` chooses what is printed"},
+    "awr trend": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
+    "backup read": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
+    "compare": {**_OF_READERS, "--format": _WRITTEN},
+}
+"""What helps only in the commands that are named."""
 
-def suggestion(word: str, flags: Collection[str]) -> str | None:
+
+def suggestion(word: str, flags: Collection[str], path: str) -> str | None:
     """Return what a habit is called here, as the beginning of a hint; None for what is no habit.
 
     Args:
         word: an option that the command does not have.
         flags: those that it has.
+        path: how the command is called: `dbatk awr show`.
     """
     from toolkit.documents import nearest
 
-    known = next(
+    of_command = HABITS_OF.get(path.partition(" ")[2], {})
+    known = of_command.get(word) or next(
         (own[word] for flag, own in HABITS_WITH.items() if flag in flags and word in own), HABITS.get(word)
     )
     if known is None and len(word) > len("--ab"):

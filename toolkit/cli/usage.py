@@ -38,7 +38,7 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
         from toolkit.cli.habits import suggestion
 
         flags = _flags(context)
-        meant = suggestion(str(word), flags)
+        meant = suggestion(str(word), flags, path)
         if meant:
             return ToolkitError(f"there is no option `{word}`", code="TK-0101", hint=f"{meant}; {hint}")
         return _unknown(f"there is no option `{word}`", str(word), flags, hint)
@@ -56,7 +56,7 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
         target = "the target is named with `-t`; " if "--target" in flags else ""
         own = f"{target}several values of an option are separated by commas, as in `1,2,4`"
         named = _NAMED.match(surplus[1])
-        meant = _named_habit(named[1], flags) if named else own
+        meant = _named_habit(named[1], flags, path) if named else own
         return ToolkitError(f"there is no place for `{words}`", code="TK-0102", hint=f"{meant}; {hint}")
     sentence = message.strip().rstrip(".").replace("'", "`").replace("a valid int", "a whole number")
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
@@ -87,12 +87,14 @@ def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> Toolk
     return ToolkitError(sentence, code="TK-0101", hint=f"did you mean `{bare[near]}`? {hint}" if near else hint)
 
 
-def _named_habit(name: str, flags: Iterable[str]) -> str:
+def _named_habit(name: str, flags: Iterable[str], path: str) -> str:
     """Say how a parameter that is given as expdp takes them is given here."""
     from toolkit.cli.habits import suggestion
 
     flag, known = f"--{name.lower().replace('_', '-')}", list(flags)
-    return (None if flag in known else suggestion(flag, known)) or f"options begin with two dashes: `{flag} ...`"
+    return (
+        None if flag in known else suggestion(flag, known, path)
+    ) or f"options begin with two dashes: `{flag} ...`"
 
 
 _NAMED = re.compile(r"([a-z_]+)=", re.IGNORECASE)
