@@ -489,6 +489,24 @@ def test_executions_that_are_many_times_as_many_are_other_work_though_transactio
     assert headline(compare_intervals(interval(), as_many)).startswith("it got slower: one execution")
 
 
+@pytest.mark.parametrize(
+    ("load", "cpu", "verdict"),
+    [
+        ({"executes": 450.0}, 1200.0, "it got slower: one transaction"),
+        ({"executes": 20.0}, 1020.0, "it is about as fast as before: one transaction"),
+        ({"executes": 450.0}, 1600.0, "inconclusive: not the same work: 4.50 times the executions"),
+        ({"executes": 450.0, "transactions": 16.0}, 1200.0, "inconclusive: not the same work: 4.50 times"),
+    ],
+)
+def test_as_many_transactions_in_as_much_time_are_judged_with_their_executions_beside(
+    load: dict[str, float], cpu: float, verdict: str
+) -> None:
+    diff = compare_intervals(interval(), interval(day=1, cpu=cpu, load=load))
+    assert headline(diff).startswith(verdict)
+    beside = [one for one in measures(diff) if one.startswith("executions in each transaction: 10.0 before, ")]
+    assert len(beside) == (0 if "inconclusive" in verdict else 1)
+
+
 def test_a_statement_that_is_no_longer_run_is_no_part_of_a_load_that_fell() -> None:
     report = sql("report", 2, 3000.0, 5e7)
     before = interval(cpu=4000.0, statements=(report,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Amount, Change
 from toolkit.analysis.awr.diff import compare_intervals
 from toolkit.analysis.awr.sentences import cause_sentence, evidence
-from toolkit.analysis.awr.wording import Lead, head
+from toolkit.analysis.awr.wording import Lead, head, shift
 from toolkit.model.interval import Statement
 from toolkit.units import byte_size, number, percent, seconds
 
@@ -24,7 +25,8 @@ VALUES = st.one_of(
 KINDS = {
     "load": ("transactions", "executes"), "parsing": ("hard_parses", "hard parse elapsed time"),
     "redo": ("redo_size_bytes",), "temp": ("temp_io_bytes",), "reads": ("latency", "waits", "e"),
-    "cache": ("physical_reads", "Buffer Hit", "Buffer Cache"), "cluster": ("latency", "e"), "cpu": ("DB CPU",),
+    "cache": ("physical_reads", "Buffer Hit", "Buffer Cache"), "cluster": ("latency", "waits", "e"),
+    "cpu": ("DB CPU",),
     "event": ("latency", "waits", "e"), "queue": ("host_cpu", "unaccounted"), "commit": ("latency",),
 }  # fmt: skip
 CLAIMS = (
@@ -109,6 +111,39 @@ def test_a_hit_ratio_that_fell_by_less_than_a_percent_is_seen_to_fall() -> None:
     cause = Cause("cache", "buffer cache", 1.0, "size", fell, ("e",))
     assert "hit ratio 99.99 % -> 99.61 %" in cause_sentence(cause, DIFF)
     assert "instance efficiency: Buffer Hit 99.99 % -> 99.61 %" in evidence(cause)
+
+
+def test_redo_is_told_by_what_sessions_mostly_wait_for() -> None:
+    full, sync = "log file switch (checkpoint incomplete)", "log file sync"
+    for events, words in (((full, sync), "log switches wait for a checkpoint: "), ((sync, full), "commits: ")):
+        cause = Cause("redo", "redo", 1.0, "size", (amounts((1e6, 9e6), "redo_size_bytes"),), events)
+        assert cause_sentence(cause, DIFF).startswith(f"{words}more redo is written: bytes per second ")
+    waits = {sync: (100.0, 1e5), full: (50.0, 50.0)}
+    more = {sync: (200.0, 2e5), full: (4000.0, 3e3)}
+    before = interval(waits=waits, load={"redo_size_bytes": 1e6})
+    after = interval(day=1, waits=more, load={"redo_size_bytes": 1e7})
+    assert compare_intervals(before, after).causes[0].events[0] == full
+
+
+def test_more_waits_for_other_instances_are_shown_by_their_number() -> None:
+    changes = {"e": (0.1, 0.3), "latency": (0.0031, 0.0029), "waits": (30.0, 100.0)}
+    made = tuple(amounts(one, name) for name, one in changes.items())
+    sentence = cause_sentence(Cause("cluster", "cluster waits", 0.2, "count", made, ("e",)), DIFF)
+    assert sentence.startswith(
+        "waits for blocks of other instances take more: its waits per second 30.0 -> 100 (3.33 times as much), "
+        "average of `e` 3.10 ms -> 2.90 ms"
+    )
+
+
+@pytest.mark.parametrize(
+    ("most", "said"), [(0.5, "x 2.00 (before below 0.500)"), (75.8, "x 2.00"), (0.0, "x 2.00 (none before)")]
+)
+def test_a_bound_is_told_only_where_the_other_value_is_above_it(most: float, said: str) -> None:
+    assert shift(Change("x", Amount(None, most, 1.0), Amount(2.0, None, 1.0)), "x") == said
+    turned = Change("x", Amount(2.0, None, 1.0), Amount(None, most, 1.0))
+    assert shift(turned, "x") == said.replace("2.00", "2.00 before").replace("before below", "now below").replace(
+        "none before", "none now"
+    )
 
 
 COUNTS = st.one_of(st.none(), st.integers(0, 10**9).map(float))

@@ -256,9 +256,8 @@ def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     if longest.longer > 2.5 * grown:
         return _NONE
     impact = sum(one.rise for one in events.values())
-    return RisePart("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(events)), dict.fromkeys(
-        events, "all"
-    )
+    made = RisePart("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(_largest(events)))
+    return made, dict.fromkeys(events, "all")
 
 
 def _commit(_: IntervalPair, parts: dict[str, Split]) -> _Claim:

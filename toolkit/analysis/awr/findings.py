@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.comparable import unaccounted
 from toolkit.analysis.awr.diff import IntervalDiff
-from toolkit.analysis.awr.load import other_work, verdict_by
+from toolkit.analysis.awr.load import executions_apart, other_work, verdict_by
 from toolkit.units import change, number, percent, seconds
 
 _MOST_WAITS = 4
@@ -108,6 +108,9 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
         if per is not None and per.ratio is not None:
             before, after = both(per, seconds)
             yield f"DB time per {words}: {before} before, {after} after ({by_ratio(per.ratio)})"
+    if each := executions_apart(diff.before, diff.after):
+        before, after = both(each, number)
+        yield f"executions in each transaction: {before} before, {after} after ({by_ratio(each.ratio or 1.0)})"
     if _other_work(diff):
         yield from _waited(diff)
     if diff.per_transaction is None and diff.db_time.ratio is not None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.analysis.awr.changes import Change, amount, matched, rates
+from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
 from toolkit.analysis.awr.comparable import unaccounted
 from toolkit.model.interval import Interval
 
 OTHER_WORK = 3.0
 """From this ratio of load on two intervals did not do the same work."""
+ALIKE = 1.5
+"""Below this ratio of transactions, and of DB time, two intervals are alike in them."""
 _LEAST_COUNT = 10
 """Transactions or executions an interval must hold for a figure of one of them to say something."""
 _LOAD_NAMES = ("transactions", "user_calls", "executes")
@@ -56,7 +58,7 @@ def load_measures(before: Interval, after: Interval) -> tuple[Change, ...]:
 def verdict_by(before: Interval, after: Interval) -> str:
     """Return by the time of what both intervals are judged: `transactions`, `executes`, or nothing but DB time."""
     sides = (before, after)
-    if all(counted(side, "transactions") for side in sides) and _steady(before, after):
+    if all(counted(side, "transactions") for side in sides) and (_steady(before, after) or _alike(before, after)):
         return "transactions"
     return "executes" if all(counted(side, "executes") for side in sides) else ""
 
@@ -70,14 +72,37 @@ def counted(side: Interval, name: str) -> bool:
 def other_work(before: Interval, after: Interval) -> Change | None:
     """Return the load that the verdict is taken by, or its executions, where it is `OTHER_WORK` times apart.
 
-    As many executions that take longer are slower, however many transactions they are put into.
+    As many executions that take longer are slower, however many transactions they are put into. And where as many
+    transactions take about as much DB time, users got the same for the same, of however many executions each
+    consists: that is a verdict, with the executions beside it (`executions_apart`).
     """
+    if _alike(before, after):
+        return None
     name = verdict_by(before, after)
     loads = [rates(before, after, one) for one in dict.fromkeys((name, "executes"))] if name else []
     for load in loads or [_db_time(before, after)]:
-        if load.ratio is not None and not 1 / OTHER_WORK < load.ratio < OTHER_WORK:
+        if _apart(load):
             return load
     return None
+
+
+def executions_apart(before: Interval, after: Interval) -> Change | None:
+    """Return the executions in each transaction where these, but not transactions and DB time, are far apart."""
+    if not _alike(before, after) or not _apart(rates(before, after, "executes")):
+        return None
+    return Change("executes", *(Amount(_executions_each(side), None, 1.0) for side in (before, after)))
+
+
+def _alike(before: Interval, after: Interval) -> bool:
+    """Whether both intervals hold enough transactions, about as many, that took about as much DB time."""
+    both = (rates(before, after, "transactions"), _db_time(before, after))
+    return all(counted(side, "transactions") for side in (before, after)) and all(
+        one.ratio is not None and not _apart(one, ALIKE) for one in both
+    )
+
+
+def _apart(one: Change, times: float = OTHER_WORK) -> bool:
+    return one.ratio is not None and not 1 / times < one.ratio < times
 
 
 def _db_time(before: Interval, after: Interval) -> Change:
@@ -89,11 +114,13 @@ def _steady(before: Interval, after: Interval) -> bool:
 
     Where they are batches of another size, an execution is the better measure.
     """
-    per = []
-    for side in (before, after):
-        executes, transactions = side.load.get("executes"), side.load.get("transactions")
-        per.append(executes / transactions if executes and transactions else None)
-    return per[0] is None or per[1] is None or 1 / 3 < per[1] / per[0] < 3
+    first, second = _executions_each(before), _executions_each(after)
+    return first is None or second is None or 1 / OTHER_WORK < second / first < OTHER_WORK
+
+
+def _executions_each(side: Interval) -> float | None:
+    executes, transactions = side.load.get("executes"), side.load.get("transactions")
+    return executes / transactions if executes and transactions else None
 
 
 def _followed(before: Interval, after: Interval, factor: float) -> bool:

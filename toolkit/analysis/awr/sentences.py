@@ -5,7 +5,6 @@ No sentence says more than its numbers (`wording`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from toolkit.analysis.awr.causes import Cause
@@ -13,7 +12,7 @@ from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
 from toolkit.analysis.awr.families import BUSY, COMMIT_SETTINGS
 from toolkit.analysis.awr.findings import RATE_NAMES, SAME
-from toolkit.analysis.awr.wording import Lead, head, hundredths, joined, shift, unlike_load
+from toolkit.analysis.awr.wording import Lead, event_name, head, hundredths, joined, shift, unlike_load
 from toolkit.model.interval import LOAD
 from toolkit.units import byte_size, number, percent, seconds
 
@@ -256,23 +255,9 @@ def _temp_each(row: StatementChange) -> str:
     return shift(each, "temporary blocks per execution") if spilt else ""
 
 
-_CALLED = (
-    (r"enq: TX - row lock|Lock:(transactionid|tuple)", "row locks"),
-    (r"enq: TX - index contention", "contention for index blocks"),
-    (r"enq: TM|Lock:relation", "table locks"),
-    (r"log file switch \(checkpoint", "log switches wait for a checkpoint"),
-    (r"log file switch \(archiv", "log switches wait for archiving"),
-    (r"log file switch|log buffer space", "log switches"),
-    (r"log file sync", "commits"),
-    (r"(gc )?buffer busy|read by other session", "contention for blocks"),
-    (r"library cache|cursor:|latch: (shared pool|row cache)|row cache", "library cache"),
-)
-"""What a DBA calls the waits for an event."""
-
-
-def event_name(event: str) -> str:
-    """Return what a DBA calls the waits for an event, nothing where its own name says it all."""
-    return next((words for pattern, words in _CALLED if re.match(pattern, event, re.IGNORECASE)), "")
+def name_of_waits(cause: Cause) -> str:
+    """Return what a DBA calls what sessions waited for: of redo, by the event that took most of it."""
+    return event_name(cause.events[0] if cause.kind == "redo" and cause.events else cause.key)
 
 
 def _event(cause: Cause) -> str:
@@ -314,7 +299,8 @@ def _redo(cause: Cause) -> str:
     size = _get(cause, "redo_size_bytes")
     lead = Lead(size, "more redo is written", "less redo is written", byte_size)
     words = head(cause.impact > 0, [lead], ("redo accounts for more", "redo accounts for less"))
-    return joined(words, shift(size, "bytes per second", byte_size), _with(cause))
+    name = name_of_waits(cause)
+    return joined(f"{name}: {words}" if name else words, shift(size, "bytes per second", byte_size), _with(cause))
 
 
 def _commit(cause: Cause, diff: IntervalDiff) -> str:
@@ -357,7 +343,7 @@ def _cache(cause: Cause) -> str:
 
 
 def _cluster(cause: Cause) -> str:
-    latency = _get(cause, "latency")
+    latency, waits = _get(cause, "latency"), _get(cause, "waits")
     words = "waits for blocks of other instances"
     largest = _get(cause, cause.events[0])
     said = head(
@@ -365,7 +351,8 @@ def _cluster(cause: Cause) -> str:
         [],
         unlike_load(largest, f"{words}: `{cause.events[0]}`", (f"{words} take more", f"{words} take less")),
     )
-    return joined(said, shift(latency, f"average of `{cause.events[0]}`", seconds), _with(cause))
+    facts = (shift(latency, f"average of `{cause.events[0]}`", seconds), shift(waits, "its waits per second"))
+    return joined(said, *(facts if cause.part == "latency" else facts[::-1]), _with(cause))
 
 
 def _cpu(cause: Cause) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -24,16 +25,17 @@ def shift(one: Change | None, name: str, spell: Callable[[float | None], str] = 
         return ""
     before, after = both(one, spell)
     if one.before.rate is None:
-        return f"{name} {after}{_bound(one.before.most_rate, 'before', spell)}"
+        return f"{name} {after}{_bound(one.before.most_rate, one.after.rate, 'before', spell)}"
     if one.after.rate is None:
-        return f"{name} {before} before{_bound(one.after.most_rate, 'now', spell)}"
+        return f"{name} {before} before{_bound(one.after.most_rate, one.before.rate, 'now', spell)}"
     return f"{name} {before} -> {after}" + (
         f" ({by_ratio(one.ratio)})" if one.ratio and spell not in (percent, hundredths) else ""
     )
 
 
-def _bound(most: float | None, when: str, spell: Callable[[float | None], str]) -> str:
-    if most is None:
+def _bound(most: float | None, known: float | None, when: str, spell: Callable[[float | None], str]) -> str:
+    """Say how little the side can have that does not show it, where that is less than the other one has."""
+    if most is None or (known is not None and most >= known):
         return ""
     return f" ({when} below {spell(most)})" if most else f" (none {when})"
 
@@ -90,3 +92,22 @@ def unlike_load(one: Change | None, name: str, otherwise: tuple[str, str]) -> tu
     more = f"{name} fell by less than the load" if moved < 0 else otherwise[0] if moved else same
     less = f"{name} rose by less than the load" if moved > 0 else otherwise[1] if moved else same
     return more, less
+
+
+_CALLED = (
+    (r"enq: TX - row lock|Lock:(transactionid|tuple)", "row locks"),
+    (r"enq: TX - index contention", "contention for index blocks"),
+    (r"enq: TM|Lock:relation", "table locks"),
+    (r"log file switch \(checkpoint", "log switches wait for a checkpoint"),
+    (r"log file switch \(archiv", "log switches wait for archiving"),
+    (r"log file switch|log buffer space", "log switches"),
+    (r"log file sync", "commits"),
+    (r"(gc )?buffer busy|read by other session", "contention for blocks"),
+    (r"library cache|cursor:|latch: (shared pool|row cache)|row cache", "library cache"),
+)
+"""What a DBA calls the waits for an event."""
+
+
+def event_name(event: str) -> str:
+    """Return what a DBA calls the waits for an event, nothing where its own name says it all."""
+    return next((words for pattern, words in _CALLED if re.match(pattern, event, re.IGNORECASE)), "")

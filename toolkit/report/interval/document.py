@@ -105,7 +105,7 @@ def _cause(cause: Cause, diff: IntervalDiff) -> dict[str, object]:
         "active_sessions": cause.impact,
         "events": list(cause.events),
         "statements": [one.key for one in cause.statements],
-        "name_of_waits": sentences.event_name(cause.key) or None,
+        "name_of_waits": sentences.name_of_waits(cause) or None,
         "sentence": sentences.cause_sentence(cause, diff),
         "evidence": sentences.evidence(cause),
     }
