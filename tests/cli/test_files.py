@@ -62,6 +62,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("export", "facts"): ("export", "plan.toml", "--out", "bundle", "--facts", "PIPE"),
     ("awr show", "files"): ("awr", "show", "PIPE"),
     ("awr trend", "files"): ("awr", "trend", "PIPE"),
+    ("import", "files"): ("import", "PIPE"),
     ("backup read", "out"): ("backup", "read", "rman.log", "--out", "PIPE"),
     ("compare", "out"): ("compare", "last", "last~1", "--out", "PIPE"),
     ("noise", "measure"): ("noise", "-t", "URL", "--measure", "PIPE"),
@@ -86,7 +87,7 @@ def test_each_option_that_takes_a_file_is_tried_with_a_pipe() -> None:
     }
     of_plans = {"file", "plan", "log"}
     assert {one for _, one in taking} - of_plans == {option for _, option in FILES} - {"where"}
-    assert {one for one in taking if one[1] == "out"} <= {*FILES, *_ELSEWHERE}
+    assert {one for one in taking if one[1] in ("out", "files")} <= {*FILES, *_ELSEWHERE}
 
 
 @pytest.mark.parametrize("option", thinned([pytest.param(option, id=" ".join(option)) for option in FILES], 4))

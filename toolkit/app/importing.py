@@ -14,6 +14,7 @@ from toolkit import __version__
 from toolkit.config.urls import parse_url
 from toolkit.design.judging import ELAPSED, THROUGHPUT, read_judge
 from toolkit.design.order import cells_of
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment, OptionValue
@@ -92,17 +93,19 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 def _content(path: Path) -> bytes:
     try:
-        if path.is_file() and path.stat().st_size > LARGEST_BYTES:
-            raise ToolkitError(
-                f"`{path.name}` has more than {LARGEST_BYTES // 2**20} MiB",
-                code="TK-0117",
-                hint="import a part of it",
-            )
-        return path.read_bytes()
+        with open_file(path) as file:
+            content = file.read(LARGEST_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         hint = "save what a pipe gives to a file first" if str(path) == "-" else "check the path"
         raise ToolkitError(f"`{path}` cannot be read: {reason}", code="TK-0204", hint=hint) from None
+    if len(content) > LARGEST_BYTES:
+        raise ToolkitError(
+            f"`{path.name}` has more than {LARGEST_BYTES // 2**20} MiB",
+            code="TK-0117",
+            hint="import a part of it",
+        )
+    return content
 
 
 def _text(name: str, content: bytes) -> str:
