@@ -239,7 +239,7 @@ class World:
         """Run a command in peace."""
         return subprocess.run(
             self.command(*arguments), env=self.environment(), cwd=self.folder, capture_output=True, text=True,
-            timeout=120, check=False,
+            timeout=300, check=False,
         )  # fmt: skip
 
     def begin_twin(self, host: str | None) -> None:

@@ -114,7 +114,12 @@ def test_a_command_that_reads_no_files_says_nothing_of_their_content(line: str, 
         ("environment diff shop crm", "`dbatk target list`"),
         ("report last --out", "see `dbatk report --help`"),
         ("ctas system/manager@orcl", "there is no place for `...`"),
-        ("backup run userid=system/manager@orcl", "there is no place for `...`"),
+        ("backup run userid=system/manager@orcl", "there is no place for `userid=...`"),
+        ("ctas system/manager", "there is no place for `...`"),
+        ("ctas jdbc:oracle:thin:scott/tiger@h:1/x", "there is no place for `...`"),
+        ("stats gather host=db password=geheim", "there is no place for `host=... password=...`"),
+        ("runs show last /out/of/place.html", "there is no place for `/out/of/place.html`"),
+        ("ctas --degree 2 --repeat many", "is not a whole number"),
         ("ctas -t password=manager --source a --table b", "unknown target `...`"),
         ("ctas -t x --source a --table b --setting m=1 --setting m=2", "`m=A,B`"),
     ],
@@ -191,7 +196,7 @@ def test_a_file_given_as_source_is_answered_by_a_line_that_works(
     dbatk_here = f"{sys.executable} -m toolkit ctas --table sales"
     line = typed[1].replace("dbatk ...", dbatk_here)
     done = subprocess.run(
-        ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=120
+        ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert "2 rows" in done.stdout
@@ -208,6 +213,6 @@ def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_i
     assert answer.status in (1, 2) and typed is not None, answer.err
     line = typed[1].replace("dbatk ", f"{sys.executable} -m toolkit ", 1).replace("NAME", "sales")
     done = subprocess.run(
-        ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=120
+        ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, "2 rows" in done.stdout) == (0, True), done.stderr

@@ -236,12 +236,16 @@ def test_who_cannot_be_reached_is_a_sentence_without_the_secret(
 
 @pytest.mark.parametrize(
     ("refusal", "shown"),
-    [("5.1.1 nobody here\x1b[31m", " 5.1.1 nobody here\\x1b[31m"), ("s3cret is not a user", "")],
+    [
+        ("5.1.1 nobody here\x1b[31m", " 5.1.1 nobody here\\x1b[31m"),
+        ("s3cret is not a user", ""),
+        ("p@ss is not a salt", ""),
+    ],
 )
 def test_what_a_mail_server_answers_is_shown_unless_it_repeats_the_secret(refusal: str, shown: str) -> None:
     record = run(step("failed"))
     with serving(Mailbox, status=550, refusal=refusal) as (port, _):
-        address = DeliveryAddress("dba", f"{mail(port)}&name=s3cret")
+        address = DeliveryAddress("dba", f"{mail(port)}&name=s3cret&salt=p%40ss")
         (problem,) = deliver([address], run_message(record, reasons_of(record, ())))
     assert problem.endswith(f"reached: the server answered 550{shown}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,19 +99,23 @@ def test_a_job_that_does_not_complete_leaves_nothing(ends: str, reason: str, tmp
     assert answer.status == 3 and reason in answer.document["trials"][0]["reason"]
 
 
+def struck(context: Bench, begun: threading.Event, number: signal.Signals) -> int:
+    """Begin a dump, send a signal once it has begun, and return how the process ended."""
+    process = context.start("datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production")
+    assert begun.wait(300)
+    process.send_signal(number)
+    process.communicate(timeout=300)
+    return process.returncode
+
+
 def test_a_job_of_a_killed_process_goes_on_until_clean_ends_it(tmp_path: Path) -> None:
     with running_standin() as standin:
         context = Bench(standin, tmp_path)
         pump = standin.engine.state.datapump
         pump.ends = "forever"
         began = _when(standin, "DBMS_DATAPUMP.OPEN", lambda: None)
-        process = context.start(
-            "datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production"
-        )
-        assert began.wait(300)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=300)
-        pump.begun.wait(300)
+        struck(context, began, signal.SIGKILL)
+        assert pump.begun.wait(300)
         assert pump.jobs, "the server goes on"
         context.more = ()
         answer = context.run("clean")
@@ -123,12 +128,7 @@ def test_files_of_a_job_that_another_instance_runs_are_left_and_it_is_named(tmp_
         context = Bench(standin, tmp_path)
         pump = standin.engine.state.datapump
         pump.ends = "forever"
-        process = context.start(
-            "datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production"
-        )
-        assert pump.begun.wait(300)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=300)
+        struck(context, pump.begun, signal.SIGKILL)
         (job,) = pump.jobs
         pump.elsewhere, context.more = True, ()
         pump.files["DUMPS", f"{job}_01.dmp"] = "written so far"
@@ -144,13 +144,7 @@ def test_a_job_that_is_stopped_ends_on_the_server_and_is_done_again_by_resume(tm
         context = Bench(standin, tmp_path)
         pump = standin.engine.state.datapump
         pump.ends = "forever"
-        process = context.start(
-            "datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production"
-        )
-        assert pump.begun.wait(300)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=300)
-        assert process.returncode == 130 and not pump.jobs and not pump.files
+        assert struck(context, pump.begun, signal.SIGINT) == 130 and not pump.jobs and not pump.files
         pump.ends = "COMPLETED"
         answer = context.run("runs", "resume", "last")
         assert answer.status == 0 and len(pump.files) == 2, answer.said

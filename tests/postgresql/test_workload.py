@@ -41,7 +41,7 @@ def test_more_users_than_connections_are_unsupported_and_the_others_work(
     tmp_path: Path, postgresql_server: Server
 ) -> None:
     run = begun(tmp_path, postgresql_server, *LINE, "--users", "2,5000", "--measure-for", "1s", "--warmup", "0")
-    out, _ = run.communicate(timeout=120)
+    out, _ = run.communicate(timeout=300)
     assert run.returncode == 3, out
     assert "users=5000: unsupported (5,000 users and 3 sessions of dbatk do not fit" in out
 
@@ -66,7 +66,7 @@ def test_a_killed_run_leaves_no_session_and_no_process_and_clean_drops_its_table
         until(lambda: not users())
         until(lambda: not any(one.is_running() and one.status() != "zombie" for one in processes))
         cleaned = begun(tmp_path, postgresql_server, "clean")
-        out, _ = cleaned.communicate(timeout=120)
+        out, _ = cleaned.communicate(timeout=300)
         assert cleaned.returncode == 0, out
         left = {row[0] for row in beside.execute("SELECT relname FROM pg_class").fetchall()} - known
         assert not [name for name in left if str(name).startswith("dbatk")]

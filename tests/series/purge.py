@@ -120,7 +120,7 @@ def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, le
             process.wait(wait)
         except subprocess.TimeoutExpired:
             process.kill()
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=300)
     if process.returncode > 0:
         sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{output}\n")
     return process.returncode

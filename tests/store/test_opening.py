@@ -331,3 +331,14 @@ def test_a_link_to_a_network_file_system_is_seen_through(tmp_path: Path) -> None
 def test_this_host_knows_its_mounts(tmp_path: Path) -> None:
     assert file_system_of(tmp_path, location._mounts())
     refuse_network(tmp_path)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_pipe_or_folder_for_a_store_is_refused_by_what_it_is(
+    make: Callable[[Path], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "store.db"
+    make(path)
+    with pytest.raises(ToolkitError, match="is a pipe, a device or a folder, not a file") as caught:
+        open_store(str(path))
+    assert caught.value.code == "TK-0402"

@@ -184,7 +184,7 @@ def environment_named(text: str, store: Store, reach: Callable[[str], ResolvedTa
         run = store.resolve(text)
     except ToolkitError as error:
         raise ToolkitError(
-            f"{error.message}, and no target or file either",
+            f"`{text}` is neither a target nor a file, and {error.message}",
             code=error.code,
             hint=f"{error.hint}; `dbatk target list` lists targets",
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import typer
 
@@ -51,14 +52,14 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
             )
         return _unknown(f"there is no command `{_shown(word)}`", word, _commands(context), hint)
     if surplus := _SURPLUS.search(message):
-        words = " ".join(map(_shown, surplus[1].split()))
+        words = " ".join(map(_shown, _as_typed(surplus[1], arguments)))
         flags = _flags(context)
         target = "the target is named with `-t`; " if "--target" in flags else ""
         own = f"{target}several values of an option are separated by commas, as in `1,2,4`"
         named = _NAMED.match(surplus[1])
         meant = _named_habit(named[1], flags, path) if named else own
         return ToolkitError(f"there is no place for `{words}`", code="TK-0102", hint=f"{meant}; {hint}")
-    sentence = message.strip().rstrip(".").replace("'", "`").replace("a valid int", "a whole number")
+    sentence = _WHOLE.sub("a whole number", message.strip().rstrip(".").replace("'", "`"))
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
 
 
@@ -72,9 +73,22 @@ def _path(app: typer.Typer, arguments: Sequence[str]) -> str:
     return path
 
 
-def _shown(word: str) -> str:
-    """What may be shown of a word that is not where it belongs: as sqlplus takes it, it would have a password."""
-    return "..." if "@" in word else word
+def _as_typed(words: str, arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that the parser joined by blanks, which some of them may contain."""
+    found = []
+    for argument in arguments:
+        if words == argument or words.startswith(f"{argument} "):
+            found.append(argument)
+            words = words[len(argument) + 1 :]
+    return found + words.split()
+
+
+def _shown(argument: str) -> str:
+    """What may be shown of a misplaced argument: as sqlplus or libpq take it, it may hold a password."""
+    if named := _NAMED.match(argument):
+        return f"{named[1]}=..."
+    is_path = argument.startswith(("/", "./", "../", "~")) or Path(argument).exists()
+    return "..." if "@" in argument or ":" in argument or ("/" in argument and not is_path) else argument
 
 
 def _unknown(sentence: str, word: str, known: Iterable[str], hint: str) -> ToolkitError:
@@ -97,6 +111,7 @@ def _named_habit(name: str, flags: Iterable[str], path: str) -> str:
     ) or f"options begin with two dashes: `{flag} ...`"
 
 
+_WHOLE = re.compile(r"a valid int(eger)?\b")
 _NAMED = re.compile(r"([a-z_]+)=", re.IGNORECASE)
 """A parameter as expdp and sqlldr take it."""
 _SURPLUS = re.compile(r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$", re.DOTALL)

@@ -23,7 +23,7 @@ _NAMES = frozenset({"seed", "label", "only"})
 _LATER = {"search": False, "verifies": "", "present": {}}
 """Fields that approvals given earlier do not have: left out at the value that they stand for."""
 FORMAT = 2
-_LONGEST = 80
+_LONGEST, _LONGEST_PATH = 80, 400
 _CONSENT = "run "
 _OPTIONS = {"anytime": "allow-closed-window", "unseen_ok": "allow-unchecked", "yes_production": "allow-production"}
 """What consents are called on the command line; an approval holds each by the name that it had first."""
@@ -344,7 +344,7 @@ def _shown(value: Value | None, other: Value | None = None) -> str:
     if not isinstance(value, str):
         return str(value)
     text, another = (" ".join(str(one or "").split()) for one in (value, other))
-    if len(text) <= _LONGEST or " " not in text:
+    if len(text) <= (_LONGEST if " " in text else _LONGEST_PATH):
         return f"`{text}`"
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, another, strict=False)))
     begin = max(0, alike - _LONGEST // 3)

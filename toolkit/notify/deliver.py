@@ -140,10 +140,13 @@ def _reason(lines: Sequence[str], url: str) -> str:
     return ": " + (f"TLS: {found['tls']}" if found["tls"] else (found["system"] or found["late"]).strip().lower())
 
 
+_ADDRESSES = {"from", "to", "cc", "bcc", "reply"}
+
+
 def _secrets(url: str) -> set[str]:
-    """Return what of a URL must not be repeated: all but addresses of mail and the host."""
+    """Return what of a URL must not be repeated: all but the host and who sends and receives."""
     login, _, _ = urlsplit(url).netloc.rpartition("@")
-    given = [value for _, value in parse_qsl(urlsplit(url).query) if "@" not in value]
+    given = [value for key, value in parse_qsl(urlsplit(url).query) if key.lower() not in _ADDRESSES]
     parts = [login.partition(":")[2], unquote(login.partition(":")[2]), *given]
     return {part for part in parts if part}
 

@@ -342,7 +342,11 @@ def _refuse_other_files(path: Path) -> None:
         return
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise _foreign(StoreLocation(str(path)))
+        raise ToolkitError(
+            f"the store `{path}` is a pipe, a device or a folder, not a file",
+            code="TK-0402",
+            hint="give the path of a file",
+        )
     if found.st_nlink > 1:
         # SQLite's journal and our audit log lie beside the name by which it was opened: one file would have two
         raise ToolkitError(

@@ -472,6 +472,10 @@ def test_commits_are_explained_by_redo_only_where_each_writes_more() -> None:
     assert first.key == "log file sync"
     assert cause_sentence(first, compare_intervals(redo(few, 1e6), redo(many, 1.5e6))).startswith("commits: ")
     assert compare_intervals(redo(few, 1e6), redo(many, 2e7)).causes[0].key == "log file sync"
+    # from none at all their number is what grew
+    assert compare_intervals(redo({}, 1e6), redo(many, 1.5e6)).causes[0].key == "log file sync"
+    none = {"log file sync": (0.0, 0.0)}
+    assert compare_intervals(redo(none, 1e6), redo(many, 1.5e6)).causes[0].key == "log file sync"
     # more redo in each commit: it is what they write
     assert compare_intervals(redo(few, 1e6), redo(many, 4e7)).causes[0].kind == "redo"
     # and what waits for room in the log waits for what is written, however often

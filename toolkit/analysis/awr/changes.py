@@ -146,17 +146,17 @@ class Split:
     @property
     def longer(self) -> float:
         """How many times as long a wait takes."""
-        return self._times("latency")
+        return self._times("latency") or 1.0
 
     @property
     def oftener(self) -> float:
-        """How many times as many waits there are."""
-        return self._times("waits")
+        """How many times as many waits there are; infinite where there were none before."""
+        seconds = self.evidence[0]
+        new = seconds.after.rate and not seconds.before.rate
+        return self._times("waits") or (math.inf if new else 1.0)
 
-    def _times(self, key: str) -> float:
-        found = next((one for one in self.evidence if one.key == key), None)
-        ratio = None if found is None else found.ratio
-        return ratio if ratio is not None else 1.0
+    def _times(self, key: str) -> float | None:
+        return next((one.ratio for one in self.evidence if one.key == key), None)
 
 
 def parts_of(before: Interval, after: Interval, factor: float) -> dict[str, Split]:

@@ -156,7 +156,7 @@ def _below_its_share(sections: Mapping[str, object], captured: Mapping[str, Scal
         is_awr = rows[0].get("sql_id") is not None
         surely = is_awr and len(rows) < _LEAST_LISTED and listed + _SHARE_APART < share
         many = _LARGE_APART if least >= _LARGE else math.inf if is_awr else _MOST_UNLISTED
-        if surely or share - listed > many * least:
+        if surely or share - listed > _SHARE_APART + many * least:
             order = _WORDS.get(metric, metric.replace("_", " "))
             yield (
                 f"the {counted(len(rows), 'statement')} by {order} make up {percent(listed)} of the total, yet "

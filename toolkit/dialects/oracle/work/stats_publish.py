@@ -168,7 +168,7 @@ def _spelled(instant: datetime) -> str:
 
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Nothing: the block itself asks whether it was done."""
+    """Nothing: the block itself fails where something is still pending; see `remarks` for the rest."""
     return ()
 
 
@@ -204,8 +204,13 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
         "and by hand DBMS_STATS.RESTORE_TABLE_STATS does, with as_of_timestamp of "
         + ("the instant before" if instant is None else f"'{instant}'")
     )
-    if work.option("as_of") is not None:
-        yield "what others gathered, imported or set since that time is replaced, too"
+    since = _instant(work.options, facts)
+    if since is not None:
+        yield (
+            f"statistics become those of {_spelled(since)} (an offset that was not given is the one that the "
+            "database has today), also where others gathered, imported or set them since; that is not verified "
+            "further than by the end of the call"
+        )
     if work.option("stat_table") is not None:
         yield "what is imported is not verified further than by the end of the call, which commits"
     if work.option("max_difference") is not None:
