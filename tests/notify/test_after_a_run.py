@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -105,13 +106,33 @@ def test_a_run_whose_process_died_is_told_once_and_to_somebody(
             assert run(folder, "missing") == 3
         (folder / "config/notify.toml").write_text(text)
         assert main(["plan", "report", a_run().plan_run]) == 3
-        assert received == [], "who only reads sends nothing"
+        assert received == [], "who only reads tries it once, when it finds the death"
         main(["plan", "notify", "digest"])
         run(folder, "missing")
     titles = [body["title"] for body in received]  # type: ignore[index]
     assert [title[:45] for title in titles if "died" in title] == ["dbatk: plan nightly died: its process was kil"]
     metrics = (folder / "metrics/dbatk_nightly.prom").read_text()
     assert 'dbatk_plan_running{plan="nightly"} 0.0' in metrics and "heartbeat_timestamp_seconds" in metrics
+
+
+@pytest.mark.parametrize("command", [("runs", "list"), ("plan", "report", "last", "--plan", "nightly")])
+@pytest.mark.parametrize("here", [True, False])
+def test_who_finds_a_death_tells_it_on_the_host_of_the_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], here: bool
+) -> None:
+    host = socket.gethostname() if here else "elsewhere"
+    with open_store() as store:
+        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None, host=host))
+    with serving(Hook) as (port, received):
+        monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
+        text = f'metrics_folder = "{folder}/metrics"\n[[to]]\nname = "dba"\nurl = {{env = "HOOK"}}\n'
+        (folder / "config/notify.toml").write_text(text)
+        for _ in range(2):
+            main([*command])
+        assert len(received) == (1 if here else 0)
+        main(["plan", "notify", "digest"])
+    assert len(received) == 1
+    assert 'dbatk_plan_running{plan="nightly"} 0.0' in (folder / "metrics/dbatk_nightly.prom").read_text()
 
 
 LISTED = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,20 +45,23 @@ def tell_of(store: Store, plan: str) -> None:
 def tell_died(store: Store, plan: str | None = None, *, deliver: bool = False) -> None:
     """Say of plan runs whose process died that they did; with `deliver` notify all recipients, until one has it.
 
-    A command that only reads may run where nobody is configured: the message is left to `run` and `digest`.
+    A command that only reads tries it once, for what it found and on the host of the run: elsewhere others may be
+    configured. What nobody has then is left to `run` and `digest`.
     """
     from toolkit.app.dead_plan_runs import end_dead_runs, silent_runs
 
-    for run in end_dead_runs(store, plan):
+    found = end_dead_runs(store, plan)
+    for run in found:
         say(f"warning: run {run.plan_run} of plan {run.plan} died: {run.stopped_by}")
     for holder in silent_runs(store, plan):
         at, host = holder.lease.heartbeat_at, holder.lease.host
         say(f"warning: {holder.lease.run} on `{host}`: no heartbeat since {at:%Y-%m-%d %H:%M:%S} UTC")
-    if deliver:
-        _deliver_deaths(store, plan)
+    here = frozenset(run.plan_run for run in found if run.host == socket.gethostname())
+    if deliver or here:
+        _deliver_deaths(store, plan, None if deliver else here)
 
 
-def _deliver_deaths(store: Store, plan: str | None) -> None:
+def _deliver_deaths(store: Store, plan: str | None, only: frozenset[str] | None) -> None:
     from datetime import timedelta
 
     from toolkit.app.notices import tell_death
@@ -66,6 +70,8 @@ def _deliver_deaths(store: Store, plan: str | None) -> None:
 
     now = store.now()
     for name, plan_run in store.deaths_to_tell(plan, now - timedelta(days=_NEWS_DAYS)):
+        if only is not None and plan_run not in only:
+            continue
         told, problems = tell_death(store.plan_runs_to_tell(name), plan_run)
         for problem in problems:
             say(f"warning: {problem}")
