@@ -14,7 +14,7 @@ from tests.readers.awr_samples import STATSPACK, TEXT
 from tests.readers.test_awr_text_tables import FILES, FUNCTIONS
 from toolkit.readers.awr.always import COUNTED, LATCHES
 from toolkit.readers.awr.completeness import gaps, lists_of_text, twins
-from toolkit.readers.awr.pages import Turn, parted_entries, short_pages
+from toolkit.readers.awr.pages import Turn, parted_entries, short_pages, unpaged
 from toolkit.readers.awr.report import read_report
 
 END = f"          {'-' * 61}\n\n"
@@ -255,6 +255,11 @@ def test_a_page_that_does_not_begin_where_the_one_before_ends_is_told(
     assert len(found) == is_lost
     # of one turn alone the lines that a turn leaves are not known
     assert bool(parted_entries([Turn("SQL ordered by Gets", empty, begins)], [2])) == (is_lost and empty is None)
+
+
+def test_a_page_turned_by_a_form_feed_leaves_as_many_empty_lines_as_any_other() -> None:
+    """Statspack 11.2 turns some lists by a form feed, others by an empty line; entries go on behind both."""
+    assert {unpaged(f"{turn}SQL") for turn in ("text\n\n", "text\n\f", "text\r\n\f", "text\f")} == {"text\n\nSQL"}
 
 
 def test_a_first_page_lost_from_a_list_of_statspack_is_told() -> None:

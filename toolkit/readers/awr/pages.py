@@ -16,7 +16,7 @@ _PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re
 
 def unpaged(text: str) -> str:
     """Return the text without the headings that SQL*Plus repeats on each page of a query's result."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n\f", "\n\n").replace("\f", "\n\n")
     return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
 
 

@@ -57,8 +57,11 @@ COMMANDS = frozenset(
     }
 )  # fmt: skip
 """Commands as they stand between `Starting` and `at`, in every language."""
-_LONGEST_FIRST = "|".join(sorted(COMMANDS, key=len, reverse=True))
-OPERATION = re.compile(rf"(?<![A-Za-z_])({_LONGEST_FIRST})(?![A-Za-z_])")
+_LONGEST_FIRST = "|".join(
+    f"{one[0]}(?<![A-Za-z_]{one[0]}){one[1:]}" for one in sorted(COMMANDS, key=len, reverse=True)
+)
+OPERATION = re.compile(rf"({_LONGEST_FIRST})(?![A-Za-z_])")
+"""What stands before a name is looked at behind its first letter, so that `re` seeks that letter first."""
 AUTOBACKUP = "Control File and SPFILE Autobackup"
 READING_OPS = frozenset({"restore", "recover", "validate"})
 CHANNELS_WORK = frozenset({"backup", "restore", "recover", "validate", "copy", "convert"})
@@ -180,14 +183,15 @@ class Shape:
     def __init__(self, line: str) -> None:
         self.word, self.name, self.rest = "", (0, 0), 0
         self.english = self.sid = self.bare = False
-        self._colon(line)
+        if ":" in line or "：" in line:
+            self._colon(line)
         self.head = len(line) <= _LONGEST_HEAD and _is_head(line)
         self.automatic = AUTOMATIC.search(line) is not None
         self.keyed = "=" in line
         self.command = None if self.keyed or len(line) >= _LONGEST_OPERATION else command_of(line)
         self.prompted = line.startswith(("SQL>", "SQL >")) or (">" in line[:6] and line[0].isdigit())
         self.coded = CODE.match(line) is not None or line.startswith("startup failed")
-        self.last = CORRUPT_ROW.match(line) is not None or prefix_of(line) is not None
+        self.last = CORRUPT_ROW.match(line) is not None or (_may_have_prefix(line) and prefix_of(line) is not None)
         self._saying: ChannelText | None = None
 
     def saying(self, rest: str) -> ChannelText:
@@ -261,13 +265,23 @@ def _saying_of(rest: str) -> ChannelText:
     return ChannelText(keyed=keyed, handle=None if handle is None else handle.span(1))
 
 
-def _is_head(line: str) -> bool:
+def _may_have_prefix(line: str) -> bool:
+    """Whether a word stands in a line that every message has which is known behind a prefix.
+
+    Nine words are sought in a fifth of the time in which `DECORATED` finds that there is none.
+    """
     return (
-        BANNER.search(line) is not None
-        or PATCH_LEVEL.match(line) is not None
-        or CONNECTED.search(line) is not None
-        or GOODBYE.match(line) is not None
-    )
+        "channel" in line or "RMAN-" in line or " at " in line or "name=" in line or "handle=" in line
+        or "input " in line or "ORA-" in line or "database" in line or "Manager" in line
+    )  # fmt: skip
+
+
+def _is_head(line: str) -> bool:
+    if ("Manager" in line or not line.isascii()) and (BANNER.search(line) or GOODBYE.match(line)):
+        return True
+    if ("(" in line or "（" in line) and CONNECTED.search(line):
+        return True
+    return PATCH_LEVEL.match(line) is not None
 
 
 # -- what is done without `Starting` and `Finished` -------------------------------------------------------------
