@@ -153,6 +153,13 @@ def test_a_table_that_fits_is_the_same_as_one_that_could_fold(rows: list[tuple[s
     assert (aligned is None) == (sum(long) + 2 * 2 > room)
 
 
+def test_a_long_cell_pads_no_other_line_of_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    out_table(("what", "value", "default"), [("a", "x" * 300, "1"), ("b", "2", "3"), ("ü", "two\nlines", "4")])
+    head, rule, *lines = capsys.readouterr().out.splitlines()
+    assert lines == ["a     " + "x" * 300 + "  1", "b     2          3", "ü     two lines  4"]
+    assert (head, len(rule)) == ("what  value      default", len(head))
+
+
 def test_a_terminal_shows_a_bar_of_the_statement_that_runs_and_a_pipe_does_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,7 +87,7 @@ def test_an_experiment_is_scheduled_by_the_name_of_its_file(home: Path) -> None:
     job = make_job(JobRequest(path, at="sun 22:00 UTC")).job
     assert (job.name, job.command[1:], job.windowed) == ("weekly", ("run", str(path), "--quiet"), False)
     assert job.writes == (str(home), "/srv")
-    assert job.reporting[1:] == ("runs", "show", "last:ctas")
+    assert job.reporting[1:] == ("runs", "show", "last:ctas", "--recent", "15m")
     path.write_text(EXPERIMENT.replace("/srv/a", "a").replace("////", "///"), encoding="utf-8")
     with pytest.raises(ToolkitError, match="relative path"):
         make_job(JobRequest(path, at="sun 22:00 UTC"))

@@ -21,7 +21,7 @@ from toolkit.app.scheduling import Units
 from toolkit.errors import ToolkitError
 from toolkit.model.window import instant_of
 from toolkit.schedule import Opening, read_at
-from toolkit.schedule.systemd import calendar, skipped, units
+from toolkit.schedule.systemd import calendar, plan_of, skipped, units
 
 ODD = 'a "quoted" 100% $HOME \\n ; # name'
 
@@ -54,6 +54,17 @@ def program(folder: Path) -> str:
     path.write_text("#!/bin/sh\n", encoding="utf-8")
     path.chmod(0o755)
     return str(path)
+
+
+def test_units_of_an_experiment_speak_of_no_plan() -> None:
+    texts = units(job(name="weekly", shows="last:ctas", windowed=False), system=True)
+    for text in texts.values():
+        assert not re.search(r"\bplan\b", text.replace("`dbatk plan schedule", ""), re.IGNORECASE), text
+        assert plan_of(text) == "/srv/jobs/nightly.toml"
+    assert "Description=dbatk experiment weekly\n" in texts["dbatk-weekly.service"]
+    plan = units(job(), system=True)["dbatk-nightly.service"]
+    assert "# Plan: /srv/jobs/nightly.toml\n" in plan and "Description=dbatk plan nightly\n" in plan
+    assert plan_of(plan) == "/srv/jobs/nightly.toml"
 
 
 @pytest.mark.parametrize("system", [True, False], ids=["system", "user"])

@@ -25,6 +25,8 @@ _TICKED = re.compile(r"`[^`]*`")
 _GLUE = "\0"
 BETWEEN = 2
 """Blanks between the columns of a table."""
+_USUAL_CELL = 40
+"""Characters of a cell that a column of a table in a pipe is made wide enough for."""
 _KEPT = frozenset("\n\t")
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -116,10 +118,10 @@ def out_table(
 ) -> None:
     """Write a table as wide as the terminal; long cells fold, but not in the `whole` columns (ids to be copied).
 
-    In a pipe every record stands in a line of its own, for `grep`.
+    In a pipe every record stands in a line of its own, for `grep`, and few long cells do not push all others away.
     """
     cells, room = [[plain(cell) for cell in row] for row in rows], columns_of(sys.stdout)
-    text = _aligned(columns, cells, room)
+    text = _ragged(columns, cells) if room == UNLIMITED else _aligned(columns, cells, room)
     if text is None:
         text = _folded(columns, cells, room, whole)
     _write(sys.stdout, painted("".join(line.rstrip() + "\n" for line in text.splitlines()), sys.stdout))
@@ -134,12 +136,24 @@ def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -
     length = sum(widths) + BETWEEN * (len(widths) - 1)
     if length > room or not all(cell.isascii() and cell.isprintable() for row in rows for cell in row):
         return None
+    return _laid_out(columns, rows, widths)
+
+
+def _ragged(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of whole lines, each column as wide as its widest cell of usual length."""
+    cells = [[cell.replace("\n", " ") for cell in row] for row in rows]
+    every = zip(columns, *cells, strict=True)
+    widths = [max((len(cell) for cell in column if len(cell) <= _USUAL_CELL), default=0) for column in every]
+    return _laid_out(columns, cells, widths)
+
+
+def _laid_out(columns: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
     head, *lines = (
         (" " * BETWEEN).join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         for row in (columns, *rows)
     )
     bold = f"\x1b[1m{head}\x1b[0m" if has_color(sys.stdout) else head
-    return "\n".join((bold, "\u2500" * length, *lines))
+    return "\n".join((bold, "\u2500" * (sum(widths) + BETWEEN * (len(widths) - 1)), *lines))
 
 
 def _folded(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int, whole: frozenset[str]) -> str:

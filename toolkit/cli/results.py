@@ -51,11 +51,18 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     """Add the commands."""
     limit = option("limit", "number of runs shown, newest first (default 50)", kind=int, metavar="N")
     follow = option("follow", "show trials as they finish, until the run ends", kind=bool)
+    recent = option(
+        "recent", "refuse a run that ended longer ago: the one before is not what failed", metavar="15m"
+    )
     file = option("out", "file to write", metavar="FILE")
     yes = option("yes", "do not ask", kind=bool)
     add_command(runs, "list", _list, [limit, *OUTPUT], "List runs, newest first.")
     add_command(
-        runs, "show", _show, [_RUN, follow, _WORTH, *OUTPUT], "Show a run: configurations, intervals, advice."
+        runs,
+        "show",
+        _show,
+        [_RUN, follow, recent, _WORTH, *OUTPUT],
+        "Show a run: configurations, intervals, advice.",
     )
     rows = option(
         "rows",
@@ -156,6 +163,10 @@ def _show(arguments: Arguments) -> int:
         for sentence in choices(store, arguments.required("run")):
             say(f"note: {sentence}")
         record = find_run(store, arguments.required("run"), samples=arguments.flag("json"))
+        if recent := arguments.text("recent"):
+            from toolkit.app.recent_runs import refuse_older
+
+            refuse_older(store, record, arguments.required("run"), recent)
         undo = undo_script_left(store, record.head.run)
     if arguments.flag("json"):
         from toolkit.analysis.documents import run_document

@@ -10,6 +10,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.window import Windows
 
 EVERY_DAY = frozenset(range(len(DAYS)))
+RECENT = "15m"
+"""How long ago the run of an experiment was last heard of when it failed: an older one is not what failed."""
 _AT = re.compile(r"(?:(?P<days>[a-z.,]+)\s+)?(?P<clock>[\d:]+)(?:\s+(?P<zone>\S+))?", re.IGNORECASE | re.ASCII)
 
 
@@ -71,10 +73,16 @@ class SchedulerJob:
     sandboxed: bool = True
 
     @property
+    def kind(self) -> str:
+        """What its file is, as people say it."""
+        return "experiment" if self.shows else "plan"
+
+    @property
     def reporting(self) -> tuple[str, ...]:
         """Return the command that reports the last run, and tells of one that was killed."""
         if self.shows:
-            return (*self.command[: self.command.index("run")], "runs", "show", self.shows)
+            begun = self.command[: self.command.index("run")]
+            return (*begun, "runs", "show", self.shows, "--recent", RECENT)
         return (*self.command[: self.command.index("run")], "plan", "report", "last", "--plan", self.name)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ Sources: systemd.service(5), systemd.exec(5), systemd.timer(5), systemd.time(7) 
 from __future__ import annotations
 
 import functools
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -19,7 +20,7 @@ from toolkit.schedule.job import EVERY_DAY, Opening, SchedulerJob
 
 PREFIX = "dbatk-"
 MARK = "# Made by dbatk schedule"
-_PLAN = "# Plan: "
+_FILE = re.compile(r"# (?:Plan|Experiment): (?P<path>.*)")
 _YEARS = 10
 
 
@@ -84,8 +85,8 @@ def is_ours(text: str) -> bool:
 
 
 def plan_of(text: str) -> str | None:
-    """Return the path of the plan that a unit of dbatk runs."""
-    return next((line.removeprefix(_PLAN) for line in text.splitlines() if line.startswith(_PLAN)), None)
+    """Return the path of the plan or experiment that a unit of dbatk runs."""
+    return next((found["path"] for found in map(_FILE.fullmatch, text.splitlines()) if found), None)
 
 
 def calendars_of(text: str) -> tuple[str, ...]:
