@@ -1,4 +1,4 @@
--- Title: which object this is, its degree and logging, those of its partitions and subpartitions, what is unusable
+-- Title: which object this is, its degree, logging and row movement, logging of its partitions and subpartitions, what is unusable
 -- Needs: to see the object (ALL_ views)
 -- License: none
 -- Effect: reads only
@@ -26,6 +26,12 @@ SELECT 'degree' AS name, NULL AS part,
    AND :kind = 'TABLE'
  UNION ALL
 SELECT 'logging' AS name, NULL AS part, TRIM(o.logging) AS value
+  FROM all_tables o
+ WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
+   AND o.table_name = :name
+   AND :kind = 'TABLE'
+ UNION ALL
+SELECT 'row_movement' AS name, NULL AS part, TRIM(o.row_movement) AS value
   FROM all_tables o
  WHERE o.owner = COALESCE(:schema, SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA'))
    AND o.table_name = :name

@@ -37,7 +37,7 @@ _TABLES = (ObjectKind.TABLE, ObjectKind.INDEX)
 ON_TABLES = tuple(
     name
     for name, declared in operations().items()
-    if declared.object in _TABLES and name in DIALECT.work and name != "partition-drop"
+    if declared.object in _TABLES and name in DIALECT.work and not declared.once
 )
 """Operations that statements do here, and that can be measured; backups and commands are programs."""
 SCHEMA = ObjectRef(ObjectKind.STATISTICS, QualifiedName("APP"))
@@ -75,6 +75,7 @@ _PLAIN: dict[OperationName, Work] = {
     "partition-drop": Work(
         "partition-drop", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"keep_rows": "2 years"}
     ),
+    "table-shrink": Work("table-shrink", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
     "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),
 }

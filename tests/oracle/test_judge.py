@@ -94,6 +94,17 @@ def drops_of_partitions() -> Iterator[Step]:
         yield from steps(DIALECT.work.timed(item, assumed("19-ee", aging_partitions=(row,))))
 
 
+def shrinks() -> Iterator[Step]:
+    """Render the shrink of a table and of its parts, with what is switched around it."""
+    for part in (None, IndexPart("P 1", "partition"), IndexPart("P1_S1", "subpartition")):
+        for more in ({}, {"compact": True}, {"cascade": True}, {"compact": True, "cascade": True}):
+            item = replace(work("table-shrink", 1, Mode.JOB, **more), part=part)
+            how = DIALECT.work.of("table-shrink")
+            yield from steps(
+                (*how.prepare(item, assumed()), *how.timed(item, assumed()), *how.settle(item, assumed()))
+            )
+
+
 def rds_calls() -> Iterator[Step]:
     """Render the procedures that stand for RMAN on Amazon RDS."""
     facts = assumed("19-ee", doctor_marks=({"schema_mark": "RDSADMIN"},))
@@ -168,7 +179,7 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
-    for step in (*rds_calls(), *moves_of_parts(), *drops_of_partitions(), *users()):
+    for step in (*rds_calls(), *moves_of_parts(), *drops_of_partitions(), *shrinks(), *users()):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)

@@ -27,15 +27,13 @@ def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = T
     return DIALECT.work.support(work_of(operation, ref, **more), facts)
 
 
-ABSENT = {"stats-publish", "stats-export", "datapump-export"}
-"""What the server has nothing for: pending statistics, a history of them, a table that takes them."""
-ONCE = {"partition-drop"}
-"""What can be done once only, and is no measurement."""
+ABSENT = {"stats-publish", "stats-export", "datapump-export", "table-shrink"}
+"""What the server has nothing for: pending statistics, their history, a table that takes them; SHRINK SPACE."""
 
 
 @pytest.mark.parametrize("operation", [name for name, one in operations().items() if not one.runs_programs])
 def test_every_operation_is_supported_plainly(operation: OperationName) -> None:
-    mode = Mode.JOB if operation in ONCE else Mode.MEASUREMENT
+    mode = Mode.JOB if operations()[operation].once else Mode.MEASUREMENT
     assert support(operation, mode=mode).ok != (operation in ABSENT)
 
 

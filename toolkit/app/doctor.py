@@ -18,7 +18,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.model.experiment import Experiment, Spec, queries_of
 from toolkit.model.facts import Facts, Query
-from toolkit.model.operations import RowSemantics, declaration, operations
+from toolkit.model.operations import declaration, operations
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -206,7 +206,7 @@ def _judged_operations(dialect: Dialect, facts: Facts) -> Iterable[Check]:
     known = {
         name: declared
         for name, declared in operations().items()
-        if declared.object in (ObjectKind.TABLE, ObjectKind.INDEX) and declared.rows is not RowSemantics.DROPS
+        if declared.object in (ObjectKind.TABLE, ObjectKind.INDEX) and not declared.once
     }
     if absent := [name for name in known if name not in dialect.work]:
         yield Check("operations", "note", dialect.work.absence(*absent))

@@ -107,6 +107,7 @@ class OperationDeclaration:
         excludes: pairs of options that are mutually exclusive, with the reason.
         check: refuses further contradictions before anybody connects.
         one_session: why a job of it has one session; empty where several may work.
+        once: whether it is done once, and leaves nothing to measure a second time.
         one_object: whether a job makes one object by one statement, so that the object proves the work.
         several: what a job over several objects works through, as a plural; empty where there is one.
         keeps: whether a trial makes an object that can stay.
@@ -140,6 +141,7 @@ class OperationDeclaration:
     excludes: tuple[tuple[str, str, str], ...] = ()
     check: Callable[[Options, Levels], None] | None = None
     one_session: str = ""
+    once: bool = False
     one_object: bool = False
     several: str = ""
     group: str = ""

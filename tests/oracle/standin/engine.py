@@ -34,6 +34,7 @@ from tests.oracle.standin.faults import Fault
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import outside_of, partition_table
+from tests.oracle.standin.reorganised import Reorganised
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import MODIFIABLE, Made, Session, State, instance_name
 from tests.oracle.standin.statistics import chosen, literals, text_of
@@ -62,6 +63,7 @@ def _valid(name: str, value: str) -> str:
 _LOCKING = frozenset(
     {
         "table_move",
+        "table_shrink",
         "partition_drop",
         "alter_table",
         "add_constraint",
@@ -73,10 +75,19 @@ _LOCKING = frozenset(
     }
 )
 """What needs a table (of an index: its table) without open transactions, and waits DDL_LOCK_TIMEOUT for that."""
-_TIMED = ("ctas", "insert", "index_build", "index_rebuild", "table_move", "partition_drop", "stats")
+_TIMED = (
+    "ctas",
+    "insert",
+    "index_build",
+    "index_rebuild",
+    "table_move",
+    "table_shrink",
+    "partition_drop",
+    "stats",
+)
 
 
-class Engine(IndexWork):
+class Engine(Reorganised, IndexWork):
     """One pretended database, shared by all its sessions."""
 
     def __init__(self, scenario: Scenario) -> None:

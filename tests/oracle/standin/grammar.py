@@ -85,6 +85,12 @@ _FORMS: tuple[tuple[str, str], ...] = (
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+DROP\s+PARTITION\s+(?P<part>{_IDENT})(?P<update>\s+UPDATE\s+INDEXES)?"
         rf"(?:\s+(?P<parallel>{_PARALLEL}))?",
     ),
+    (
+        "table_shrink",
+        rf"ALTER\s+TABLE\s+(?P<name>{_NAME})(?:\s+MODIFY\s+(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT}))?"
+        r"\s+SHRINK\s+SPACE(?P<compact>\s+COMPACT)?(?P<cascade>\s+CASCADE)?",
+    ),
+    ("row_movement", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<verb>ENABLE|DISABLE)\s+ROW\s+MOVEMENT"),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
     ("comment", rf"COMMENT\s+ON\s+TABLE\s+(?P<name>{_NAME})\s+IS\s+'(?P<text>(?:[^']|'')*)'"),

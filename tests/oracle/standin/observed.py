@@ -53,7 +53,9 @@ _NAMES = (
 COUNTED = _NAMES
 _EACH = {"redo size": 4096, "physical write total bytes": 81920, "execute count": 1, "user commits": 1,
          "CPU used by this session": 3, "workarea executions - optimal": 1}  # fmt: skip
-_TIMED = frozenset({"ctas", "insert", "index_build", "index_rebuild", "table_move", "partition_drop", "stats"})
+_TIMED = frozenset(
+    {"ctas", "insert", "index_build", "index_rebuild", "table_move", "table_shrink", "partition_drop", "stats"}
+)
 
 
 @dataclass

@@ -45,6 +45,8 @@ _NEEDED = {
     "index_build": ("CREATE ANY INDEX", None),
     "index_rebuild": ("ALTER ANY INDEX", None),
     "table_move": ("ALTER ANY TABLE", "ALTER"),
+    "table_shrink": ("ALTER ANY TABLE", "ALTER"),
+    "row_movement": ("ALTER ANY TABLE", "ALTER"),
     "partition_drop": ("DROP ANY TABLE", None),
     "alter_index": ("ALTER ANY INDEX", None),
     "drop_index": ("DROP ANY INDEX", None),

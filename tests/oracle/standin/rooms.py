@@ -116,6 +116,12 @@ def _grants(state: State) -> Rows:
 def _tablespaces(state: State) -> Rows:
     places = [*((name, "PERMANENT") for name in state.scenario.tablespaces), ("TEMP", "TEMPORARY")]
     return [
-        {"TABLESPACE_NAME": name, "BLOCK_SIZE": _BLOCK, "STATUS": "ONLINE", "CONTENTS": contents}
+        {
+            "TABLESPACE_NAME": name,
+            "BLOCK_SIZE": _BLOCK,
+            "STATUS": "ONLINE",
+            "CONTENTS": contents,
+            "SEGMENT_SPACE_MANAGEMENT": "MANUAL" if name in state.scenario.managed_by_lists else "AUTO",
+        }
         for name, contents in places
     ]

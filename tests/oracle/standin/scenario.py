@@ -80,6 +80,8 @@ class Scenario:
     """The limit of the profile (ORA-02391); 0 for none."""
     tablespaces: Mapping[str, int] = field(default_factory=lambda: {"USERS": 40 * 2**30})
     """Permanent tablespaces, each with its free bytes beside what its files may grow by."""
+    managed_by_lists: frozenset[str] = frozenset()
+    """Tablespaces with SEGMENT SPACE MANAGEMENT MANUAL."""
     quotas: Mapping[tuple[str, str], int] = field(default_factory=lambda: {("DBATK", "USERS"): 50 * 2**30})
     """By schema and tablespace, in bytes; -1 is no limit."""
     unlimited: Sequence[str] = ("APP",)

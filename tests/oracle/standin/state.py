@@ -45,6 +45,9 @@ class Made:
     dropped: bool = False
     """Whether it is in the recycle bin."""
     read_only: bool = False
+    row_movement: str = "DISABLED"
+    wasted: int = 0
+    """Bytes of blocks that hold no rows any more, which a shrink gives back."""
     building: bool = False
     """Of an index whose ONLINE build or rebuild was cut off: STATUS does not show it (IND$.FLAGS does)."""
     shape: indexes.Shape = field(default_factory=indexes.Shape)
@@ -58,7 +61,7 @@ class Made:
 
     @property
     def bytes(self) -> int:
-        return 65536 * (1 + self.rows // 1000)
+        return 65536 * (1 + self.rows // 1000) + self.wasted
 
 
 @dataclass
@@ -384,7 +387,8 @@ def _tables(state: State, _: Session) -> list[CatalogueRow]:
          "PARTITIONED": "YES" if _is_partitioned(state, made) else "NO", "SECONDARY": "N",
          "TEMPORARY": "Y" if made.name in state.statistics.temporary else "N",
          "NESTED": "NO", "DROPPED": "YES" if made.dropped else "NO",
-         "READ_ONLY": "YES" if made.read_only else "NO", **({} if made.bounds else _storage(made))}
+         "READ_ONLY": "YES" if made.read_only else "NO", "ROW_MOVEMENT": made.row_movement,
+         **({} if made.bounds else _storage(made))}
         for made in state.tables()
     ]  # fmt: skip
 

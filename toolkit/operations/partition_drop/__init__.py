@@ -51,6 +51,7 @@ DECLARATION = OperationDeclaration(
     verified_by=VerifiedBy.SIZES,
     sizes=SizeReads(table="relation"),
     check=_check,
+    once=True,
     keeps=False,
     several="partitions",
     cookbook="drop-old-partitions.md",

@@ -8,28 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolkit.dialects import reclaimed, transfers
-from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
-from toolkit.dialects.implementations import Implementation, Implementations, Kept, Options
+from toolkit.dialects.answers import Granted, TrialFindings
+from toolkit.dialects.implementations import Implementations, Kept, Options
 from toolkit.dialects.indexes import IndexPart
-from toolkit.dialects.oracle import (
-    cache,
-    findings,
-    granted,
-    load_facts,
-    locks,
-    redo,
-    session,
-    spelling,
-    storage,
-    support,
-)
+from toolkit.dialects.oracle import redo, session, storage, support
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.backup.ways import OracleBackups
 from toolkit.dialects.oracle.datapump import DatapumpExports
-from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
-from toolkit.dialects.oracle.places import counted_here
 from toolkit.dialects.oracle.statistics import OracleStatistics, preferences
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import (
@@ -43,110 +30,21 @@ from toolkit.dialects.oracle.work import (
     stats_gather,
     stats_publish,
     table_move,
+    table_shrink,
 )
-from toolkit.dialects.oracle.work.base import OperationWords, shared
+from toolkit.dialects.oracle.work.in_session import OracleInSession, of_place
 from toolkit.dialects.oracle.work.workload import OracleWorkloads
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.statistics import StoredStatistics
 from toolkit.dialects.transfers import FileParts
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe, Query
-from toolkit.model.steps import ObjectRef, Takes
+from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row, Support
 from toolkit.units import counted
 
 
-def _of_place(facts: Facts) -> tuple[str, ...]:
-    counted = counted_here(facts)
-    return () if counted is None else (counted,)
-
-
-class _InSession(Implementation):
-    """A statement or a package call of a session; the words of each operation are in its module.
-
-    Privileges: Database Security Guide; SQL Language Reference and DBMS_STATS, prerequisites.
-    """
-
-    privileges = ("CREATE TABLE",)
-
-    def __init__(
-        self, words: OperationWords, *, elsewhere: tuple[str, ...] = (), files: tuple[str, ...] = ()
-    ) -> None:
-        self._words = words
-        self.privileges_elsewhere, self.object_files = elsewhere, files
-
-    def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
-        return (cache.PRIVILEGES,) if "cold" in asked.get("cache", ()) else ()
-
-    def support(self, work: Work, facts: Facts) -> Support:
-        refused = support.of_session(work, facts) or self._words.judge(work, facts) or redo.judge(work, facts)
-        return refused or cache.judge(work, facts) or support.SUPPORTED
-
-    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return session.begin(work, facts)
-
-    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return session.end(work, facts)
-
-    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return (*self._words.prepare(work, facts), *cache.prepare(work))
-
-    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return redo.marked(self._words.timed(work, facts), work, facts)
-
-    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        """Ask in one statement for all that is gone with the session's next one, then for the rest."""
-        asked = self._words.evidence(work, facts)
-        # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
-        forced = work.query is not None and not spelling.is_serial(work)
-        dictionary = tuple(call for call in asked if call.keep_as == EVIDENCE)
-        also = (
-            shared("pq_tqstat"),
-            shared("session_switches"),
-            shared("statement_cost", statement_id=None),
-            *((shared("trace_file"), shared("trace_files")) if work.option("sql_trace") else ()),
-            *(() if forced else dictionary),
-        )
-        others = tuple(call for call in asked if call not in dictionary)
-        return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)
-
-    def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
-        if not work.option("sql_trace"):
-            return ()
-        return (replace(shared("trace_file"), keep_as=TRACES, also=(shared("trace_files"),)),)
-
-    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return self._words.settle(work, facts)
-
-    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
-        return self._words.takes(work, facts)
-
-    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        return findings.tell(work, kept, deltas, seconds)
-
-    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
-        return granted.granted(work, kept, peaks)
-
-    def endless_wait(self, work: Work, facts: Facts) -> EndlessWait | None:
-        return locks.endless_wait(work)
-
-    def equal_levels(self, factor: str, works: Sequence[Work], facts: Facts) -> str | None:
-        return redo.equal_levels(works, facts) if factor == "logging" else None
-
-    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (
-            *redo.remarks(work, facts),
-            *load_facts.remarks(work, facts),
-            *storage.remarks(work, facts),
-            *cache.remarks(work, facts),
-            *locks.remarks(work),
-            *locks.former_values(work, facts),
-            *session.remarks(work),
-            *_of_place(facts),
-        )
-
-
-class _Statistics(OracleStatistics, _InSession):
+class _Statistics(OracleStatistics, OracleInSession):
     """DBMS_STATS."""
 
     def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -157,11 +55,11 @@ class _Statistics(OracleStatistics, _InSession):
             *statistics_remarks.remarks(work, facts),
             *storage.remarks(work, facts),
             *session.remarks(work),
-            *_of_place(facts),
+            *of_place(facts),
         )
 
 
-class _Published(StoredStatistics, _InSession):
+class _Published(StoredStatistics, OracleInSession):
     """DBMS_STATS: statistics that are pending, or in the history."""
 
     def stored_reads(self, schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
@@ -177,17 +75,17 @@ class _Published(StoredStatistics, _InSession):
         return stats_publish.none_stored(options)
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*stats_publish.remarks(work, facts), *session.remarks(work), *_of_place(facts))
+        return (*stats_publish.remarks(work, facts), *session.remarks(work), *of_place(facts))
 
 
-class _Exported(_InSession):
+class _Exported(OracleInSession):
     """DBMS_STATS: statistics copied to a table."""
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*stats_export.remarks(work, facts), *session.remarks(work), *_of_place(facts))
+        return (*stats_export.remarks(work, facts), *session.remarks(work), *of_place(facts))
 
 
-class _LoadFiles(_InSession):
+class _LoadFiles(OracleInSession):
     """Array INSERT of what is in files."""
 
     degree_by_sessions = True
@@ -205,7 +103,7 @@ class _LoadFiles(_InSession):
         return transfers.told(work, kept, seconds)
 
 
-class _Move(_InSession):
+class _Move(OracleInSession):
     """ALTER TABLE MOVE."""
 
     table_files = (table_move.MOVABLE, table_move.PARTITIONS, table_move.SUBPARTITIONS)
@@ -236,7 +134,7 @@ class _Move(_InSession):
         return (*table_move.remarks(work, facts), *super().remarks(work, facts))
 
 
-class _DropPartitions(_InSession):
+class _DropPartitions(OracleInSession):
     """ALTER TABLE DROP PARTITION."""
 
     table_files = (partition_drop.PARTITIONS, partition_drop.REFERRING, partition_drop.REFERRING_ELSEWHERE)
@@ -253,6 +151,29 @@ class _DropPartitions(_InSession):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*partition_drop.remarks(work, facts), *super().remarks(work, facts))
+
+
+class _Shrink(OracleInSession):
+    """ALTER TABLE SHRINK SPACE."""
+
+    table_files = (table_shrink.SHRINKABLE, table_shrink.PARTS)
+
+    def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
+        return table_shrink.parts_of(work, facts)
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        return table_shrink.hindrance(work, facts) or table_shrink.by_parts(work, facts)
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        names = {work.object.name for work in works}
+        return table_move.reclaimed(names.pop(), facts) if len(names) == 1 else None
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
+        return replace(found, metrics=(*found.metrics, *changed.metrics))
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*table_shrink.remarks(work, facts), *super().remarks(work, facts))
 
 
 class _Backup(OracleBackups):
@@ -291,21 +212,22 @@ _COLUMNS, _INDEXES = "doctor_object_columns", "doctor_object_indexes"
 WORK = Implementations(
     "oracle",
     {
-        "ctas": _InSession(
+        "ctas": OracleInSession(
             ctas, elsewhere=("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"), files=(_COLUMNS,)
         ),
-        "insert": _InSession(insert, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
+        "insert": OracleInSession(insert, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
         "load": _LoadFiles(load, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
-        "index-build": _InSession(
+        "index-build": OracleInSession(
             index_build,
             elsewhere=("CREATE ANY INDEX", "ALTER ANY INDEX", "DROP ANY INDEX"),
             files=(_COLUMNS, _INDEXES),
         ),
-        "index-rebuild": _InSession(index_rebuild, elsewhere=("ALTER ANY INDEX",), files=(_INDEXES,)),
+        "index-rebuild": OracleInSession(index_rebuild, elsewhere=("ALTER ANY INDEX",), files=(_INDEXES,)),
         "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
         "stats-export": _Exported(stats_export, elsewhere=("ANALYZE ANY",)),
         "stats-publish": _Published(stats_publish, elsewhere=("ANALYZE ANY",)),
         "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(_INDEXES,)),
+        "table-shrink": _Shrink(table_shrink, elsewhere=("ALTER ANY TABLE",), files=(_INDEXES,)),
         "datapump-export": DatapumpExports(),
         "partition-drop": _DropPartitions(partition_drop, elsewhere=("ALTER ANY TABLE", "DROP ANY TABLE")),
         "backup": _Backup(),

@@ -1,0 +1,40 @@
+"""What reorganises a table in the stand-in: row movement and SHRINK SPACE, with what Oracle refuses."""
+
+from __future__ import annotations
+
+import duckdb
+
+from tests.oracle.standin.errors import ora
+from tests.oracle.standin.grammar import Command
+from tests.oracle.standin.state import Session
+
+
+class Reorganised:
+    """What an engine does to tables that are reorganised where they are."""
+
+    def _do_row_movement(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        table = self._found("TABLE", command.name)  # type: ignore[attr-defined]
+        table.row_movement = f"{(command.parts['verb'] or '').upper()}D"
+
+    def _do_table_shrink(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Give back what is wasted, unless the rows are only moved.
+
+        Raises:
+            BackendError: ORA-10636 without row movement, ORA-10631 with an index on an expression, ORA-10635 where
+                the tablespace manages free space by lists, ORA-02149.
+        """
+        table, part = self._found("TABLE", command.name), command.parts["part"]  # type: ignore[attr-defined]
+        if table.row_movement != "ENABLED":
+            raise ora(10636)
+        indexes = [each for each in self.state.indexes() if each.table == command.name]  # type: ignore[attr-defined]
+        if any(each.shape.type.startswith("FUNCTION-BASED") for each in indexes):
+            raise ora(10631)
+        if table.tablespace in self.scenario.managed_by_lists:  # type: ignore[attr-defined]
+            raise ora(10635)
+        known = [each.name for whole in table.parts for each in (whole.subs or [whole])]
+        if part is not None and part.strip('"') not in known:
+            raise ora(2149)
+        if not command.parts["compact"]:
+            table.wasted = 0
+            for each in indexes if command.parts["cascade"] else ():
+                each.wasted = 0

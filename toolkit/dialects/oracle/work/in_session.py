@@ -1,0 +1,121 @@
+"""What all operations of a session share: how it is set up, and what is asked and said besides."""
+
+# ruff: noqa: ARG002 (every implementation answers with the same arguments)
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
+from toolkit.dialects.implementations import Implementation, Kept
+from toolkit.dialects.oracle import (
+    cache,
+    findings,
+    granted,
+    load_facts,
+    locks,
+    redo,
+    session,
+    spelling,
+    storage,
+    support,
+)
+from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
+from toolkit.dialects.oracle.places import counted_here
+from toolkit.dialects.oracle.work.base import OperationWords, shared
+from toolkit.dialects.work import Call, Work
+from toolkit.model.facts import Facts
+from toolkit.model.steps import Takes
+from toolkit.model.values import Support
+
+
+def of_place(facts: Facts) -> tuple[str, ...]:
+    """Say what a count of processors is of, where the session is not alone on its host."""
+    counted = counted_here(facts)
+    return () if counted is None else (counted,)
+
+
+class OracleInSession(Implementation):
+    """A statement or a package call of a session; the words of each operation are in its module.
+
+    Privileges: Database Security Guide; SQL Language Reference and DBMS_STATS, prerequisites.
+    """
+
+    privileges = ("CREATE TABLE",)
+
+    def __init__(
+        self, words: OperationWords, *, elsewhere: tuple[str, ...] = (), files: tuple[str, ...] = ()
+    ) -> None:
+        self._words = words
+        self.privileges_elsewhere, self.object_files = elsewhere, files
+
+    def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
+        return (cache.PRIVILEGES,) if "cold" in asked.get("cache", ()) else ()
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        refused = support.of_session(work, facts) or self._words.judge(work, facts) or redo.judge(work, facts)
+        return refused or cache.judge(work, facts) or support.SUPPORTED
+
+    def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return session.begin(work, facts)
+
+    def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return session.end(work, facts)
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (*self._words.prepare(work, facts), *cache.prepare(work))
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return redo.marked(self._words.timed(work, facts), work, facts)
+
+    def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Ask in one statement for all that is gone with the session's next one, then for the rest."""
+        asked = self._words.evidence(work, facts)
+        # A session that is forced to query in parallel would read the dictionary so too, and speak of that.
+        forced = work.query is not None and not spelling.is_serial(work)
+        dictionary = tuple(call for call in asked if call.keep_as == EVIDENCE)
+        also = (
+            shared("pq_tqstat"),
+            shared("session_switches"),
+            shared("statement_cost", statement_id=None),
+            *((shared("trace_file"), shared("trace_files")) if work.option("sql_trace") else ()),
+            *(() if forced else dictionary),
+        )
+        others = tuple(call for call in asked if call not in dictionary)
+        return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)
+
+    def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
+        if not work.option("sql_trace"):
+            return ()
+        return (replace(shared("trace_file"), keep_as=TRACES, also=(shared("trace_files"),)),)
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return self._words.settle(work, facts)
+
+    def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
+        return self._words.takes(work, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        return findings.tell(work, kept, deltas, seconds)
+
+    def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
+        return granted.granted(work, kept, peaks)
+
+    def endless_wait(self, work: Work, facts: Facts) -> EndlessWait | None:
+        return locks.endless_wait(work)
+
+    def equal_levels(self, factor: str, works: Sequence[Work], facts: Facts) -> str | None:
+        return redo.equal_levels(works, facts) if factor == "logging" else None
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (
+            *redo.remarks(work, facts),
+            *load_facts.remarks(work, facts),
+            *storage.remarks(work, facts),
+            *cache.remarks(work, facts),
+            *locks.remarks(work),
+            *locks.former_values(work, facts),
+            *session.remarks(work),
+            *of_place(facts),
+        )
