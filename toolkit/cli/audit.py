@@ -32,7 +32,7 @@ class _AuditGroup(DefaultGroup):
 
 def add_audit(app: typer.Typer) -> None:
     """Add the group and its commands."""
-    group = new_group("Who did what, and when: `audit` is short for `audit list`.", _AuditGroup)
+    group = new_group("Show who did what, and when.\n\n`audit` is short for `audit list`.", _AuditGroup)
     listed = [
         option("plan", "only entries of this plan or step", metavar="NAME"),
         option(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from toolkit.cli.colours import on_terminal
 from toolkit.cli.examples import EXAMPLES
@@ -86,7 +87,7 @@ class HelpfulCommand(TyperCommand):
         if examples:
             with _section(formatter, "Examples"):
                 for example in examples:
-                    formatter.write(f"  {example}\n")
+                    formatter.write(f"{continued(example, formatter.width)}\n")
         engine = _engine(ctx.meta.get(_LINE, ()))
         elsewhere: list[str] = []
         shown: dict[str, list[tuple[str, str]]] = {topic.value: [] for topic in Topic}
@@ -131,6 +132,30 @@ class HelpfulCommand(TyperCommand):
         return any(one.engines for one in self.declared.values())
 
 
+class HelpfulGroup(TyperGroup):
+    """A group whose help has the whole sentence of each command, under topics where there are many.
+
+    Attributes:
+        topics: titles, each with the names of its commands; the one without names has all others.
+    """
+
+    topics: ClassVar[Mapping[str, Sequence[str]]] = {"Commands": ()}
+
+    def format_commands(self, ctx: typer.Context, formatter: _Formatter) -> None:  # type: ignore[override]  # noqa: ARG002
+        others = next(title for title, own in self.topics.items() if not own)
+        shown: dict[str, list[tuple[str, str]]] = {title: [] for title in self.topics}
+        names = [name for name, command in self.commands.items() if not command.hidden]
+        column = max(map(len, names), default=0)
+        for name in names:
+            title = next((title for title, own in self.topics.items() if name in own), others)
+            sentence = (self.commands[name].help or "").partition("\n\n")[0]
+            shown[title].append((name.ljust(column), " ".join(sentence.split())))
+        for title, records in shown.items():
+            if records:
+                with _section(formatter, title):
+                    _write(formatter, records)
+
+
 def command_class(
     declared: Iterable[inspect.Parameter], examples: Sequence[str], common: Iterable[str] = ()
 ) -> type[HelpfulCommand]:
@@ -166,9 +191,28 @@ def _in_order(shown: Mapping[str, list[tuple[str, str]]]) -> Iterator[tuple[str,
             yield title, shown[title]
 
 
+def continued(line: str, room: int) -> str:
+    """Return a command line over as many lines as it needs; a backslash before each break, as a shell takes them.
+
+    Args:
+        line: as it is typed, on one line.
+        room: characters of a line, without the two that each is indented by.
+    """
+    words = re.findall(r"(?:'[^']*'|\"[^\"]*\"|\S)+", line)
+    lines = [""]
+    for word in words:
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        fits = len(longer) + len(" \\") <= room or not lines[-1].strip()
+        if fits or (word is words[-1] and len(longer) <= room):
+            lines[-1] = longer
+        else:
+            lines.append(f"    {word}")
+    return " \\\n".join(f"  {one}" for one in lines)
+
+
 @contextmanager
 def _section(formatter: _Formatter, title: str) -> Iterator[None]:
-    with formatter.section(title):  # type: ignore[attr-defined]
+    with formatter.section("\n".join(wrap(f"{title}:", formatter.width))[:-1]):  # type: ignore[attr-defined]
         yield
 
 

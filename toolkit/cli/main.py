@@ -8,12 +8,13 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import ClassVar
 
 import typer
 
 from toolkit import __version__
 from toolkit.cli.colours import choose_color
-from toolkit.cli.help import SETTINGS
+from toolkit.cli.help import SETTINGS, HelpfulGroup
 from toolkit.cli.output import fitted_to_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group, refuse_unknown_color
 from toolkit.config.actor import set_command
@@ -21,6 +22,21 @@ from toolkit.errors import ExitCode, ToolkitError, unexpected
 
 _SHOWN: type[BaseException] = typer.BadParameter.__mro__[2]
 """The parser's own errors; its base class is not part of typer's public face in every release."""
+
+
+class _Root(HelpfulGroup):
+    """All commands, by what they are for; what is declared as an operation is work."""
+
+    topics: ClassVar = {
+        "To try it": ("demo",),
+        "Work, once or as a measurement": (),
+        "Work from files": ("run", "export", "ingest"),
+        "Results": ("runs", "report", "compare", "advise", "verify", "noise", "import"),
+        "Plans of work": ("plan", "audit"),
+        "Databases and hosts": (
+            "target", "doctor", "environment", "ceiling", "awr", "snapshot", "clean", "error",
+        ),
+    }  # fmt: skip
 
 
 def _version(wanted: bool) -> None:
@@ -48,7 +64,11 @@ def _root(
 def build_app(words: Sequence[str] = ()) -> typer.Typer:
     """Return the whole command line, or of one whose command is built alone only that command or its group."""
     app = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS
+        cls=_Root,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=SETTINGS,
     )
     app.callback()(_root)
     if not _add_alone(app, words):

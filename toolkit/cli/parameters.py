@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from toolkit.cli.colours import CHOICES
 from toolkit.cli.completing import completer
-from toolkit.cli.help import Parameter, command_class
+from toolkit.cli.help import HelpfulGroup, Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.options import Topic
 
@@ -314,7 +313,7 @@ SCRIPT = about(
 )
 
 
-class DefaultGroup(TyperGroup):
+class DefaultGroup(HelpfulGroup):
     """Takes what is no command of the group for arguments of its default one.
 
     Attributes:
@@ -348,7 +347,7 @@ class DefaultGroup(TyperGroup):
         return super().parse_args(ctx, self.in_full(args))
 
 
-def new_group(help: str, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
+def new_group(help: str, cls: type[HelpfulGroup] = HelpfulGroup) -> typer.Typer:
     """Return a group of commands; without a word it shows its help, or does what `cls` says."""
     bare = not (issubclass(cls, DefaultGroup) and cls.alone)
     return typer.Typer(help=help, no_args_is_help=bare, rich_markup_mode=None, add_completion=False, cls=cls)
