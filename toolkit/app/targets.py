@@ -195,7 +195,7 @@ def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
     there = any(
         one.name == _GROUP and one.is_of(resolved.target.engine) for one in options_of(experiment.operation)
     )
-    if resolved.consumer_group is None or not there or _GROUP in experiment.options:
+    if resolved.consumer_group is None or not there or any(factor.name == _GROUP for factor in experiment.factors):
         return experiment
     return replace(experiment, options={**experiment.options, _GROUP: resolved.consumer_group})
 

@@ -100,6 +100,8 @@ def parameters_of(operation: OperationName) -> list[Parameter]:
     own.sort(key=lambda one: one.name not in needed)
     if declared.free_factors:
         own.append(_FACTOR)
+    elif flags := [one for one in declared.options if one.factor and one.kind is OptionKind.FLAG]:
+        own.append(_levels_of(flags[0]))
     if any(one.name == "logging" for one in declared.options):
         own.append(_NOLOGGING)
     own.append(_SETTING)
@@ -109,6 +111,13 @@ def parameters_of(operation: OperationName) -> list[Parameter]:
 
 def _target_or(default: str) -> Parameter:
     return target_option(f"where: profile name or URL (default {default}, without a database)")
+
+
+def _levels_of(flag: Option) -> Parameter:
+    return option(
+        "factor", f"one of these by its name, so that one without a value has two: {flag.key}=no,yes (several)",
+        kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
+    )  # fmt: skip
 
 
 def _flag(name: str) -> str:
@@ -172,7 +181,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
         ToolkitError: as `build_experiment` and the parsers of values.
     """
     from toolkit.design.build import build_experiment
-    from toolkit.design.levels import check_value, parse_levels
+    from toolkit.design.levels import check_value
     from toolkit.design.programs import read_factor
     from toolkit.design.settings import read_setting
     from toolkit.design.variants import read_queries
@@ -190,9 +199,7 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
             elif arguments.flag(one.name):
                 options[one.name] = True
         elif text is not None and one.factor:
-            levels[one.name] = parse_levels(one, text)
-            if one.kind is OptionKind.PATH:
-                levels[one.name] = tuple(_full(str(path)) for path in levels[one.name])
+            levels[one.name] = _levels(one, text)
         elif text is not None and one.name == "query" and (files := _several_files(text)):
             queries = _queries(files)
             options[one.name], levels[one.name] = read_queries(queries), tuple(queries)
@@ -204,9 +211,35 @@ def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:
                 "`--logging` and `--nologging` are mutually exclusive", code="TK-0107", hint="use only one of them"
             )
         levels["logging"] = ("nologging",)
-    extra = [read_factor(text) for text in arguments.texts("factor")]
+    if not declaration(operation).free_factors:
+        _add_levels(operation, arguments.texts("factor"), levels)
+    extra = [read_factor(text) for text in arguments.texts("factor") if declaration(operation).free_factors]
     extra += [read_setting(text) for text in arguments.texts("setting")]
     return build_experiment(operation, options, levels, _general(arguments, declaration(operation)), extra)
+
+
+def _levels(one: Option, text: str) -> tuple[Level, ...]:
+    from toolkit.design.levels import parse_levels
+
+    read = parse_levels(one, text)
+    return tuple(_full(str(path)) for path in read) if one.kind is OptionKind.PATH else read
+
+
+def _add_levels(operation: OperationName, texts: list[str], levels: dict[str, tuple[Level, ...]]) -> None:
+    """Add the levels of an operation's own factors, each given as `NAME=LEVELS`."""
+    from toolkit.documents import did_you_mean
+
+    known = {one.key: one for one in options_of(operation) if one.factor}
+    for text in texts:
+        name, _, given = text.partition("=")
+        one = known.get(name.strip().removeprefix("--").replace("-", "_"))
+        if one is None:
+            sentence = f"`{operation}` has no factor `{name[:80]}`"
+            raise ToolkitError(sentence, code="TK-0101", hint=did_you_mean(name, list(known)))
+        if one.name in levels:
+            hint = f"give all its levels together: `--factor {one.key}=A,B`"
+            raise ToolkitError(f"`{one.key}` is given twice", code="TK-0107", hint=hint)
+        levels[one.name] = _levels(one, given)
 
 
 def _several_files(text: str) -> list[str]:

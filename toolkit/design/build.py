@@ -93,7 +93,7 @@ def build_experiment(
             are mutually exclusive, TK-0102 for numbers outside their range.
     """
     _check_known(operation, (*options, *levels))
-    _check_required(operation, options)
+    _check_required(operation, options, levels)
     _check_source(operation, options, levels)
     check_contradictions(operation, options, {**levels, **_free(extra)})
     _check_general(general)
@@ -273,9 +273,9 @@ def _check_known(operation: OperationName, names: Sequence[str]) -> None:
             )
 
 
-def _check_required(operation: OperationName, options: Options) -> None:
+def _check_required(operation: OperationName, options: Options, levels: Levels) -> None:
     for group in declaration(operation).required:
-        given = [name for name in group if name in options]
+        given = [name for name in group if name in options or name in levels]
         flags = " or ".join(_flag(name) for name in group)
         if not given:
             raise ToolkitError(f"`{operation}` needs {flags}", code="TK-0107", hint=f"give {flags}")
@@ -360,7 +360,7 @@ def _check_mode(operation: OperationName, said: Mapping[str, object], general: G
 def _check_job(said: Mapping[str, object], general: General) -> None:
     measure = "omit it, or measure with `--repeat 3`"
     for name, reason in _MEASURED_ONLY.items():
-        if said.get(name):
+        if said.get(name) not in (None, False, (False,)):
             raise ToolkitError(f"{_flag(name)} is for measurements only: {reason}", code="TK-0107", hint=measure)
     if general.verifies:
         raise ToolkitError(

@@ -51,8 +51,7 @@ def parse_levels(option: Option, text: str) -> tuple[Level, ...]:
             TK-0102 for a level of the wrong type or outside the option's range.
     """
     levels: list[Level] = []
-    between = rf",(?=\s*{option.level_begins}\b)" if option.level_begins else ","
-    for part in re.split(between, text, flags=re.IGNORECASE):
+    for part in _parts(option, text):
         levels.extend(_levels_of(option, part.strip(), text))
         _check_count(option, len(levels))
     return _distinct(option, levels)
@@ -92,6 +91,8 @@ def check_level(option: Option, value: object) -> Level:
         return _choice(option, value)
     if option.kind in (OptionKind.SIZE, OptionKind.PATH):
         return (_size if option.kind is OptionKind.SIZE else _path)(option, value)
+    if option.kind is OptionKind.NAME:
+        return _name(option, value)
     if (option.kind is OptionKind.FLAG and isinstance(value, bool)) or (
         option.kind is OptionKind.TEXT and isinstance(value, str) and value.strip()
     ):
@@ -122,6 +123,14 @@ def _sample(option: Option) -> str:
     if option.kind is OptionKind.NUMBER:
         return "1,10,100"
     return "1,2,4` or `1..64x2" if (option.high or 0) >= 64 else "1,2,4"
+
+
+def _parts(option: Option, text: str) -> list[str]:
+    """Split a list of levels at its commas; a name may hold some in double quotes, as others in each level."""
+    if option.kind is OptionKind.NAME:
+        return split_names(text)
+    between = rf",(?=\s*{option.level_begins}\b)" if option.level_begins else ","
+    return re.split(between, text, flags=re.IGNORECASE)
 
 
 def _levels_of(option: Option, part: str, text: str) -> Iterator[Level]:

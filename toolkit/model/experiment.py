@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from toolkit.model.values import Cell, Factor
+from toolkit.model.values import Cell, Factor, Level
 from toolkit.model.words import Keep, Mode, OperationName
 
 OptionValue = str | int | float | bool | tuple[str, ...]
@@ -73,6 +73,11 @@ class Spec:
     def query(self, cell: Cell) -> str | None:
         """Return the query of a cell, where there is one."""
         return queries_of(self.options).get(str(cell.get("query", "")))
+
+    def values(self, name: str) -> tuple[Level | OptionValue, ...]:
+        """Return every value that an option has in a cell; none where it was not given."""
+        levels = next((factor.levels for factor in self.factors if factor.own and factor.name == name), ())
+        return levels or tuple(self.options[each] for each in (name,) if each in self.options)
 
     def flag(self, name: str) -> bool:
         """Return a boolean option; absent is False."""

@@ -44,7 +44,7 @@ def reads_of_filled(planner: Planner) -> list[Query]:
         relation_query("table_indexes", table, "table_indexes"),
     ]
     queries += [relation_query(file, table, file) for file in planner.dialect.copy_files]
-    if planner.measuring and not planner.spec.flag("bare"):
+    if planner.measuring and planner.spec.values("bare") != (True,):
         queries += planner.dialect.index_reads(table.schema, table.name, planner.facts)
     return [*queries, *planner.dialect.filled_reads(table, planner.facts)]
 

@@ -29,7 +29,7 @@ DIFFERENT_ROWS = Option("different_rows", OptionKind.FLAG,
 ROWS = (
     Option("where", OptionKind.PREDICATE, "filter on the rows of --source (- or @FILE to read it)"),
     Option("sample", OptionKind.NUMBER, "percentage of the rows of --source, the same in every trial",
-           low=0.000001, high=99.999999, unit="%"),
+           factor=True, low=0.000001, high=99.999999, unit="%"),
     Option("sample_by", OptionKind.CHOICE, "sample rows or whole blocks", choices=("rows", "blocks")),
     Option("sample_seed", OptionKind.INTEGER, "seed of the sample (default 1)", low=0, high=4294967295),
 )  # fmt: skip
@@ -38,7 +38,7 @@ ROWS = (
 PCTFREE = Option("pctfree", OptionKind.INTEGER, "percentage of each block left free", engines=NOT_DUCKDB,
                  factor=True, low=0, high=90, unit="%")  # fmt: skip
 TABLESPACE = Option("tablespace", OptionKind.NAME, "tablespace of the new object", engines=NOT_DUCKDB,
-                    topic=Topic.WHERE)  # fmt: skip
+                    factor=True)  # fmt: skip
 COMPRESSION = Option(
     "compression", OptionKind.CHOICE, "compression of the new object", factor=True,
     choices=("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high",
@@ -84,9 +84,9 @@ STAT_ID = Option("stat_id", OptionKind.NAME, "name of the set of statistics in t
 
 SESSION = (
     Option("consumer_group", OptionKind.NAME, "resource consumer group that the working sessions switch to",
-           engines=ORACLE, topic=Topic.MEASUREMENT),
+           engines=ORACLE, factor=True),
     Option("sql_trace", OptionKind.FLAG, "trace the working sessions and their waits, and name the file (slower)",
-           engines=ORACLE, topic=Topic.MEASUREMENT),
+           engines=ORACLE, factor=True),
 )  # fmt: skip
 """What the working sessions are, and what they leave to read."""
 

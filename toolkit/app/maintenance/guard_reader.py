@@ -167,8 +167,7 @@ class GuardReader:
                 given = spec.text(option)
                 schema = dialect.parse_name(given).schema if given else None
                 schemas |= {schema} if schema else set()
-            given = spec.text("tablespace")
-            tablespaces |= {dialect.parse_name(given).name} if given else set()
+            tablespaces |= {dialect.parse_name(str(given)).name for given in spec.values("tablespace")}
         return schemas, tablespaces
 
     def _file(self, name: str, binds: Mapping[str, Scalar]) -> tuple[Row, ...]:

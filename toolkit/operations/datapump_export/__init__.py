@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from toolkit.model.operations import OperationDeclaration, SizeReads
-from toolkit.model.options import Option, OptionKind, Topic
+from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
@@ -17,7 +17,7 @@ DECLARATION = OperationDeclaration(
         replace(shared.SCHEMA, help="schemas to dump"),
         replace(shared.TABLE, help="table to dump"),
         Option("directory", OptionKind.NAME, "directory object of the database that takes the files",
-               engines=shared.ORACLE, topic=Topic.WHERE),
+               engines=shared.ORACLE, factor=True),
         replace(shared.COMPRESSION, help="compression of the dump", engines=shared.ORACLE,
                 choices=("none", "metadata_only", "data_only", "all")),
         Option("content", OptionKind.CHOICE, "what is dumped (default all)", engines=shared.ORACLE,

@@ -39,7 +39,7 @@ class DatapumpExport:
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
         table = None if planner.spec.text("table") is None else planner.existing("target", "table")
-        directory = planner.dialect.parse_name(str(planner.spec.text("directory")), planner.facts.release).name
+        directory = planner.dialect.parse_name(str(planner.options(cell)["directory"]), planner.facts.release).name
         ref = ObjectRef(ObjectKind.DUMP, QualifiedName(planner.naming.trial_object(), directory))
         work = Work(
             self.name,

@@ -16,9 +16,9 @@ _ON = (
 )
 _KIND = (
     Option("name", OptionKind.NAME, "name of the new index", file_key="index_name"),
-    Option("unique", OptionKind.FLAG, "build a unique index"),
-    Option("bitmap", OptionKind.FLAG, "build a bitmap index", engines=shared.ORACLE),
-    Option("reverse", OptionKind.FLAG, "build a reverse key index", engines=shared.ORACLE),
+    Option("unique", OptionKind.FLAG, "build a unique index", factor=True),
+    Option("bitmap", OptionKind.FLAG, "build a bitmap index", engines=shared.ORACLE, factor=True),
+    Option("reverse", OptionKind.FLAG, "build a reverse key index", engines=shared.ORACLE, factor=True),
     Option("prefix", OptionKind.INTEGER, "number of leading columns to compress (COMPRESS n)",
            engines=shared.ORACLE, factor=True, low=1, high=31, unit="columns"),
     Option("local", OptionKind.FLAG, "partition the index like its table", engines=shared.ORACLE, factor=True),

@@ -24,7 +24,8 @@ _INTO = (
     Option("identity", OptionKind.CHOICE,
            "identity columns: keep the source's values and move their sequences, or generate new values",
            engines=shared.POSTGRESQL, choices=("keep", "generate")),
-    Option("bare", OptionKind.FLAG, "load into a copy without indexes, constraints or partitions"),
+    Option("bare", OptionKind.FLAG, "load into a copy without indexes, constraints or partitions",
+           factor=True),
 )  # fmt: skip
 
 DECLARATION = OperationDeclaration(

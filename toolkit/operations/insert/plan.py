@@ -157,9 +157,9 @@ class Insert:
 
     def _copy(self, planner: Planner, cell: Cell, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
         """Make the table that a trial fills: empty, or with the rows that the real one holds."""
-        dialect, facts = planner.dialect, planner.facts
-        calls = dialect.empty_copy(table, copy, mark_of(planner.naming.key), facts, bare=planner.spec.flag("bare"))
-        if planner.options(cell).get("into") != "filled":
+        dialect, facts, options = planner.dialect, planner.facts, planner.options(cell)
+        calls = dialect.empty_copy(table, copy, mark_of(planner.naming.key), facts, bare=bool(options.get("bare")))
+        if options.get("into") != "filled":
             return calls
         own = column_names(planner, ["identity_columns"])
         columns = tuple(name for name in column_names(planner, ["columns"]) if name not in own)

@@ -47,7 +47,7 @@ _HOW = (
     Option("file_order", OptionKind.CHOICE, "order in which the files are begun: as given, or the biggest first",
            factor=True, choices=("given", "biggest")),
 )  # fmt: skip
-_INTO = (Option("bare", OptionKind.FLAG, "load into a copy without indexes and constraints"),)
+_INTO = (Option("bare", OptionKind.FLAG, "load into a copy without indexes and constraints", factor=True),)
 
 DECLARATION = OperationDeclaration(
     name="load",

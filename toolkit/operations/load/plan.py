@@ -82,15 +82,15 @@ class LoadFiles:
         pieces = self.pieces(planner, cell)
         table = planner.existing("target", "table")
         copies = dict.fromkeys(piece.work.object for piece in pieces if piece.work.object.scratch)
-        before = [call for copy in copies for call in self._copy(planner, table, copy)]
+        before = [call for copy in copies for call in self._copy(planner, cell, table, copy)]
         notes = pieces[0].work.notes
         if notes is None:
             return assemble(planner, cell, pieces, before=before, drops=copies)
         made = planner.dialect.work.of(self.name).make_notes(notes, mark_of(planner.naming.key))
         return assemble(planner, cell, pieces, setup=made, cleanup=planner.dialect.drop(notes))
 
-    def _copy(self, planner: Planner, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
-        mark, bare = mark_of(planner.naming.key), planner.spec.flag("bare")
+    def _copy(self, planner: Planner, cell: Cell, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
+        mark, bare = mark_of(planner.naming.key), bool(planner.options(cell).get("bare"))
         return planner.dialect.empty_copy(table, copy, mark, planner.facts, bare=bare)
 
 

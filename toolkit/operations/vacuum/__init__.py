@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
-from toolkit.model.options import Option, OptionKind, Topic
+from toolkit.model.options import Option, OptionKind
 from toolkit.model.plan import ConditionKind
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
@@ -20,12 +20,12 @@ _HOW = (
     Option("truncate", OptionKind.CHOICE,
            "give empty blocks at the end of a table back to the disk, which locks out readers for a moment",
            engines=shared.POSTGRESQL, factor=True, choices=("yes", "no")),
-    Option("analyze", OptionKind.FLAG, "gather statistics, too (ANALYZE)", engines=shared.POSTGRESQL),
+    Option("analyze", OptionKind.FLAG, "gather statistics, too (ANALYZE)", engines=shared.POSTGRESQL, factor=True),
     replace(shared.MAINTENANCE_WORK_MEM, help="memory for the addresses of dead rows: 256M, 2G", merge_buffer=0),
 )  # fmt: skip
 _DEAD_ROWS = Option("dead_rows", OptionKind.NUMBER,
                     "percentage of rows deleted in the copy before each trial (default 20)",
-                    low=0, high=100, unit="%", topic=Topic.MEASUREMENT)  # fmt: skip
+                    factor=True, low=0, high=100, unit="%")  # fmt: skip
 
 DECLARATION = OperationDeclaration(
     name="vacuum",
