@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.servers.forks import Forked
+from tests.servers.postgresql import Server
 
 BOTH = "duckdb:///small.duckdb,duckdb:///other.duckdb"
 LINE = ("ctas", "-t", BOTH, "--source", "small", "--table", "made")
@@ -67,3 +74,57 @@ def test_a_file_may_name_several_targets(dbatk: Dbatk, both: None) -> None:
     assert BOTH in Path("exp.toml").read_text()
     answer = dbatk("run", "exp.toml", "--json")
     assert len(json.loads(answer.out)["trials"]) == 4
+
+
+PROGRAM = """
+echo x >> count
+[ -e killed ] || [ $(wc -l < count) -lt 4 ] || { echo x > begun; exec sleep 600; }
+"""
+
+
+@pytest.fixture
+def two_databases(postgresql_server: Server) -> Iterator[str]:
+    """Two databases of one server, as `-t` takes them."""
+    names = ("turns_a", "turns_b")
+    with postgresql_server.connect() as session:
+        for name in names:
+            session.execute(f"CREATE DATABASE {name}")
+    yield ",".join(replace(postgresql_server, database=name).url for name in names)
+    with postgresql_server.connect() as session:
+        for name in names:
+            session.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("resumed", ["last", "last~1"])
+def test_a_killed_measurement_is_resumed_on_all_targets_in_turns_and_becomes_one_run(
+    dbatk: Dbatk, home: Path, two_databases: str, resumed: str
+) -> None:
+    line = (
+        "command", "-t", two_databases, "--not-production", "--repeat", "4", "--warmup", "0", "--label", "mine",
+        "--", "sh", "-c", PROGRAM,
+    )  # fmt: skip
+    os.mkfifo("begun")
+    reading = os.open("begun", os.O_RDONLY | os.O_NONBLOCK)
+    process = Forked("toolkit", *line)
+    assert select.select([reading], [], [], 300)[0], process.communicate(timeout=300)
+    process.kill()
+    process.communicate(timeout=300)
+    os.close(reading)
+    assert process.returncode == -signal.SIGKILL
+    Path("killed").touch()
+    one, other = two_databases.split(",")
+    refused = dbatk("runs", "resume", resumed, "-t", one)
+    assert (refused.status, "several targets, which are resumed together" in refused.err) == (2, True)
+    answer = dbatk("runs", "resume", resumed, "--json", "--not-production", "--allow-commands")
+    assert answer.status == 0, answer.err
+    document = json.loads(answer.out)
+    assert (document["state"], document["label"]) == ("done", "mine")
+    ran = [trial["factors"]["target"] for trial in document["trials"]]
+    assert sorted(ran) == [one] * 4 + [other] * 4
+    assert {trial["outcome"] for trial in document["trials"]} == {"ok"}
+    assert "".join("ab"[target == other] for target in ran[3:7]) in {"abba", "baab", "abab", "baba"}
+    assert len(Path("count").read_text().split()) == 9  # the one that was cut off ran again, no other
+    assert len(json.loads(dbatk("runs", "list", "--json").out)["runs"]) == 3
+    again = dbatk("runs", "resume", "mine")
+    assert (again.status, "is a measurement on several targets" in again.err) == (2, True), again.err

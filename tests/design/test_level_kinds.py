@@ -14,8 +14,8 @@ from toolkit.design.levels import (
     parse_levels,
     parse_value,
     spell_bound,
-    split_names,
 )
+from toolkit.design.names import split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.options import Option, OptionKind
 

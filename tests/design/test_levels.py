@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.design.levels import check_levels, check_value, parse_levels, parse_value, split_names
+from toolkit.design.levels import check_levels, check_value, parse_levels, parse_value
+from toolkit.design.names import split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import every_option, options_of
 from toolkit.model.options import OptionKind

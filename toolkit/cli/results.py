@@ -227,13 +227,20 @@ def _say_new(record: RunRecord, seen: set[tuple[int, int]]) -> None:
 def _resume(arguments: Arguments) -> int:
     from toolkit.app.maintenance.run_guards import guarding
     from toolkit.app.runs.execute import resume
+    from toolkit.app.runs.joint import joint_of
+    from toolkit.app.runs.repair import refuse_ingested
     from toolkit.cli.approving import approvals_of
     from toolkit.cli.launch import reach, show_result
     from toolkit.cli.listening import Progress
+    from toolkit.cli.several import resume_on_several
 
     rows = _counted_rows(arguments.text("rows"))
     with _store(arguments) as store:
         run = store.resolve(arguments.required("run"))
+        joint = joint_of(store, run)
+        if joint is not None:
+            return resume_on_several(joint, store, arguments)
+        refuse_ingested(store.load_run(run, samples=False))
         resolved = reach(arguments.text("target") or store.load_head(run).experiment.target)
         try:
             with Progress(quiet=arguments.flag("quiet")) as progress:

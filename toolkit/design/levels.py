@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
+from toolkit.design.names import split_names
 from toolkit.design.transactions import check_transactions
 from toolkit.design.user_sql import check_assignment, check_predicate
 from toolkit.design.variants import read_query
@@ -274,25 +275,6 @@ def check_value(option: Option, value: object) -> OptionValue:
         parse_duration(_text(option, value))
     check = _CHECKS.get(option.kind)
     return _single(option, (check_level(option, value),)) if check is None else check(option, value)
-
-
-def split_names(text: str) -> list[str]:
-    """Split a list of names at commas outside double quotes; `"a,b",c` has two names.
-
-    A name may hold parentheses (an index on an expression): commas inside them do not count.
-    """
-    names, current, quoted, depth = [], "", False, 0
-    for char in text:
-        if char == '"':
-            quoted = not quoted
-        elif not quoted:
-            depth += (char == "(") - (char == ")")
-        if char == "," and not quoted and depth <= 0:
-            names.append(current)
-            current = ""
-        else:
-            current += char
-    return [name.strip() for name in (*names, current)]
 
 
 def _single(option: Option, levels: tuple[OptionValue, ...]) -> OptionValue:

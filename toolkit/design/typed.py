@@ -44,4 +44,5 @@ def typed_levels(levels: Mapping[str, tuple[Level, ...]]) -> Iterator[str]:
     """Spell the one level of each factor as typed."""
     for name, (level,) in levels.items():
         option = every_option()[name]
-        yield from (option.flag,) if level is True else (option.flag, spell_level(level))
+        if level is not False:
+            yield from (option.flag,) if level is True else (option.flag, spell_level(level))

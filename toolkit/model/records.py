@@ -135,6 +135,8 @@ class TrialRecord:
 
 
 MEASURED_BY = "measured_by"
+IN_TURNS = "runs in turns"
+"""Of a measurement on several targets: what it begins with."""
 """In the environment of a run: what measured it, where that was not dbatk."""
 READ_DIRECT = "blocks read directly"
 READ_INTO_CACHE = "blocks read into the buffer cache"

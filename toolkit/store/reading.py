@@ -70,6 +70,11 @@ class RunReader(StorePart):
         with self._database.read() as connection:
             return _read_head(connection, run)
 
+    def has_run(self, run: str) -> bool:
+        """Tell whether a run of this id is stored."""
+        with self._database.read() as connection:
+            return connection.execute(select(schema.run.c.run).where(schema.run.c.run == run)).first() is not None
+
     def children_of(self, run: str, target: str | None = None) -> list[RunHead]:
         """Return the heads of the runs that a plan's run consists of, on one target or all, oldest first."""
         query = heads().where(schema.run.c.parent_run == run)

@@ -168,6 +168,13 @@ class Runs(StorePart):
             rows = connection.execute(query.where(table.c.run == run).order_by(table.c.trial, table.c.name))
             return tuple((name, trial, size) for name, trial, size in rows)
 
+    def artifacts_named(self, name: str) -> dict[str, bytes]:
+        """Return the artifacts of a name that runs, not their trials, have, by run."""
+        table = schema.artifact
+        query = select(table.c.run, table.c.content).where(table.c.name == name, table.c.trial == 0)
+        with self._database.read() as connection:
+            return {run: bytes(content) for run, content in connection.execute(query.order_by(table.c.run))}
+
     def artifacts(self, run: str) -> RunArtifacts:
         """Return where the artifacts of one run are kept (`protocols.Artifacts`)."""
         return RunArtifacts(self, run)

@@ -23,7 +23,7 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query, facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import MEASURED_BY, JournalEntry, RunHead, RunRecord, run_key
+from toolkit.model.records import IN_TURNS, MEASURED_BY, JournalEntry, RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.evidence import NOT_DONE
@@ -301,6 +301,12 @@ def refuse_ingested(record: RunRecord) -> None:
     Raises:
         ToolkitError: TK-0107.
     """
+    if IN_TURNS in str(record.environment.get(MEASURED_BY, "")):
+        raise ToolkitError(
+            f"run {record.head.run} is a measurement on several targets that has ended",
+            code="TK-0107",
+            hint="measure again what failed",
+        )
     bundle = PROVENANCE in record.environment
     if bundle or MEASURED_BY in record.environment:
         what = "came from a bundle, whose own script continues it" if bundle else "was imported"

@@ -19,11 +19,12 @@ from functools import partial
 
 from toolkit.app.environments import environment_of_run
 from toolkit.app.runs.execute import Guarding
+from toolkit.app.runs.joint import Joint
 from toolkit.design.searchable import refuse_search
 from toolkit.errors import ToolkitError
 from toolkit.model.environment import EnvironmentValue, differences
 from toolkit.model.experiment import Experiment
-from toolkit.model.records import MEASURED_BY, RunHead, RunRecord, TrialRecord, new_run_id
+from toolkit.model.records import IN_TURNS, MEASURED_BY, RunHead, RunRecord, TrialRecord, new_run_id
 from toolkit.model.values import Cell, Factor, Scalar
 from toolkit.model.words import Mode, RunState
 from toolkit.runner import Gates, Stop
@@ -211,28 +212,34 @@ def _ended_by(failed: Sequence[tuple[str, BaseException]]) -> ToolkitError | Non
         return None
     name, error = failed[0]
     sentence = f"the run on `{name}` ended: {error}"
-    return ToolkitError(sentence, code="TK-0130", hint="`dbatk runs resume` continues it")
+    return ToolkitError(sentence, code="TK-0130", hint="`dbatk runs resume last` continues it on all of them")
 
 
 # -- one run of all -----------------------------------------------------------------------------------------------
-def as_one_run(experiment: Experiment, runs: Mapping[str, str], store: Store, names: str) -> str:
+def new_joint(experiment: Experiment, names: Sequence[str]) -> Joint:
+    """Return a measurement on several targets, of which nothing has run."""
+    run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    return Joint(run, tuple(names), experiment)
+
+
+def as_one_run(joint: Joint, runs: Mapping[str, str], store: Store) -> str:
     """Store what was measured on several targets as one run with the factor `target`, and return its id.
 
     Args:
-        experiment: what was run on each.
+        joint: what was run on each.
         runs: the run of each target, by its name.
         store: has them.
-        names: the targets as typed.
     """
+    experiment = joint.experiment
     records = {name: store.load_run(run) for name, run in runs.items()}
     trials = _trials(records)
     heads = [record.head for record in records.values()]
     now = datetime.now(UTC)
     head = RunHead(
-        new_run_id(now, random.Random(secrets.randbits(64))),  # noqa: S311 (an id, no secret)
+        joint.run,
         replace(
             experiment,
-            target=names,
+            target=",".join(joint.names),
             factors=(Factor(TARGET, tuple(runs)), *heads[0].experiment.factors),
             only=tuple(dict.fromkeys(trial.cell for trial in trials)) if experiment.only else (),
         ),
@@ -251,7 +258,7 @@ def as_one_run(experiment: Experiment, runs: Mapping[str, str], store: Store, na
     environment = _common([record.environment for record in records.values()])
     by = ", ".join(f"{name}: {run}" for name, run in runs.items())
     record = RunRecord(
-        head, trials, {**environment, MEASURED_BY: f"runs in turns ({by})"}, (*_different(runs, store), *warnings)
+        head, trials, {**environment, MEASURED_BY: f"{IN_TURNS} ({by})"}, (*_different(runs, store), *warnings)
     )
     store.put_runs([record])
     return head.run

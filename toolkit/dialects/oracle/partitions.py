@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from toolkit.design.levels import split_names
+from toolkit.design.names import split_names
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.releases import FEATURES, Feature, has
 from toolkit.dialects.work import ContextValue
