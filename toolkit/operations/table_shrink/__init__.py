@@ -24,7 +24,7 @@ DECLARATION = OperationDeclaration(
     options=(
         replace(shared.CONCURRENCY, help="concurrent sessions, each with a table of its own", factor=False),
         *_HOW,
-        *shared.SESSION,
+        *(replace(one, factor=False) for one in shared.SESSION),
         *shared.LOCKS,
     ),
     examples=(
