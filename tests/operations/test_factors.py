@@ -17,7 +17,7 @@ from toolkit.operations.registry import operation
 
 ONE_VALUE: Mapping[str, str] = {
     "it says what is worked on, or which rows": "table schema index partition partition_by source query where "
-    "columns include files unusable_only set archive_to keep_rows scope of tables only_tables server "
+    "columns include files unusable_only set archive_to scope of tables only_tables server "
     "stat_table stat_id as_of builtin transactions jobs identity sample_by sample_seed order_by_index name "
     "content",
     "it describes the files, which have one form": "header delimiter quote null encoding",
@@ -31,7 +31,6 @@ ONE_VALUE: Mapping[str, str] = {
     "it is set once for the whole run": "parallel_workers incremental concurrent",
     "it says which program, device or files take part": "device stanza backup_config bin_dir run_as action "
     "cumulative duration minimize logs_since logs_until not_backed_up delete_input plus_archivelog write",
-    "it decides what is left afterwards": "detach",
 }
 JOBS_ONLY: Mapping[tuple[OperationName, str], str] = {
     ("restore-try", "method"): "each backup was made by one program",
