@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from toolkit.readers.awr.tables import number_of
+
 _EXACT = 0.05
 _MOST_DIGITS = 2
 _ROUGH, _LONGEST = 1000, 12
@@ -32,10 +34,14 @@ def _nearer(rows: list[object]) -> list[object]:
     if first.keys() >= _OF_WAITS:
         known = [row for row in rows if isinstance(row, dict)]
         digits = _digits(known)
-        return [{**row, "avg_wait_ms": average_wait(row, digits)} for row in known]
+        return [_with_average(row, average_wait(row, digits)) for row in known]
     if any(isinstance(one, list) for one in first.values()):
         return [with_averages(row) for row in rows if isinstance(row, dict)]
     return rows
+
+
+def _with_average(row: dict[str, object], average: float | None) -> dict[str, object]:
+    return row if average == row["avg_wait_ms"] else {**row, "avg_wait_ms": average}
 
 
 def _digits(rows: list[dict[str, object]]) -> int:
@@ -55,28 +61,28 @@ def average_wait(row: Mapping[str, object], digits: int = 0) -> float | None:
         row: With `avg_wait_ms`, `time_s` and `waits` as printed. Where no average is printed, or crosses
             as it is too wide for its column, there is one only if the two others give it within `_EXACT`.
     """
-    printed, seconds, waits = _number(row["avg_wait_ms"]), _number(row["time_s"]), _number(row["waits"])
+    printed, seconds, waits = number_of(row["avg_wait_ms"]), number_of(row["time_s"]), number_of(row["waits"])
     if not seconds or not waits:
         return printed
+    rough = uncertainty(seconds)
+    if printed:
+        hidden = min(uncertainty(printed), 0.5 * 10.0**-digits / printed) if digits else uncertainty(printed)
+        if rough >= hidden:
+            return printed
     exact = float(f"{1000 * seconds / waits:.9g}")
+    rough += uncertainty(waits, count=True)
     if printed is None:
-        return exact if uncertainty(seconds) + uncertainty(waits, count=True) <= _EXACT else None
+        return exact if rough <= _EXACT else None
     if not printed:
         return exact
-    hidden = min(uncertainty(printed), 0.5 * 10.0**-digits / printed) if digits else uncertainty(printed)
-    rough = uncertainty(seconds) + uncertainty(waits, count=True)
     # Where the three contradict each other, they are not of the same waits, and each is what it was printed as.
     return exact if rough < hidden and abs(exact - printed) <= (hidden + rough) * printed * 1.01 else printed
 
 
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
 def uncertainty(value: float, *, count: bool = False) -> float:
     """Return the share of a printed value that rounding may have hidden; `57K` is a thousand times rougher."""
-    if count and value >= 1 and value.is_integer() and (value < _ROUGH or value % 100):
-        return 0.0
+    if value.is_integer() and (abs(value) < _ROUGH or (count and value % 100)):
+        return 0.0 if count else 0.5 / abs(value)
     text = repr(value)
     if "e" in text or len(text) > _LONGEST:
         text = f"{value:.9f}"

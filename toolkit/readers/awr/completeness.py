@@ -13,6 +13,7 @@ from itertools import groupby, pairwise
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.always import COUNTED, FIXED, LATCHES, LISTS, TOGETHER
+from toolkit.readers.awr.tables import number_of
 from toolkit.units import counted, percent, seconds
 
 _LEAST_LISTED, _LEAST_SHARE = 10, 1.1
@@ -149,7 +150,7 @@ def lists_of_text(headings: Iterable[str]) -> list[str]:
 def _below_its_share(sections: Mapping[str, object], captured: Mapping[str, Scalar]) -> Iterator[str]:
     for metric, share in captured.items():
         rows = _rows(sections.get(f"sql_by_{metric}"))
-        parts = [part for row in rows if (part := _number(row.get("pct_total"))) is not None]
+        parts = [part for row in rows if (part := number_of(row.get("pct_total"))) is not None]
         if not parts or not isinstance(share, int | float):
             continue
         listed, least = sum(parts), min(parts)
@@ -170,7 +171,7 @@ def _lacks_those_of_others(sections: Mapping[str, object]) -> Iterator[str]:
     rows = [(identity, row) for each in lists.values() for row in each if (identity := _identity(row))[0]]
     for metric, key in _MEASURES.items():
         own = lists.get(f"sql_by_{metric}", [])
-        values = [value for row in own if (value := _number(row.get(key))) is not None]
+        values = [value for row in own if (value := number_of(row.get(key))) is not None]
         if not values:
             continue
         least = _least(own, key, min(values)) * _ROUNDING
@@ -178,7 +179,10 @@ def _lacks_those_of_others(sections: Mapping[str, object]) -> Iterator[str]:
         lacking = {
             str(identity[0])
             for identity, row in rows
-            if key in row and (value := _number(row[key])) is not None and value > least and identity not in known
+            if key in row
+            and (value := number_of(row[key])) is not None
+            and value > least
+            and identity not in known
         }
         if lacking:
             yield (
@@ -192,7 +196,7 @@ def _least(rows: Rows, key: str, last: float) -> float:
     totals = [
         value * 100 / share
         for row in rows
-        if (value := _number(row.get(key))) and (share := _number(row.get("pct_total"))) and share >= 1
+        if (value := number_of(row.get(key))) and (share := number_of(row.get("pct_total"))) and share >= 1
     ]
     return min(last, max(totals) * _LEAST_SHARE / 100) if totals and len(rows) >= _LEAST_LISTED else last
 
@@ -203,7 +207,7 @@ def _lacks_statistics(sections: Mapping[str, object]) -> Iterator[str]:
     if not rows or not isinstance(load, Mapping):
         return
     names = {row.get("name") for row in rows}
-    missing = [name for key, name in _STATISTICS.items() if _number(load.get(key)) and name not in names]
+    missing = [name for key, name in _STATISTICS.items() if number_of(load.get(key)) and name not in names]
     if missing:
         shown = ", ".join(f"`{name}`" for name in missing[:3])
         more = " and more" if missing[3:] else ""
@@ -237,7 +241,7 @@ def _lacks_sizes(sections: Mapping[str, object]) -> Iterator[str]:
     for section, what in _ADVICE.items():
         sizes: dict[object, list[float]] = {}
         for row in _rows(sections.get(section)):
-            if (size := _number(row.get("size_mb"))) is not None:
+            if (size := number_of(row.get("size_mb"))) is not None:
                 sizes.setdefault(row.get("pool"), []).append(size)
         for found in sizes.values():
             steps = sorted(after - before for before, after in pairwise(sorted(found)) if after > before)
@@ -251,12 +255,12 @@ def _lacks_foreground_events(sections: Mapping[str, object]) -> Iterator[str]:
     events = [
         spent
         for row in _rows(sections.get("foreground_events"))
-        if row.get("pct_db_time") is not None and (spent := _number(row.get("time_s"))) is not None
+        if row.get("pct_db_time") is not None and (spent := number_of(row.get("time_s"))) is not None
     ]
     classes = [
         spent
         for row in _rows(sections.get("foreground_wait_classes"))
-        if row.get("wait_class") != "DB CPU" and (spent := _number(row.get("time_s"))) is not None
+        if row.get("wait_class") != "DB CPU" and (spent := number_of(row.get("time_s"))) is not None
     ]
     apart = sum(classes) - sum(events)
     if events and apart > _HALF_SECOND * (len(events) + len(classes)) + _CLASSES_APART * sum(classes):
@@ -321,7 +325,7 @@ def _lacks_events(sections: Mapping[str, object]) -> Iterator[str]:
         )
     many = sorted({
         name for row in rows
-        if (_number(row.get("waits")) or 0) >= _MANY_WAITS
+        if (number_of(row.get("waits")) or 0) >= _MANY_WAITS
         and (name := str(row.get("event"))[:_PRINTED]) not in listed
     })  # fmt: skip
     if len(many) >= _MANY_EVENTS:
@@ -335,10 +339,10 @@ def _lacks_files(sections: Mapping[str, object]) -> Iterator[str]:
     """Hold the reads of each tablespace against those of its files."""
     files: dict[object, float] = {}
     for row in _rows(sections.get("file_io")):
-        name, reads = row.get("tablespace"), _number(row.get("reads"))
+        name, reads = row.get("tablespace"), number_of(row.get("reads"))
         # reads that are not read may be all that are lacking
         files[name] = files.get(name, 0.0) + (math.inf if reads is None else reads)
-    spaces = {row.get("tablespace"): _number(row.get("reads")) for row in _rows(sections.get("tablespace_io"))}
+    spaces = {row.get("tablespace"): number_of(row.get("reads")) for row in _rows(sections.get("tablespace_io"))}
     if not files or not spaces or None in files or None in spaces:
         return
     fewer = sorted(
@@ -365,7 +369,3 @@ def _identity(row: Mapping[str, Scalar]) -> tuple[Scalar, Scalar]:
 
 def _rows(section: object) -> Rows:
     return section if isinstance(section, list) else []
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

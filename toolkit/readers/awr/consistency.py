@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from toolkit.model.values import Scalar
 from toolkit.readers.awr.impossible import below_zero
+from toolkit.readers.awr.tables import number_of
 from toolkit.units import counted, percent, seconds
 from toolkit.units import number as spelled
 
@@ -95,7 +96,7 @@ def under_their_headings(rows: Rows, elapsed_min: Scalar) -> tuple[Rows, list[st
     Reports of 11.2.0.4 print the writes of a tablespace under `1-bk Rds/s` and its single-block reads beside them;
     `Writes avg/s` and the list of files, whose headings are right, show which of the two is meant.
     """
-    elapsed = (_number(elapsed_min) or 0.0) * _MINUTE
+    elapsed = (number_of(elapsed_min) or 0.0) * _MINUTE
     if not elapsed or not all(name in row for row in rows for name in (*_MISPLACED, "writes_per_s")):
         return rows, []
     moved = [{name: row[_MISPLACED.get(name, name)] for name in row} for row in rows]
@@ -113,9 +114,9 @@ def with_percent(sections: Mapping[str, object]) -> tuple[dict[str, object], lis
     The background events of a whole cluster are printed with `% bg time` as a fraction: 0.15 is 15 % (in 19c).
     """
     model = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
-    whole = _number(model.get("background elapsed time"))
+    whole = number_of(model.get("background elapsed time"))
     rows = _rows(sections.get("background_events"))
-    found = [(row, _number(row.get("pct_bg_time")), _number(row.get("time_s"))) for row in rows]
+    found = [(row, number_of(row.get("pct_bg_time")), number_of(row.get("time_s"))) for row in rows]
     parts = [
         (share, spent / whole) for _, share, spent in found if whole and share is not None and spent is not None
     ]
@@ -132,7 +133,7 @@ def with_percent(sections: Mapping[str, object]) -> tuple[dict[str, object], lis
 def _denied(rows: Rows, elapsed_seconds: float) -> bool:
     """Tell whether writes a second, as printed, deny the number of writes in any row."""
     for row in rows:
-        writes, rate = _number(row["writes"]), _number(row["writes_per_s"])
+        writes, rate = number_of(row["writes"]), number_of(row["writes_per_s"])
         if writes is not None and rate is not None:
             apart = abs(writes / elapsed_seconds - rate)
             if apart > _rounding(rate) + _SAME * rate:
@@ -153,7 +154,7 @@ Printed = tuple[str, float, float]
 
 
 def _printed_twice(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> Iterator[str]:
-    elapsed = _number(facts.get("elapsed_min"))
+    elapsed = number_of(facts.get("elapsed_min"))
     model = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
     load = sections.get("load_profile_per_sec")
     rates: Mapping[str, object] = load if isinstance(load, Mapping) else {}
@@ -181,7 +182,7 @@ def _differ(one: Printed, other: Printed) -> bool:
 def _events_printed_twice(sections: Mapping[str, object]) -> Iterator[str]:
     """Hold the times, waits and shares of the top events against the whole list and DB time."""
     model = {str(row.get("name")): row.get("time_s") for row in _rows(sections.get("time_model"))}
-    whole = _number(model.get("DB time"))
+    whole = number_of(model.get("DB time"))
     listed = {row.get("event"): row for row in _rows(sections.get("foreground_events"))}
     shares = []
     for row in _rows(sections.get("top_events")):
@@ -191,7 +192,7 @@ def _events_printed_twice(sections: Mapping[str, object]) -> Iterator[str]:
             other = _printed("the list of all", listed.get(event, {}).get(key))
             if one and other and _differ(one, other):
                 yield f"`{event}` has {words} {spell(one[1])} by {one[0]}, and {spell(other[1])} by {other[0]}"
-        share, spent = _number(row.get("pct_db_time")), _printed("", row.get("time_s"))
+        share, spent = number_of(row.get("pct_db_time")), _printed("", row.get("time_s"))
         if whole and share is not None and share <= _WHOLE and spent:
             stated = ("", share / 100 * whole, max(_rounding(share), _TENTH) / 100 * whole)
             if _differ(stated, spent):
@@ -244,7 +245,7 @@ def _half_minutes(elapsed: float | None) -> float:
 
 
 def _printed(place: str, value: object, unit: float = 1.0, uncertain: float = 0.0) -> Printed | None:
-    amount = _number(value)
+    amount = number_of(value)
     if amount is None or not unit:
         return None
     return place, amount * unit, _rounding(amount) * unit + uncertain * amount * unit
@@ -261,16 +262,16 @@ def _rounding(value: float) -> float:
 
 def _more_than_sessions(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> Iterator[str]:
     """Hold DB time against what the sessions could spend at most, with the statements that explain an excess."""
-    elapsed, busy = _number(facts.get("elapsed_min")), _number(facts.get("db_time_min"))
-    sessions = [_number(facts.get(name)) for name in ("begin_sessions", "end_sessions")]
+    elapsed, busy = number_of(facts.get("elapsed_min")), number_of(facts.get("db_time_min"))
+    sessions = [number_of(facts.get(name)) for name in ("begin_sessions", "end_sessions")]
     if not elapsed or busy is None:
         return
     long = [
         f"`{row.get('sql_id') or row.get('old_hash_value')}` ({seconds(time)} in "
         f"{counted(int(runs), 'execution', 'executions')})"
         for row in _rows(sections.get("sql_by_elapsed"))
-        if (time := _number(row.get("elapsed_s"))) is not None
-        and (runs := _number(row.get("executions"))) is not None
+        if (time := number_of(row.get("elapsed_s"))) is not None
+        and (runs := number_of(row.get("executions"))) is not None
         and time > max(runs, 1.0) * elapsed * _MINUTE * (1 + _SAME)
     ]
     because = (
@@ -306,15 +307,15 @@ def unexplained(
 
 def _more_than_accounted(facts: Mapping[str, Scalar], sections: Mapping[str, object]) -> Iterator[str]:
     """Hold DB time against the sum of its parts."""
-    elapsed = (_number(facts.get("elapsed_min")) or 0.0) * _MINUTE
-    model = {str(row.get("name")): _number(row.get("time_s")) for row in _rows(sections.get("time_model"))}
+    elapsed = (number_of(facts.get("elapsed_min")) or 0.0) * _MINUTE
+    model = {str(row.get("name")): number_of(row.get("time_s")) for row in _rows(sections.get("time_model"))}
     host = sections.get("host_cpu")
-    idle = _number(host.get("idle_pct")) if isinstance(host, Mapping) else None
+    idle = number_of(host.get("idle_pct")) if isinstance(host, Mapping) else None
     classes = _rows(sections.get("foreground_wait_classes")) or _rows(sections.get("wait_classes"))
     busy, cpu = model.get("DB time"), model.get("DB CPU")
     if busy is None or cpu is None or not classes:
         return
-    waited = sum(_number(row.get("time_s")) or 0.0 for row in classes if row.get("wait_class") != "DB CPU")
+    waited = sum(number_of(row.get("time_s")) or 0.0 for row in classes if row.get("wait_class") != "DB CPU")
     if unexplained(busy, waited + cpu, elapsed, idle):
         yield (
             f"DB time is {seconds(busy)}, yet waits ({seconds(waited)}) and CPU ({seconds(cpu)}) account for "
@@ -332,14 +333,14 @@ def _shares(sections: Mapping[str, object]) -> Iterator[str]:
         ("the time model gives", "time_model", "name"),
     ):
         for row in _rows(sections.get(rows)):
-            share, of = _number(row.get("pct_db_time")), row.get(label)
+            share, of = number_of(row.get("pct_db_time")), row.get(label)
             if share is not None and share > _WHOLE and of not in told and (label != "name" or of == "DB CPU"):
                 told.add(of)
                 yield f"{name} `{of}` {percent(share)} of DB time"
     for name, section in (("instance efficiency", "instance_efficiency_pct"), ("host CPU", "host_cpu")):
         values = sections.get(section)
         for label, value in values.items() if isinstance(values, Mapping) else ():
-            share = _number(value)
+            share = number_of(value)
             part = str(label).endswith("_pct") if section == "host_cpu" else "Elapsd" not in str(label)
             if share is not None and share > _WHOLE and part:
                 yield f"{name} has `{label}` at {percent(share)}"
@@ -359,7 +360,7 @@ def _negative_values(sections: Mapping[str, object]) -> Iterator[str]:
     for name, (where, words) in _VALUES.items():
         values = sections.get(name)
         for key, value in values.items() if isinstance(values, Mapping) else ():
-            if (rate := _number(value)) is not None and rate < 0:
+            if (rate := number_of(value)) is not None and rate < 0:
                 yield f"`{key}` is {_shown(rate)}{where}: {words}"
 
 
@@ -382,7 +383,3 @@ def _rows(section: object) -> Sequence[Mapping[str, Scalar]]:
 
 def _shown(value: float) -> str:
     return spelled(int(value) if value.is_integer() else value)
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

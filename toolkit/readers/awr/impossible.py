@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolkit.model.values import Scalar
-from toolkit.readers.awr.tables import AwrTable
+from toolkit.readers.awr.tables import AwrTable, number_of
 from toolkit.units import counted, percent
 from toolkit.units import number as spelled
 
@@ -44,7 +44,7 @@ def impossible(section: str, table: AwrTable, rows: Rows) -> Iterator[str]:
         if large:
             yield (
                 f"in `{section}` {counted(len(large), 'share is', 'shares are')} above 100 %: `{name}` of "
-                f"`{_name(large[0])}` is {percent(_number(large[0][name]))}"
+                f"`{_name(large[0])}` is {percent(number_of(large[0][name]))}"
             )
 
 
@@ -60,7 +60,7 @@ def below_zero(section: str, rows: Rows) -> Iterator[str]:
         (row, name, value)
         for row in rows
         for name, printed in row.items()
-        if (value := _number(printed)) is not None and value < 0
+        if (value := number_of(printed)) is not None and value < 0
     ]
     if found:
         row, name, value = found[0]
@@ -73,7 +73,3 @@ def below_zero(section: str, rows: Rows) -> Iterator[str]:
 def _name(row: Mapping[str, Scalar]) -> str:
     """Return what names a row: the first text of it, else its first value."""
     return next((one for one in row.values() if isinstance(one, str) and one), str(next(iter(row.values()))))
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -47,6 +47,14 @@ class AwrTable:
         return frozenset(reduce(cell) for row in self.rows for cell in row if cell.endswith(":"))
 
 
+def number_of(value: object) -> float | None:
+    """Return a number as such, None for anything else (and for True and False, which are none)."""
+    kind = type(value)
+    if kind is float or kind is int:
+        return float(value)  # type: ignore[arg-type]
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ReportDocument:
     """A report taken apart: what it calls itself, its tables, and whether its end was reached."""
