@@ -178,6 +178,14 @@ def test_an_exit_status_may_be_allowed(store: Store) -> None:
     assert ran(store, asked("sh", "-c", "exit 3", allow_exit="1,3")).all_ok
 
 
+def test_a_file_that_is_no_program_is_refused_as_such(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("x")
+    for path in (tmp_path / "notes", tmp_path):
+        with pytest.raises(ToolkitError, match=f"`{path}` is no program that can be run") as caught:
+            ran(store, asked(str(path)))
+        assert (caught.value.exit_code, "may be executed" in str(caught.value.hint)) == (2, True)
+
+
 def test_a_program_that_is_not_there_is_refused_before_anything_runs(store: Store, tmp_path: Path) -> None:
     with pytest.raises(ToolkitError, match="`nosuchprogram` was not found") as caught:
         ran(store, asked("nosuchprogram", setup=[f"touch {tmp_path}/x"]))

@@ -41,10 +41,13 @@ class RunPrograms(Implementation):
         )
 
     def support(self, work: Work, facts: Facts) -> Support:
-        for name, _ in _looked_for(work.options):
+        for name, folder in _looked_for(work.options):
             found = facts.first(_key(name))  # nothing was looked for where facts are assumed
-            if found and not found["path"]:
+            if found and not found["path"] and folder is None:
                 return Support(SupportState.UNSUPPORTED, f"the program `{name}` was not found", NOT_FOUND)
+            if found and not found["path"]:
+                sentence = f"`{folder.rstrip('/') if folder else ''}/{name}` is no program that can be run"
+                return Support(SupportState.UNSUPPORTED, sentence, NO_PROGRAM)
         return Support(SupportState.SUPPORTED)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -99,6 +102,7 @@ def _figures(rows: Iterable[Row]) -> Iterator[Metric]:
 
 
 NOT_FOUND = "give its full path, or check PATH"
+NO_PROGRAM = "check the path, and that the file may be executed (`chmod +x`)"
 
 
 def _key(name: str) -> str:

@@ -235,6 +235,7 @@ def _column(cell: str, place: LineOfFile) -> _Column:
 
 
 def _trials(lines: _Lines | _Tables, columns: Sequence[_Column]) -> Iterator[ForeignTrial]:
+    before = ""
     for row in lines:
         place = lines.place
         if len(row) != len(columns):
@@ -246,7 +247,16 @@ def _trials(lines: _Lines | _Tables, columns: Sequence[_Column]) -> Iterator[For
             if column.is_factor
         )
         outcome = _outcome(known.get("outcome", ""), place)
-        metrics = [_metric(column, known, place) for column in columns if column.is_metric and known[column.name]]
+        given = [column for column in columns if column.is_metric and known[column.name]]
+        metrics = [_metric(column, known, place) for column in given]
+        of_value = (metric for column, metric in zip(given, metrics, strict=True) if column.name == VALUE)
+        measured = next((metric.unit for metric in of_value), before)
+        if before and measured != before:
+            refuse(
+                f"{place}: the value is in `{measured}`, before it was in `{before}`",
+                "use one unit, or a column for each metric: `elapsed_seconds`, `throughput[MB/s]`",
+            )
+        before = measured
         elapsed = next((metric.value for metric in metrics if metric.name == ELAPSED), None)
         if not metrics and outcome is Outcome.OK:
             refuse(
