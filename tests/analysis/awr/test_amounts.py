@@ -31,6 +31,17 @@ def test_what_fell_by_more_than_the_load_is_told_at_the_load_afterwards() -> Non
     assert any("0.500 fewer active sessions than the load explains" in one for one in told(diff))
 
 
+def test_what_others_work_against_is_more_than_the_whole_change() -> None:
+    """Waits grew by two sessions, CPU fell by one: of a change of one session the waits are twice as much."""
+    waits = {"library cache lock": (0.0, 1.0)}
+    more = {"library cache lock": (2 * HOUR, 1e5)}
+    diff = compare_intervals(interval(cpu=2 * HOUR, waits=waits), interval(day=1, cpu=HOUR, waits=more))
+    sentences = [cause_sentence(one, diff) for one in diff.causes]
+    assert sentences[0].endswith("2.00 more active sessions, more than the whole change (200 % of it)")
+    assert sentences[1].endswith("1.00 fewer active sessions, in the opposite direction")
+    assert "more than the whole" not in sentences[1]
+
+
 def test_what_rose_by_less_than_the_load_accounts_for_the_whole_of_what_it_spared() -> None:
     """Five sessions and twice the load would be ten; there are six."""
     diff = compare_intervals(interval(cpu=5 * HOUR), interval(day=1, cpu=6 * HOUR, load=DOUBLE))

@@ -18,6 +18,8 @@ from toolkit.units import byte_size, number, percent, seconds
 
 _WORTH = 0.05
 """Of the change: what explains less is no cause worth a sentence."""
+_ABOVE_THE_WHOLE = 100.5
+"""Percent of the change: from here on others must have worked against a cause, and its share says so."""
 _EXCERPT = 60
 _NEARLY_ALL = 0.95
 """Of the DB time: what is not captured then is too little for a statement worth a sentence."""
@@ -94,7 +96,9 @@ def _accounts(cause: Cause, diff: IntervalDiff) -> str:
     sentence = f"{most}{number(abs(cause.impact))} {sign} active sessions{beyond}"
     if (whole := diff.whole) and whole * cause.impact > 0 and abs(whole) >= 1e-4:
         share = cause.impact / whole * 100
-        return f"{sentence}, {percent(min(share, 100.0))} of the change" if share < 150 else sentence
+        if share >= _ABOVE_THE_WHOLE:
+            return f"{sentence}, more than the whole change ({percent(share)} of it)"
+        return f"{sentence}, {percent(share)} of the change"
     return f"{sentence}, in the opposite direction" if whole and whole * cause.impact < 0 else sentence
 
 
