@@ -45,6 +45,10 @@ TIMES = (
     (r"CPU rose by less", ("DB CPU",), 1), (r"CPU fell by less", ("DB CPU",), -1),
     (r"time in `e` rose by less|`e` rose by less", ("e",), 1),
     (r"time in `e` fell by less|`e` fell by less", ("e",), -1),
+    (r"redo rose by less", ("redo_size_bytes",), 1), (r"redo fell by less", ("redo_size_bytes",), -1),
+    (r"temporary I/O rose by less", ("temp_io_bytes",), 1),
+    (r"temporary I/O fell by less", ("temp_io_bytes",), -1),
+    (r"hard parses rose by less", ("hard_parses",), 1), (r"hard parses fell by less", ("hard_parses",), -1),
     (r"more time in `e`|other instances take more", ("e",), 1),
     (r"less time in `e`|other instances take less", ("e",), -1),
     (r"more waits for `e`", ("waits",), 1), (r"fewer waits for `e`", ("waits",), -1),
@@ -123,6 +127,22 @@ def test_redo_is_told_by_what_sessions_mostly_wait_for() -> None:
     before = interval(waits=waits, load={"redo_size_bytes": 1e6})
     after = interval(day=1, waits=more, load={"redo_size_bytes": 1e7})
     assert compare_intervals(before, after).causes[0].events[0] == full
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("redo", "redo_size_bytes", "redo rose by less than the load"),
+        ("temp", "temp_io_bytes", "temporary I/O rose by less than the load"),
+        ("parsing", "hard_parses", "hard parses rose by less than the load"),
+    ],
+)
+def test_what_rose_by_less_than_the_load_is_not_told_as_if_it_fell(kind: str, name: str, said: str) -> None:
+    cause = Cause(kind, kind, -0.7, "size", (amounts((17.4e6, 19.6e6), name),))
+    assert cause_sentence(cause, DIFF).startswith(f"{said}: ")
+    # two values that read the same neither rose nor fell
+    alike = Cause(kind, kind, -0.7, "size", (amounts((17.4e6, 17.4e6 + 0.1), name),))
+    assert "rose by less" not in cause_sentence(alike, DIFF)
 
 
 def test_more_waits_for_other_instances_are_shown_by_their_number() -> None:

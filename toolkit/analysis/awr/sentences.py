@@ -295,14 +295,16 @@ def _parsing(cause: Cause) -> str:
         Lead(hard, "more hard parses", "fewer hard parses"),
         Lead(spent, "more time in hard parses", "less time in hard parses"),
     ]
-    words = head(cause.impact > 0, leads, ("hard parses account for more", "hard parses account for less"))
+    otherwise = unlike_load(hard, "hard parses", ("hard parses account for more", "hard parses account for less"))
+    words = head(cause.impact > 0, leads, otherwise)
     return joined(words, shift(hard, "a second"), shift(spent, "active sessions parsing"), _with(cause))
 
 
 def _redo(cause: Cause) -> str:
     size = _get(cause, "redo_size_bytes")
     lead = Lead(size, "more redo is written", "less redo is written", byte_size)
-    words = head(cause.impact > 0, [lead], ("redo accounts for more", "redo accounts for less"))
+    otherwise = unlike_load(size, "redo", ("redo accounts for more", "redo accounts for less"), byte_size)
+    words = head(cause.impact > 0, [lead], otherwise)
     name = name_of_waits(cause)
     return joined(f"{name}: {words}" if name else words, shift(size, "bytes per second", byte_size), _with(cause))
 
@@ -324,9 +326,8 @@ def _setting(value: str | None) -> str:
 def _temp(cause: Cause) -> str:
     size = _get(cause, "temp_io_bytes")
     lead = Lead(size, "work areas spill more to temporary files", "less data spills to temporary files", byte_size)
-    words = head(
-        cause.impact > 0, [lead], ("temporary files account for more", "temporary files account for less")
-    )
+    otherwise = ("temporary files account for more", "temporary files account for less")
+    words = head(cause.impact > 0, [lead], unlike_load(size, "temporary I/O", otherwise, byte_size))
     return joined(words, shift(size, "bytes per second", byte_size), _with(cause))
 
 

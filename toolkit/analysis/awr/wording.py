@@ -77,15 +77,18 @@ def head(grew: bool, leads: Sequence[Lead], otherwise: tuple[str, str]) -> str:
     return otherwise[0] if grew else otherwise[1]
 
 
-def unlike_load(one: Change | None, name: str, otherwise: tuple[str, str]) -> tuple[str, str]:
-    """Return what holds of a time that is more, or less, than the load explains: it may have moved against that.
+def unlike_load(
+    one: Change | None, name: str, otherwise: tuple[str, str], spell: Callable[[float | None], str] = number
+) -> tuple[str, str]:
+    """Return what holds of a measure that is more, or less, than the load explains: it may go against that.
 
     Args:
-        one: The time before and after.
-        name: What it is the time of, as a subject.
+        one: The measure before and after.
+        name: What it is the measure of, as a subject.
         otherwise: What to say where it is not known, or moved as its cause says.
+        spell: How it is printed.
     """
-    moved = Lead(one, "", "").moved
+    moved = Lead(one, "", "", spell).moved
     if one is None or one.before.rate is None or one.after.rate is None:
         return otherwise
     same = f"{name} stayed as it was at another load"
