@@ -6,11 +6,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.oracle.standin import running_standin, scenarios
 from tests.servers.postgresql import Server
+from toolkit.app.environments import environment_at
+from toolkit.app.targets import find_target
+from toolkit.model.environment import Environment, differences
 
 SMALL = "duckdb:///small.duckdb"
 
@@ -112,3 +116,73 @@ def test_parameters_of_oracle_say_where_they_were_set(
     found = {value["name"]: value["origin"] for value in json.loads(answer.out)["values"]}
     assert found["setting.parallel_max_servers"] == "parameter file"
     assert ("p.default_value" in sent, "patch.37260974" in found) == (name != "11g", name != "11g")
+
+
+PLANTED = {
+    "work_mem": "12MB", "maintenance_work_mem": "96MB", "effective_cache_size": "5GB", "random_page_cost": "1.3",
+    "seq_page_cost": "0.9", "cpu_tuple_cost": "0.02", "checkpoint_timeout": "7min", "wal_writer_delay": "321ms",
+    "commit_delay": "17", "synchronous_commit": "off", "default_statistics_target": "250", "jit": "off",
+    "max_parallel_workers_per_gather": "3", "effective_io_concurrency": "17", "autovacuum_naptime": "45s",
+    "vacuum_cost_limit": "321", "log_lock_waits": "on", "deadlock_timeout": "2s", "temp_file_limit": "3GB",
+    "cursor_tuple_fraction": "0.2",
+}  # fmt: skip
+
+
+@pytest.mark.postgresql
+def test_each_of_twenty_settings_changed_by_hand_is_shown_and_nothing_else(
+    dbatk: Dbatk, postgresql_server: Server
+) -> None:
+    now = ("environment", "-t", postgresql_server.url, "--json")
+    Path("before.json").write_text(dbatk(*now).out)
+    Path("again.json").write_text(dbatk(*now).out)
+    assert json.loads(dbatk("environment", "diff", "before.json", "again.json", "--json").out)["differences"] == []
+    with postgresql_server.connect() as session:
+        try:
+            for name, value in PLANTED.items():
+                session.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+            session.execute("SELECT pg_reload_conf()")
+            with postgresql_server.connect() as other:  # which begins when the server has read them
+                assert other.execute("SHOW work_mem").fetchone() == ("12MB",)
+            Path("after.json").write_text(dbatk(*now).out)
+        finally:
+            for name in PLANTED:
+                session.execute(f"ALTER SYSTEM RESET {name}")
+            session.execute("SELECT pg_reload_conf()")
+    shown = json.loads(dbatk("environment", "diff", "before.json", "after.json", "--json").out)["differences"]
+    assert sorted(one["name"] for one in shown) == sorted(f"setting.{name}" for name in PLANTED)
+
+
+OF_DUCKDB = {
+    "memory_limit": "1.5GB", "threads": "3", "preserve_insertion_order": "false", "default_order": "DESC",
+    "default_null_order": "NULLS_FIRST", "checkpoint_threshold": "32MB", "temp_file_encryption": "true",
+    "index_scan_max_count": "4096", "index_scan_percentage": "0.01", "max_vacuum_tasks": "50",
+    "merge_join_threshold": "2000", "nested_loop_join_threshold": "7", "ordered_aggregate_threshold": "1000",
+    "perfect_ht_threshold": "10", "pivot_limit": "5000", "max_expression_depth": "500",
+    "partitioned_write_max_open_files": "20", "integer_division": "true", "late_materialization_max_rows": "60",
+    "zstd_min_string_length": "1024",
+}  # fmt: skip
+SAME_SETTING = {
+    "max_memory",
+    "wal_autocheckpoint",
+    "null_order",
+    "worker_threads",
+    "write_buffer_row_group_memory_limit",
+}
+"""Other names of settings among them, by which DuckDB lists them again; the last one follows the memory limit."""
+
+
+def test_each_of_twenty_settings_of_duckdb_changed_by_hand_is_shown_and_nothing_else(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> Environment:
+        found = find_target(SMALL)
+        try:
+            return environment_at(found)
+        finally:
+            found.target.close()
+
+    before, again, connect = read(), read(), duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda *given, **how: connect(*given, **how, config=OF_DUCKDB))
+    shown = {one.name.removeprefix("setting.") for one in differences([before, read()])}
+    assert differences([before, again]) == ()
+    assert shown - SAME_SETTING == set(OF_DUCKDB)
