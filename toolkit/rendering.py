@@ -22,7 +22,10 @@ from toolkit.model.steps import Step, added, spell_on_host, spell_program, toget
 from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, StepKind
 
-_KEYWORD = re.compile(r"[A-Z][A-Z0-9_ ]*(\((?:\d{1,3}|DEGREE [A-Z0-9]{1,7} INSTANCES [A-Z0-9]{1,7})\))?")
+_KEYWORD = re.compile(
+    r"[A-Z][A-Z0-9_ ]*"
+    r"(\((?:\d{1,4}(?: CHAR| BYTE)?|\d{1,2},-?\d{1,3}|DEGREE [A-Z0-9]{1,7} INSTANCES [A-Z0-9]{1,7})\))?"
+)
 _LINE_END = "\0"
 """Stands for a line end inside a value while the template's own lines are tidied; no statement holds a NUL."""
 _HEADER = re.compile(r"\A\s*(?:--[^\n]*\n)*")
@@ -57,7 +60,7 @@ def _number(value: ContextValue) -> Rendered:
 
 
 def _keyword(value: ContextValue) -> Rendered:
-    """Let words of the language through: upper case letters, digits, blanks, one small number in brackets."""
+    """Let words of the language through: upper case letters, digits, blanks, the size of a type in brackets."""
     if not isinstance(value, str) or not _KEYWORD.fullmatch(value):
         msg = f"`{value}` is not a keyword"
         raise jinja2.TemplateRuntimeError(msg)

@@ -28,7 +28,7 @@ def columns_read(text: str) -> set[tuple[str, str]]:
         if column.table.upper() == "DBMS_STATS":
             assert f"DBMS_STATS.{column.name.upper()}" in documented_parameters()  # a function without arguments
             continue
-        if column.name.upper() in ("ROWNUM", "SYSDATE"):
+        if column.name.upper() in ("ROWNUM", "SYSDATE", "LEVEL"):
             continue
         assert column.table, f"`{column.sql()}` does not say of which view it is"
         view = _view_of(column)

@@ -172,6 +172,10 @@ class Implementation(ABC):
         """
         return TrialFindings()
 
+    def make_source(self, source: ObjectRef, work: Work, facts: Facts, mark: str) -> tuple[Call, ...]:
+        """Make the table through which files of the server are read; of who reads none."""
+        return ()
+
     def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
         """Make the table in which transactions are noted; of who keeps none."""
         return ()

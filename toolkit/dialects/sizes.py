@@ -25,6 +25,8 @@ def loaded_bytes(work: Work, facts: Facts) -> tuple[float | None, str]:
     """
     if work.query is not None:
         return None, "the size of a query's result is not known in advance"
+    if work.option("external_files") is not None:
+        return None, "the sizes of files of the server are not known"
     size = facts.value("source", "byte_count")
     if not isinstance(size, int | float):
         return None, f"the size of `{work.source}` is not known"

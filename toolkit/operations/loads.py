@@ -8,7 +8,7 @@ from dataclasses import replace
 from toolkit.dialects.work import Call, Work
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import queries_of
+from toolkit.model.experiment import mark_of, queries_of
 from toolkit.model.facts import Query
 from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.steps import ObjectRef, Stages
@@ -74,6 +74,13 @@ def existing_source(planner: Planner) -> QualifiedName | None:
     return planner.existing("source", "source") if planner.spec.text("source") is not None else None
 
 
+def external_source(planner: Planner) -> ObjectRef | None:
+    """Refer to the table of the run through which files of the server are read; None where none are."""
+    if not planner.spec.names("external_files"):
+        return None
+    return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), planner.named("table"))
+
+
 def readable_columns(planner: Planner) -> tuple[str, ...]:
     """Return every column of the source that can be named: virtual and invisible ones come last."""
     return column_names(planner, [f"source_{key}" for key in VALUED])
@@ -128,7 +135,7 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
         filled = [planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(one), table) for one in letters]
     else:
         filled = [ObjectRef(ObjectKind.TABLE, table)]
-    source, query = existing_source(planner), planner.spec.query(cell)
+    source, query, external = existing_source(planner), planner.spec.query(cell), external_source(planner)
     works = (
         Work(
             planner.spec.operation,
@@ -136,7 +143,7 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
             into,
             planner.options(cell),
             degree=planner.degree(cell),
-            source=source,
+            source=source if external is None else external.name,
             query=query,
             columns=columns,
             mark=planner.mark,
@@ -154,12 +161,17 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
 
 def stages_of(planner: Planner, cell: Cell, pieces: Sequence[Piece], before: Iterable[Call] = ()) -> Stages:
     """Put the stages of loads together: a source is seen to have rows, and what a trial filled is dropped."""
-    source = existing_source(planner)
+    source, external = existing_source(planner), external_source(planner)
+    made: tuple[Call, ...] = (planner.dialect.has_rows(source),) if source else _rows_of_queries(planner)
+    if external is not None:
+        how = planner.dialect.work.of(planner.spec.operation)
+        made = how.make_source(external, pieces[0].work, planner.facts, mark_of(planner.naming.key))
     return assemble(
         planner,
         cell,
         pieces,
-        setup=(planner.dialect.has_rows(source),) if source else _rows_of_queries(planner),
+        setup=made,
+        cleanup=() if external is None else planner.dialect.drop(external),
         before=before,
         drops=dict.fromkeys(piece.work.object for piece in pieces if piece.work.object.scratch),
     )

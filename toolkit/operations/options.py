@@ -90,6 +90,19 @@ SESSION = (
 )  # fmt: skip
 """What the working sessions are, and what they leave to read."""
 
+FILE_TEXT = (
+    Option("header", OptionKind.CHOICE, "whether the first line of each file names its columns (default yes)",
+           choices=("yes", "no")),
+    Option("delimiter", OptionKind.TEXT, "character between fields (default a comma); tab for a tab"),
+    Option("quote", OptionKind.TEXT, 'character around fields (default "), doubled within them; none for none'),
+    Option("null", OptionKind.TEXT, "unquoted text that stands for NULL (default: nothing at all)"),
+    Option("encoding", OptionKind.TEXT, "encoding of the text (default utf-8): latin-1, windows-1252, ..."),
+)  # fmt: skip
+"""How the text of data files is to be read."""
+MAX_REJECTS = Option("max_rejects", OptionKind.INTEGER,
+                     "bad rows that may be left out (default 0: one fails the load)", low=0, high=1_000_000,
+                     unit="rows", topic=Topic.SAFETY)  # fmt: skip
+
 LOCKS = (
     Option("lock_wait", OptionKind.DURATION,
            "how long a statement waits for locks of others, each time it is tried (default 60s)",

@@ -15,6 +15,7 @@ from tests.oracle.standin import (
     blocks,
     breaks,
     dml,
+    external,
     grammar,
     indexes,
     observed,
@@ -139,6 +140,7 @@ class Engine(Reorganised, IndexWork):
         for schema, name in translated.tables:
             if name not in VIEWS:
                 self._readable(session, (schema, name))
+        self._read_files(data, translated)
         self.state.cached = self.state.cached or "FULL(" in text
         asked = translated.degree if translated.degree is not None else 1
         parallel.remember(
@@ -259,7 +261,7 @@ class Engine(Reorganised, IndexWork):
     def _do_ctas(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> int:
         self._must_be_free(command.name)
         degree = self._granted(session, command.degree())
-        query = self._query_of(session, command)
+        query = self._query_of(session, data, command)
         ensure_schema(data, command.name)
         with self._working(session, command.degree(), degree):
             run(data, f"CREATE TABLE {spell(command.name)} AS {query}", degree)
@@ -286,7 +288,7 @@ class Engine(Reorganised, IndexWork):
         parallel_dml = session.dml or "ENABLE_PARALLEL_DML" in hints
         load = self._granted(session, asked if asked is not None else 1) if parallel_dml else 1
         read = self._granted(session, self._query_degree(session, command))
-        query = self._query_of(session, command)
+        query = self._query_of(session, data, command)
         columns = grammar.names(command.parts["columns"])
         listed = f" ({', '.join(quote(name) for name in columns)})" if columns else ""
         self._must_fit(data, table, command, query)
@@ -699,12 +701,34 @@ class Engine(Reorganised, IndexWork):
         if any(name in session.loaded for name in translated.tables):
             raise ora(12838)
 
-    def _query_of(self, session: Session, command: Command) -> str:
+    def _query_of(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> str:
         translated = translate(dml.with_numbers(command.parts["query"] or ""), (), self._context(session))
         for schema, name in translated.tables:
             if name not in VIEWS:
                 self._readable(session, (schema, name))
+        self._read_files(data, translated)
         return translated.text
+
+    def _read_files(self, data: duckdb.DuckDBPyConnection, translated: Translated) -> None:
+        """Let the external tables of a query hold what is in their files now."""
+        for name in translated.tables:
+            made = self.state.objects.get(("TABLE", name))
+            if made is None or made.external is None:
+                continue
+            rows = made.external.rows(self.state.datapump.files)
+            with self.changing:
+                data.execute(f"DELETE FROM {spell(name)}")
+                if rows:
+                    places = ", ".join("?" * len(made.columns))
+                    data.executemany(f"INSERT INTO {spell(name)} VALUES ({places})", rows)
+
+    def _do_external_table(self, _: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        self._must_be_free(command.name)
+        found = external.made(command.parts, self.state.datapump.directories)
+        columns = ", ".join(f"{quote(column.name)} {column.in_duckdb}" for column in found.columns)
+        ensure_schema(data, command.name)
+        data.execute(f"CREATE TABLE {spell(command.name)} ({columns})")
+        self._enter_table(data, command.name).external = found
 
     def _query_degree(self, session: Session, command: Command) -> int:
         asked = hinted_degree(command.parts["query"] or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import blocks, datapump, index_grammar, plsql, repository, scheduler, tables
+from tests.oracle.standin import blocks, datapump, external, index_grammar, plsql, repository, scheduler, tables
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -49,6 +49,7 @@ class Command:
 
 # The order of a table's attributes is fixed, that of an index's is free (SQL Language Reference).
 _FORMS: tuple[tuple[str, str], ...] = (
+    *external.FORMS,
     (
         "ctas",
         rf"CREATE\s+(?:/\*\+.*?\*/\s*)?TABLE\s+(?P<name>{_NAME})(?:\s+PCTFREE\s+(?P<pctfree>\d+))?"

@@ -9,6 +9,7 @@ from functools import partial
 
 from tests.oracle.standin import datapump, guarded, indexes, observed, readings, repository, rooms, scheduler
 from tests.oracle.standin.catalogue import VIEWS
+from tests.oracle.standin.external import External
 from tests.oracle.standin.grammar import Name
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.scheduler import Jobs
@@ -48,6 +49,7 @@ class Made:
     row_movement: str = "DISABLED"
     wasted: int = 0
     """Bytes of blocks that hold no rows any more, which a shrink gives back."""
+    external: External | None = None
     building: bool = False
     """Of an index whose ONLINE build or rebuild was cut off: STATUS does not show it (IND$.FLAGS does)."""
     shape: indexes.Shape = field(default_factory=indexes.Shape)
@@ -408,10 +410,16 @@ def _tab_cols(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "COLUMN_NAME": column, "DATA_TYPE": kind,
          "NULLABLE": nullable, "COLUMN_ID": number, "HIDDEN_COLUMN": "NO", "VIRTUAL_COLUMN": "NO",
-         "AVG_COL_LEN": 8 if made.analyzed else None}
+         "AVG_COL_LEN": 8 if made.analyzed else None, **_size_of(kind)}
         for made in state.tables()
         for number, (column, kind, nullable) in enumerate(made.columns, 1)
     ]  # fmt: skip
+
+
+def _size_of(kind: str) -> CatalogueRow:
+    if kind == "VARCHAR2":
+        return {"DATA_LENGTH": 400, "CHAR_LENGTH": 100, "CHAR_USED": "C"}
+    return {"DATA_LENGTH": 22 if kind == "NUMBER" else 7, "CHAR_LENGTH": 0}
 
 
 def _tab_comments(state: State, _: Session) -> list[CatalogueRow]:

@@ -13,13 +13,13 @@ from importlib.resources import files
 
 from toolkit.dialects.answers import Continuation, ErrorAdvice
 
-_CODE = re.compile(r"\b(?:ORA|DPY|DPI|RMAN|PLS|TNS)-\d{3,5}\b")
+_CODE = re.compile(r"\b(?:ORA|DPY|DPI|RMAN|PLS|TNS|KUP)-\d{3,5}\b")
 _HELP = re.compile(r"\s*^Help: https?://\S+\s*$", re.MULTILINE)
 
 # Codes of frames: the cause is the next code of the stack that is none of these.
 _FRAMES = frozenset(
     {"ORA-12801", "RMAN-00571", "RMAN-00569", "RMAN-03002", "RMAN-03009", "ORA-06512", "ORA-00604",
-     "ORA-02091", "ORA-12008", "ORA-12012"}
+     "ORA-02091", "ORA-12008", "ORA-12012", "ORA-29913", "ORA-29400"}
 )  # fmt: skip
 
 

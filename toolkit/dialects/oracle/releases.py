@@ -41,6 +41,7 @@ class Feature(StrEnum):
     SECTIONED_LEVELS = "multisection-incremental-backups"
     DEFERRED_INDEX_CLEANUP = "asynchronous-global-index-maintenance"
     RANGE_SECTION_DROP = "drop-the-last-partition-of-the-range-section"
+    FIELD_NAMES = "external-tables-pass-over-headers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ FEATURES: dict[Feature, Since] = {
     Feature.DEFERRED_INDEX_CLEANUP: Since(
         (12, 1), "VLDBG 12.1, asynchronous global index maintenance: DROP, TRUNCATE"
     ),
+    Feature.FIELD_NAMES: Since((12, 1), "Database Utilities 12.1, ORACLE_LOADER: FIELD NAMES"),
     Feature.RANGE_SECTION_DROP: Since((12, 2), "ORA-14758 before (My Oracle Support 1590833.1)"),
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
     Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),

@@ -2,10 +2,17 @@
 
 from dataclasses import replace
 
-from toolkit.model.operations import OperationDeclaration, RowSemantics, SizeReads, VerifiedBy
-from toolkit.model.options import Option, OptionKind
+from toolkit.model.operations import Levels, OperationDeclaration, Options, RowSemantics, SizeReads, VerifiedBy
+from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
+
+
+def _check(options: Options, levels: Levels) -> None:
+    from toolkit.operations.insert.checks import check
+
+    check(options, levels)
+
 
 _DEGREE = replace(
     shared.DEGREE,
@@ -17,6 +24,14 @@ _LOAD = (
            choices=("direct", "conventional")),
     Option("parallel_dml", OptionKind.CHOICE, "enable parallel DML by ALTER SESSION or by hint",
            engines=shared.ORACLE, factor=True, choices=("session", "hint")),
+)  # fmt: skip
+_EXTERNAL = (
+    Option("external_files", OptionKind.NAMES,
+           "files of the server to read instead, in --directory: lines_1.csv,lines_2.csv", engines=shared.ORACLE),
+    Option("directory", OptionKind.NAME, "directory object of the database that holds --external-files",
+           engines=shared.ORACLE, topic=Topic.WHERE),
+    *shared.FILE_TEXT,
+    shared.MAX_REJECTS,
 )  # fmt: skip
 _INTO = (
     Option("into", OptionKind.CHOICE, "load into an empty copy, or into one that already holds the table's rows",
@@ -34,7 +49,7 @@ DECLARATION = OperationDeclaration(
     help="Insert as select, once or as a measurement.",
     options=(
         _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.DIFFERENT_ROWS, _TABLE, shared.PARTITION,
-        shared.COLUMNS, *shared.ROWS, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
+        shared.COLUMNS, *shared.ROWS, *_EXTERNAL, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
         shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),
     examples=(
@@ -42,12 +57,13 @@ DECLARATION = OperationDeclaration(
         "dbatk insert -t orcl --query new.sql --table SALES --degree 1,2,4 --repeat 5",
     ),
     planned_by="toolkit.operations.insert.plan",
-    required=(("source", "query"), ("table",)),
+    required=(("source", "query", "external_files"), ("table",)),
     object=ObjectKind.TABLE,
     rows=RowSemantics.ADDS,
     verified_by=VerifiedBy.ROWS,
     sizes=SizeReads(source="relation"),
     of_source=("where", "sample"),
+    check=_check,
     one_session="a job loads one table once, in one session, or on postgresql in as many as its degree",
     temporary_hint="add temporary space, or measure into a copy without indexes (--bare)",
     cookbook="which-degree.md",

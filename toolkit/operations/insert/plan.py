@@ -52,6 +52,10 @@ class Insert:
             table = planner.named("table")
             assert table is not None
             queries.append(relation_query("subpartitions", table, "subpartitions"))
+        if planner.spec.names("external_files"):
+            table = planner.named("table")
+            assert table is not None
+            queries.append(relation_query("column_sizes", table, "column_sizes"))
         return (*queries, *reads_of_source(planner), *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:

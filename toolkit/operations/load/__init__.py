@@ -22,17 +22,8 @@ _TABLE = replace(shared.TABLE, help="table to load into; a measurement loads cop
 _COLUMNS = replace(
     shared.COLUMNS, help="columns of the table in the order of the files (default: by the first line of each file)"
 )
-_TEXT = (
-    Option("header", OptionKind.CHOICE, "whether the first line of each file names its columns (default yes)",
-           choices=("yes", "no")),
-    Option("delimiter", OptionKind.TEXT, "character between fields (default a comma); tab for a tab"),
-    Option("quote", OptionKind.TEXT, 'character around fields (default "), doubled within them; none for none'),
-    Option("null", OptionKind.TEXT, "unquoted text that stands for NULL (default: nothing at all)"),
-    Option("encoding", OptionKind.TEXT, "encoding of the text (default utf-8): latin-1, windows-1252, ..."),
-)  # fmt: skip
 _BAD_ROWS = (
-    Option("max_rejects", OptionKind.INTEGER, "bad rows that may be left out (default 0: one fails the load)",
-           low=0, high=1_000_000, unit="rows", topic=Topic.SAFETY),
+    shared.MAX_REJECTS,
     Option("rejects", OptionKind.PATH, "file for the rows left out, with line and reason "
            "(default dbatk-rejects-RUN.csv in the folder of the first file)", topic=Topic.SAFETY),
     Option("check_rows", OptionKind.INTEGER, "rows of each file whose types are checked first (default 1000)",
@@ -56,7 +47,7 @@ DECLARATION = OperationDeclaration(
     options=(
         Option("files", OptionKind.FILES,
                "CSV, CSV compressed by gzip, or parquet; a pattern in quotes names several"),
-        _DEGREE, _TABLE, _COLUMNS, *_HOW, *_TEXT, *_BAD_ROWS, shared.LOGGING, *_INTO, *shared.LOCKS,
+        _DEGREE, _TABLE, _COLUMNS, *_HOW, *shared.FILE_TEXT, *_BAD_ROWS, shared.LOGGING, *_INTO, *shared.LOCKS,
     ),
     examples=(
         "dbatk load -t dwh lines.csv --table LINES --degree 4",

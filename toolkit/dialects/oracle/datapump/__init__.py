@@ -18,6 +18,7 @@ from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Kept
 from toolkit.dialects.oracle import session, support
 from toolkit.dialects.oracle.datapump.log import DumpLog, read
+from toolkit.dialects.oracle.directories import DIRECTORIES, unseen
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.options import advanced_compression
 from toolkit.dialects.oracle.releases import Feature, has
@@ -26,10 +27,9 @@ from toolkit.model.facts import Facts
 from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Support
-from toolkit.model.words import Effect, Mode, ObjectKind, Outcome, Role, StepKind, SupportState
+from toolkit.model.words import Effect, Mode, ObjectKind, Outcome, Role, StepKind
 from toolkit.units import counted
 
-DIRECTORIES = "datapump_directories"
 _LOG, _SIZE = "datapump_log", "datapump_size"
 _UNREAD = frozenset({"ORA-00904", "ORA-00932", "ORA-01031", "ORA-22285", "ORA-22288"})
 """A release without the function, a directory that may be written but not read."""
@@ -53,7 +53,7 @@ class DatapumpExports(Implementation):
         if work.source is not None:
             on = ObjectRef(ObjectKind.TABLE, work.source)
         # the session and its degree are judged as of any work; of Oracle's own schemas Data Pump dumps nothing
-        found = support.of_session(replace(work, object=on), facts) or _directory(work, facts)
+        found = support.of_session(replace(work, object=on), facts) or unseen(work.object.name.schema, facts)
         return found or _compression(work, facts) or support.SUPPORTED
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -169,18 +169,6 @@ def _asked(file: str, key: str, work: Work, name: str) -> Call:
 def _read(kept: Kept) -> DumpLog | None:
     text = next((row.get("log_text") for row in kept.get(_LOG, ())), None)
     return None if text is None else read(str(text))
-
-
-def _directory(work: Work, facts: Facts) -> Support | None:
-    name = work.object.name.schema
-    if DIRECTORIES not in facts.answers or name in {row["directory_name"] for row in facts.rows(DIRECTORIES)}:
-        return None
-    user = facts.value("server", "user_name") or "this_user"
-    return Support(
-        SupportState.NEEDS_PRIVILEGE,
-        f"directory `{name}` does not exist in the database, or is not visible to {user}",
-        f'CREATE DIRECTORY, or GRANT READ, WRITE ON DIRECTORY "{name}" TO {user}',
-    )
 
 
 def _compression(work: Work, facts: Facts) -> Support | None:

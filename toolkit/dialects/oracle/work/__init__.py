@@ -17,10 +17,12 @@ from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
 from toolkit.dialects.oracle.backup.ways import OracleBackups
 from toolkit.dialects.oracle.datapump import DatapumpExports
+from toolkit.dialects.oracle.directories import DIRECTORIES
 from toolkit.dialects.oracle.statistics import OracleStatistics, preferences
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
 from toolkit.dialects.oracle.work import (
     ctas,
+    external,
     index_build,
     index_rebuild,
     insert,
@@ -83,6 +85,26 @@ class _Exported(OracleInSession):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*stats_export.remarks(work, facts), *session.remarks(work), *of_place(facts))
+
+
+class _Insert(OracleInSession):
+    """INSERT AS SELECT; also of files of the server, through an external table."""
+
+    def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
+        directories = (DIRECTORIES,) if "external_files" in asked else ()
+        return (*super().option_files(asked), *directories)
+
+    def make_source(self, source: ObjectRef, work: Work, facts: Facts, mark: str) -> tuple[Call, ...]:
+        return external.make(source, work, facts, mark)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        found, files = super().tell(work, kept, deltas, seconds), external.tell(work, kept)
+        return replace(
+            found, metrics=(*found.metrics, *files.metrics), sentences=(*found.sentences, *files.sentences)
+        )
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*external.remarks(work), *super().remarks(work, facts))
 
 
 class _LoadFiles(OracleInSession):
@@ -215,7 +237,7 @@ WORK = Implementations(
         "ctas": OracleInSession(
             ctas, elsewhere=("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"), files=(_COLUMNS,)
         ),
-        "insert": OracleInSession(insert, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
+        "insert": _Insert(insert, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
         "load": _LoadFiles(load, files=(_COLUMNS, _INDEXES, "doctor_object_archive")),
         "index-build": OracleInSession(
             index_build,

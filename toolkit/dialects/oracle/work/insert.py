@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolkit.dialects.oracle import partitions, spelling, taking
 from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.releases import Feature, has
-from toolkit.dialects.oracle.work import loads
+from toolkit.dialects.oracle.work import external, loads
 from toolkit.dialects.oracle.work.base import (
     asks_nologging,
     former_logging,
@@ -72,7 +72,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Measure the table; the statement itself tells how many rows it inserted."""
-    return (segment_bytes(work.object, facts),)
+    return (segment_bytes(work.object, facts), *external.evidence(work))
 
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -97,6 +97,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """Judge compression, statistics, and targets that are never loaded in parallel."""
     return (
         _named_part(work)
+        or external.judge(work, facts)
         or loads.judge(work, facts)
         or _long(work, facts)
         or _switches(work, facts)
