@@ -72,6 +72,8 @@ class Settings(Protocol):
     """How an engine's settings are varied."""
 
     sizes: Mapping[str, Decimal]
+    no_restart: tuple[str, str] | None
+    """Why what needs a restart of the server is not varied, and what to do instead; None where it is."""
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         """Name the catalogue files, `CATALOGUE` first; the others are optional."""
