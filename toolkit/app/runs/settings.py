@@ -128,9 +128,9 @@ def refuse_of_server(planning: PlanningContext, *, in_plan: bool = False) -> Non
 def _check_scope(varied: VariedSetting, planning: PlanningContext) -> None:
     if varied.scope is SettingScope.RESTART and varied.ways.no_restart:
         raise ToolkitError(
-            f"`{varied.setting.name}` needs a restart of the server: {varied.ways.no_restart}",
+            f"`{varied.setting.name}` needs a restart of the server: {varied.ways.no_restart[0]}",
             code="TK-0107",
-            hint="set each level by hand (SCOPE=SPFILE), restart, measure with `--repeat`, and `dbatk compare` the runs",
+            hint=varied.ways.no_restart[1],
         )
     if varied.scope is SettingScope.RESTART:
         _check_restart_allowed(varied.setting, planning.facts)

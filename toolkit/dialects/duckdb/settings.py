@@ -20,7 +20,7 @@ class DuckdbSettings:
     """Sizes are texts of which the catalogue shows one digit after the point, cut off: `4GB` is `3.7 GiB`."""
 
     sizes: Mapping[str, Decimal] = sizes(1000, binary=True)
-    no_restart = None
+    no_restart: tuple[str, str] | None = None
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         del release

@@ -22,8 +22,9 @@ class OracleSettings:
     """Sizes are powers of 1024; a number without a unit is in bytes."""
 
     sizes: Mapping[str, Decimal] = sizes(1024, binary=True)
-    no_restart = (
-        "dbatk changes parameters of an instance in memory only, and leaves the server parameter file as it is"
+    no_restart: tuple[str, str] | None = (
+        "dbatk changes parameters of an instance in memory only, and leaves the server parameter file as it is",
+        "set each level by hand (SCOPE=SPFILE), restart, measure, and `dbatk compare` the runs",
     )
 
     def reads(self, release: Release) -> tuple[Query, ...]:

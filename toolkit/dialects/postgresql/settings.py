@@ -27,7 +27,7 @@ class PostgresqlSettings:
     """Sizes are powers of 1024; a number without a unit is in the unit of the catalogue."""
 
     sizes: Mapping[str, Decimal] = sizes(1024, binary=True)
-    no_restart = None
+    no_restart: tuple[str, str] | None = None
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         grants = (Query(_GRANTS, _GRANTS, optional=True),) if release.number >= (15,) else ()
