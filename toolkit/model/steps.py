@@ -35,7 +35,8 @@ class ObjectRef:
 class Attribute:
     """What a statement of an undo puts back, as the catalogue spells it: from `ours`, which was set, to `back`.
 
-    `name` is its column, as `degree`; `part` is the partition whose attribute it is, None for the object itself.
+    `name` is its column or its parameter, as `degree`; `part` is the partition whose attribute it is, None for the
+    object itself.
     """
 
     name: str
@@ -46,8 +47,7 @@ class Attribute:
     @property
     def title(self) -> str:
         """How a sentence names it."""
-        words = self.name.replace("_", " ")
-        return f"{words} of partition `{self.part}`" if self.part else words
+        return f"{self.name} of partition `{self.part}`" if self.part else self.name
 
 
 def values_set(changes: Iterable[Attribute]) -> tuple[str, ...]:
