@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from toolkit.design.build import General, build_experiment, check_engine, parse_detect
+from toolkit.design.typed import typed_levels
 from toolkit.errors import ToolkitError
 from toolkit.model.values import CommandFactor, Factor
 from toolkit.model.words import Keep, Mode
@@ -177,3 +178,7 @@ def test_options_an_engine_lacks_are_refused_when_it_is_known() -> None:
     assert caught.value.code == "TK-0304"
     with pytest.raises(ToolkitError, match="--logging"):
         check_engine(build(levels={"logging": ("nologging",)}), "duckdb")
+
+
+def test_an_option_without_a_value_that_is_off_is_not_typed() -> None:
+    assert list(typed_levels({"online": (False,), "bare": (True,), "degree": (4,)})) == ["--bare", "--degree", "4"]

@@ -135,9 +135,9 @@ class TrialRecord:
 
 
 MEASURED_BY = "measured_by"
-IN_TURNS = "runs in turns"
-"""Of a measurement on several targets: what it begins with."""
 """In the environment of a run: what measured it, where that was not dbatk."""
+IN_TURNS = "runs in turns"
+"""How that begins where it is one measurement on several targets."""
 READ_DIRECT = "blocks read directly"
 READ_INTO_CACHE = "blocks read into the buffer cache"
 FOUND_IN_CACHE = "blocks found in the buffer cache"
