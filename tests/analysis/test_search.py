@@ -257,6 +257,7 @@ def _proved(draw: Callable[[int], Machine], count: int) -> None:
 
 
 @pytest.mark.parametrize(("draw", "count"), thinned([(drawn_machine, 8), (drawn_grid, 3)], 2))
+@pytest.mark.full
 def test_a_search_takes_a_quarter_of_the_time_and_finds_the_best(
     draw: Callable[[int], Machine], count: int
 ) -> None:

@@ -70,6 +70,7 @@ def test_a_folder_that_is_not_empty_is_left_alone(export: Exporter, tmp_path: Pa
     assert [path.name for path in (tmp_path / "b").iterdir()] == ["mine"]
 
 
+@pytest.mark.full
 def test_a_degree_above_the_limit_of_the_profile_is_not_exported(
     export: Exporter, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +88,7 @@ def test_a_factor_that_runs_commands_is_not_exported(export: Exporter, capsys: p
     assert "a script cannot do" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_what_is_printed_is_the_command_that_runs_it_on_the_server(
     export: Exporter, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +97,7 @@ def test_what_is_printed_is_the_command_that_runs_it_on_the_server(
     assert typed is not None and f"{typed[1]}\n" in readme
 
 
+@pytest.mark.full
 def test_an_empty_folder_is_filled_for_its_owner_only(export: Exporter, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir(mode=0o755)
     folder = export()

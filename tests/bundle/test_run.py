@@ -81,6 +81,7 @@ def test_what_a_script_shows_is_what_the_database_gets(workshop: Maker) -> None:
     assert [text for text in changing if f"{text};" not in scripts] == []
 
 
+@pytest.mark.full
 def test_a_password_is_nowhere(workshop: Maker, tmp_path: Path) -> None:
     shop = workshop(Scenario(password=CANARY, delay_seconds=0.3))
     shop.export()
@@ -211,6 +212,7 @@ def test_a_degree_that_cannot_be_had_is_a_downgrade(workshop: Maker) -> None:
     assert (told[4].outcome, told[4].error_code) == (Outcome.DOWNGRADED, "ORA-12827")
 
 
+@pytest.mark.full
 def test_a_lost_connection_breaks_a_trial_and_the_next_run_repeats_it(workshop: Maker) -> None:
     shop = workshop(Scenario(lose="ctas"))
     shop.export()

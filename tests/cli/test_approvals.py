@@ -82,6 +82,7 @@ def refused(answer: Answer, *sentences: str) -> None:
     assert "hint:" in answer.err and tables() <= {"small"}
 
 
+@pytest.mark.full
 def test_what_was_approved_runs_as_often_as_one_likes(dbatk: Dbatk, approved: str, home: Path) -> None:
     text = (home / "nightly.approval.toml").read_text()
     assert (
@@ -146,6 +147,7 @@ def test_a_changed_plan_is_refused_and_each_change_said(
     assert dbatk("run", approved, "--approved-only").status == 0
 
 
+@pytest.mark.full
 def test_a_default_that_became_another_one_is_a_change(
     dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +251,7 @@ def test_a_copy_of_the_whole_folder_is_another_place(
     refused(dbatk("run", approved, "--approved-only"), "file of `duckdb:///small.duckdb` was")
 
 
+@pytest.mark.full
 def test_another_target_is_refused(dbatk: Dbatk, approved: str, home: Path) -> None:
     shutil.copy(home / "small.duckdb", home / "other.duckdb")
     answer = dbatk("run", approved, "--approved-only", "-t", "duckdb:///other.duckdb")
@@ -382,6 +385,7 @@ def test_code_from_elsewhere_is_refused(
         refused(dbatk("run", approved, "--approved-only"), "scripts and templates are taken from")
 
 
+@pytest.mark.full
 def test_a_link_to_a_database_may_lead_elsewhere_after_the_check(
     dbatk: Dbatk, plan: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

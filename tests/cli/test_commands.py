@@ -350,6 +350,7 @@ def test_an_interrupted_sweep_exits_130_and_is_resumed(dbatk: Dbatk, url: str, h
     assert tables(home) == {"small"}
 
 
+@pytest.mark.full
 def test_under_nohup_a_sweep_outlives_its_terminal(url: str) -> None:
     line = ["nohup", sys.executable, "-m", "toolkit", "ctas", "-t", url, "--source", "small", "--table", "s2"]
     process = subprocess.Popen(

@@ -123,6 +123,7 @@ def test_plan_runs_and_their_steps_are_completed(
     assert dbatk("plan", "report", offered[2], "--store", str(home / "store.sqlite")).status == 0
 
 
+@pytest.mark.full
 def test_names_are_kept_for_nobody_else_and_asked_again_when_old(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def told(path: Path) -> list[tuple[object, ...]]:
 
 # with fewer rows nothing is free at the end of the file, where it can be cut
 @pytest.mark.parametrize("file", [400_000], indirect=True)
+@pytest.mark.full
 def test_the_space_of_deleted_rows_goes_and_everything_else_stays(dbatk: Dbatk, file: Path) -> None:
     before, size = told(file), file.stat().st_size
     answer = dbatk("table", "move", "-t", f"duckdb:///{file}", "--table", "t", "--json")

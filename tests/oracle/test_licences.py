@@ -489,6 +489,7 @@ def test_every_list_names_its_source_and_a_way_without_it() -> None:
         assert all(clause.find.groups == 0 for clause in (*one.clauses, *one.noted)), one.key
 
 
+@pytest.mark.full
 def test_every_statement_we_render_is_seen_whole_and_needs_only_what_was_asked_for() -> None:
     asked = {
         "advanced_compression": ("FOR OLTP", "COMPRESS ADVANCED"),

@@ -206,6 +206,7 @@ def test_blocks_read_documented_columns_only() -> None:
         assert {name.upper() for name in re.findall(rf"\b{alias}\.(\w+)", text)} <= documented[view.upper()]
 
 
+@pytest.mark.full
 def test_every_block_is_one_the_standin_knows() -> None:
     for text in statements():
         if text.startswith(("BEGIN", "DECLARE")) and "RESTORE" not in text and "IMPORT" not in text:

@@ -142,6 +142,7 @@ def further() -> dict[str, str]:
     return found
 
 
+@pytest.mark.full
 def test_no_template_of_sql_is_left_out_of_what_is_judged() -> None:
     with resources.noting() as used:
         test_judge.statements()

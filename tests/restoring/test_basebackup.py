@@ -46,6 +46,7 @@ def test_a_backup_is_restored_compared_checked_and_removed(
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 def test_channels_are_swept_and_the_recovery_time_is_what_is_compared(postgresql: Place, backups: Path) -> None:
     status, document = postgresql.restore(backups / "plain", "--channels", "1,2", "--repeat", "1", "--warmup", "0")
     assert status == 0, reason(document)

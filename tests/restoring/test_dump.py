@@ -138,6 +138,7 @@ def test_a_broken_dump_is_caught(postgresql: Place, made: Path, harm: str) -> No
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 def test_a_table_that_was_written_since_is_named(postgresql: Place, made: Path, loaded: Server) -> None:
     with loaded.connect() as session:
         session.execute(f"UPDATE {TABLE} SET name = 'other' WHERE id = 7")

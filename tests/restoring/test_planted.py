@@ -158,6 +158,7 @@ def test_a_flipped_byte_in_a_compressed_archive_is_caught(postgresql: Place, bac
     assert postgresql.left() == []
 
 
+@pytest.mark.full
 def test_a_backup_of_another_cluster_is_not_taken_for_the_targets(
     place_of: Callable[..., Place], backups: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

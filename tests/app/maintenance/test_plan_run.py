@@ -442,6 +442,7 @@ def test_a_holder_on_another_host_is_waited_for_no_longer_than_the_window(
     assert states(record) == {"gather": "stopped"} and "on `far`" in str(record.steps[0].reason)
 
 
+@pytest.mark.full
 def test_steps_work_at_once_within_the_budget(run: Runner) -> None:
     others = [GATHER.replace('"gather"', f'"g{n}"') for n in range(3)]
     record = run(*others, head="concurrency = 3\nmax_degree = 2")
