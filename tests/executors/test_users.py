@@ -123,6 +123,9 @@ class Session:
     def prepare(self, workload: Workload) -> None:
         """Nothing."""
 
+    def wait_alone(self) -> None:
+        """Nothing: its calls wait anyway."""
+
     def read(self, query: str) -> list[str | int]:
         return [query]
 

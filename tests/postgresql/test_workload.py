@@ -15,6 +15,11 @@ import psutil
 import pytest
 
 from tests.servers.postgresql import Server
+from toolkit.model.address import Address
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.workload import Transaction, Workload
+from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.postgresql import open_target
 
 pytestmark = pytest.mark.postgresql
 LINE = ("workload", "--builtin", "tpcb", "--repeat", "1", "--ramp-up", "0", "--not-production")
@@ -70,3 +75,43 @@ def test_a_killed_run_leaves_no_session_and_no_process_and_clean_drops_its_table
         assert cleaned.returncode == 0, out
         left = {row[0] for row in beside.execute("SELECT relname FROM pg_class").fetchall()} - known
         assert not [name for name in left if str(name).startswith("dbatk")]
+
+
+def test_a_session_that_is_alone_waits_itself_rolls_back_what_fails_and_is_left_to_its_call(
+    postgresql_server: Server,
+) -> None:
+    twice = Transaction(
+        "t", ("INSERT INTO alone.t VALUES (:n)", "INSERT INTO alone.t VALUES (:n + CAST(:more AS INTEGER))")
+    )
+    asleep = Transaction("s", ("SELECT pg_sleep(600)",))
+    with postgresql_server.schema("alone", "CREATE TABLE alone.t (n INTEGER PRIMARY KEY)"):
+        address = Address(
+            "postgresql", postgresql_server.database, postgresql_server.user, "127.0.0.1", postgresql_server.port
+        )
+        session = open_target(Access(address)).connect_user(SessionTag("20261127-100000-abcd"))
+        session.prepare(Workload((twice, asleep)))
+        session.wait_alone()
+        assert list(session.run(0, {"n": 1, "more": 1})) == []
+        with pytest.raises(DatabaseError) as failed:
+            list(session.run(0, {"n": 3, "more": 0}))
+        assert failed.value.code == "23505" and not failed.value.lost
+        assert list(session.run(0, {"n": 5, "more": 1})) == []
+        ended: list[str] = []
+
+        def sleep() -> None:
+            try:
+                list(session.run(1, {}))
+            except DatabaseError as error:
+                ended.append(error.code)
+
+        asks = threading.Thread(target=sleep)
+        asks.start()
+        with postgresql_server.connect() as beside:
+            asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            until(lambda: beside.execute(asked).fetchone() == (1,))
+            session.close()
+            asks.join(300)
+            assert ended == ["57014"]
+            session.close()
+            rows = beside.execute("SELECT n FROM alone.t ORDER BY n").fetchall()
+    assert rows == [(1,), (2,), (5,), (6,)]

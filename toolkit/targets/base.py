@@ -208,6 +208,10 @@ class UserSession(Protocol):
         """Return the first column of a query, without nulls."""
         ...
 
+    def wait_alone(self) -> None:
+        """Let `run` wait for its answers itself from now on: its thread drives no other session."""
+        ...
+
     def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
         """Run one transaction; yield whenever an answer is waited for.
 

@@ -26,6 +26,9 @@ class DuckdbUser:
         self._connection, self._cursor = connection, cursor
         self._prepared: list[list[tuple[str, tuple[str, ...]]]] = []
 
+    def wait_alone(self) -> None:
+        """Do nothing: its calls wait anyway."""
+
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
             self._connection.execute(setting)

@@ -34,6 +34,9 @@ class OracleUser:
         self._connection, self._raw = connection, connection.raw
         self._prepared: list[list[tuple[str, tuple[str, ...]]]] = []
 
+    def wait_alone(self) -> None:
+        """Do nothing: its calls wait anyway."""
+
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
             self._connection.execute(setting)

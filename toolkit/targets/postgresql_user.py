@@ -44,6 +44,10 @@ class PostgresqlUser:
         self._idle = pq.TransactionStatus.IDLE
         self._prepared: list[list[tuple[bytes, tuple[str, ...]]]] = []
         self.descriptor: int | None = self._pg.socket
+        self._waiting = False
+
+    def wait_alone(self) -> None:
+        self.descriptor = None
 
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -76,6 +80,9 @@ class PostgresqlUser:
 
         pg, good = self._pg, self._good
         given = {name: str(value).encode() for name, value in values.items()}
+        if self.descriptor is None:
+            self._run_alone(which, given)
+            return
         try:
             for key, names in self._prepared[which]:
                 pg.send_query_prepared(key, [given[name] for name in names])
@@ -91,6 +98,25 @@ class PostgresqlUser:
                     yield from self._failed(result)
         except psycopg.Error as error:
             raise DatabaseError(str(error).strip(), code=_NO_CONNECTION, lost=True) from None
+
+    def _run_alone(self, which: int, given: Mapping[str, bytes]) -> None:
+        """Run one transaction by calls that wait: one for each statement, as nobody else is to be driven."""
+        import psycopg
+
+        run, good = self._pg.exec_prepared, self._good
+        self._waiting = True
+        try:
+            for key, names in self._prepared[which]:
+                result = run(key, [given[name] for name in names])
+                if result.status not in good:
+                    error = self._error(result)
+                    if not error.lost and self._pg.transaction_status != self._idle:
+                        run(b"ROLLBACK", ())
+                    raise error
+        except psycopg.Error as error:
+            raise DatabaseError(str(error).strip(), code=_NO_CONNECTION, lost=True) from None
+        finally:
+            self._waiting = False
 
     def _failed(self, result: PGresult | None) -> Generator[None, None, None]:
         """Roll back what failed, and raise it."""
@@ -126,4 +152,7 @@ class PostgresqlUser:
             self._connection.driver.cancel_safe(timeout=5.0)
 
     def close(self) -> None:
-        self._connection.close()
+        if self._waiting:
+            self.cancel()  # a call uses the connection: the end of the process closes it
+        else:
+            self._connection.close()

@@ -87,6 +87,8 @@ class Crew:
             session = self.open_session()
             self._sessions.append(session)
             session.prepare(work)
+            if len(self.numbers) == 1:
+                session.wait_alone()
         read = {
             one.read: self._sessions[0].read(one.read)
             for transaction in work.transactions for one in transaction.parameters if one.read
