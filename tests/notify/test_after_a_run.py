@@ -135,6 +135,44 @@ def test_who_finds_a_death_tells_it_on_the_host_of_the_run(
     assert 'dbatk_plan_running{plan="nightly"} 0.0' in (folder / "metrics/dbatk_nightly.prom").read_text()
 
 
+EXPERIMENT = """
+[experiment]
+target = "duckdb:///{folder}/small.duckdb"
+operation = "ctas"
+query = "{query}"
+table = "copied"
+repeat = 1
+warmup = 0
+[factors]
+degree = [1, 2]
+"""
+
+
+def test_an_experiment_that_nobody_watches_tells_when_it_does_not_end_well(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "degrees.toml"
+
+    def begin(query: str, *more: str) -> int:
+        file.write_text(EXPERIMENT.format(folder=folder, query=query), encoding="utf-8")
+        return main(["run", str(file), "-q", *more])
+
+    with serving(Hook) as (port, received):
+        monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
+        text = '[[to]]\nname = "dba"\nurl = {env = "HOOK"}\nplans = ["deg*"]\n'
+        (folder / "config/notify.toml").write_text(text)
+        assert begin("SELECT i FROM small") == 0
+        assert begin("SELECT i FROM small", "--approved-only") == 5
+        assert begin("SELECT error('broken') FROM small") == 3
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        assert begin("SELECT error('broken') FROM small") == 3
+    titles = [body["title"] for body in received]  # type: ignore[index]
+    assert titles[0].startswith("dbatk: experiment degrees ended with an error: ")
+    assert "is not approved" in received[0]["message"].replace("\n", " ").replace("  ", "")  # type: ignore[index]
+    assert titles[1].startswith("dbatk: experiment degrees did not end well: failed: ") and len(titles) == 2
+    assert "broken" in received[1]["message"] and "dbatk runs show 2" in received[1]["message"]  # type: ignore[index]
+
+
 LISTED = """
 import json, sys
 from toolkit.cli.main import main

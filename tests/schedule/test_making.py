@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.schedule.make import write_plan
@@ -85,9 +86,13 @@ def test_an_experiment_is_scheduled_by_the_name_of_its_file(home: Path) -> None:
         make_job(JobRequest(path))
     assert caught.value.code == "TK-0107"
     job = make_job(JobRequest(path, at="sun 22:00 UTC")).job
-    assert (job.name, job.command[1:], job.windowed) == ("weekly", ("run", str(path), "--quiet"), False)
+    words = ("run", str(path), "--quiet", "--label", "weekly")
+    assert (job.name, job.command[1:], job.windowed) == ("weekly", words, False)
     assert job.writes == (str(home), "/srv")
-    assert job.reporting[1:] == ("runs", "show", "last:ctas", "--recent", "15m")
+    assert job.reporting[1:] == ("runs", "show", "weekly", "--recent", "15m"), "no other run of that operation"
+    texts = units(job, system=True)
+    assert "Description=dbatk experiment weekly" in texts["dbatk-weekly.service"]
+    assert "window" not in texts["dbatk-weekly.service"]
     path.write_text(EXPERIMENT.replace("/srv/a", "a").replace("////", "///"), encoding="utf-8")
     with pytest.raises(ToolkitError, match="relative path"):
         make_job(JobRequest(path, at="sun 22:00 UTC"))
@@ -210,6 +215,64 @@ def test_a_plan_of_approved_work_needs_its_approval_before_it_is_installed(home:
     add("x", f"duckdb:///{home}/x.duckdb")
     (error,) = made(home, '"x"', arguments=("--approved-only",)).refused
     assert error.code == "TK-0313" and "`nightly.toml` is not approved" in error.message
+
+
+def test_an_experiment_keeps_the_label_that_it_has(home: Path) -> None:
+    path = home / "weekly.toml"
+    path.write_text(EXPERIMENT.replace("repeat = 5", 'repeat = 5\nlabel = "degrees"'), encoding="utf-8")
+    job = make_job(JobRequest(path, at="sun 22:00 UTC")).job
+    assert "--label" not in job.command and job.reporting[1:] == ("runs", "show", "degrees", "--recent", "15m")
+
+
+def test_an_experiment_that_could_not_be_found_again_is_not_scheduled(home: Path) -> None:
+    path = home / "last.toml"
+    path.write_text(EXPERIMENT, encoding="utf-8")
+    with pytest.raises(ToolkitError, match=r"the label .*last.* cannot identify a run"):
+        make_job(JobRequest(path, at="sun 22:00 UTC"))
+
+
+def scheduled(home: Path, **wish: object) -> CreatedJob:
+    path = home / "weekly.toml"
+    if not path.exists():
+        text = EXPERIMENT.replace("duckdb:////srv/a.duckdb", "x").replace("repeat = 5", "repeat = 1")
+        path.write_text(text, encoding="utf-8")
+    return make_job(replace(JobRequest(path, at="22:00 UTC"), **wish))  # type: ignore[arg-type]
+
+
+def test_an_experiment_is_not_scheduled_without_the_consent_that_it_will_need(home: Path) -> None:
+    add("x", "postgresql://dba@db1/dwh", "--production")
+    (error,) = scheduled(home).refused
+    assert error.code == "TK-0301" and "production" in error.message
+    assert scheduled(home, arguments=("--allow-production", "x")).refused == ()
+    assert "--allow-production" in scheduled(home, arguments=("--allow-production", "x")).job.command
+
+
+class Later(datetime):
+    """The clock after an approval of today has expired."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Later:
+        return super().now(tz) + timedelta(91)
+
+
+def test_an_experiment_is_scheduled_only_while_its_approval_holds(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with duckdb.connect(str(home / "x.duckdb")) as database:
+        database.execute("CREATE TABLE orders AS SELECT range AS id FROM range(10)")
+    add("x", f"duckdb:///{home}/x.duckdb")
+    wanted = ("--approved-only",)
+    (error,) = scheduled(home, arguments=wanted).refused
+    assert error.code == "TK-0313" and "`weekly.toml` is not approved" in error.message
+    assert main(["plan", "approve", "weekly.toml"]) == 0
+    job = scheduled(home, arguments=wanted)
+    assert job.refused == ()
+    assert main([*job.job.command[1:]]) == 0, "what the scheduler begins is what was approved"
+    monkeypatch.setattr("toolkit.app.unattended.datetime", Later)
+    monkeypatch.setattr("toolkit.app.approving.checking.datetime", Later)
+    (error,) = scheduled(home, arguments=wanted).refused
+    assert error.code == "TK-0313" and "expired" in error.message
+    assert main([*job.job.command[1:]]) == 5
 
 
 def test_patterns_are_looked_at_as_all_they_match(home: Path) -> None:

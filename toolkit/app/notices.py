@@ -18,6 +18,7 @@ from toolkit.notify.deliver import LIMIT_SECONDS, DeliveryAddress, deliver
 from toolkit.notify.message import (
     Message,
     digest_message,
+    experiment_message,
     reasons_of,
     refusal_message,
     run_message,
@@ -124,16 +125,27 @@ def tell_digest(
     return sent, tuple(problems)
 
 
-def tell_refused(
-    plan: str, error: ToolkitError, notices: Notices | None = None, *, limit_seconds: float = LIMIT_SECONDS
-) -> tuple[str, ...]:
-    """Send the message of a plan that could not begin; return what could not be done."""
+def tell_refused(name: str, error: ToolkitError, *, experiment: bool = False) -> tuple[str, ...]:
+    """Send the message of a plan that could not begin, or of an experiment that an error ended.
+
+    Returns:
+        What could not be done, a sentence each.
+    """
+    return _tell_failed(name, refusal_message(name, error, socket.gethostname(), experiment=experiment))
+
+
+def tell_experiment(name: str, run: str, reasons: Sequence[str]) -> tuple[str, ...]:
+    """Send the message of an experiment that did not end well; see `experiment_message` and `tell_refused`."""
+    return _tell_failed(name, experiment_message(name, run, reasons, socket.gethostname()))
+
+
+def _tell_failed(name: str, message: Message) -> tuple[str, ...]:
     try:
-        known = notices if notices is not None else load_notices()
+        known = load_notices()
     except ToolkitError as unread:
         return (f"no message was sent: {unread.sentence}",)
-    wanted = [one for one in known.to if one.wants(plan, frozenset({NotifyOn.FAILURE, NotifyOn.ALWAYS}))]
-    return _send(wanted, refusal_message(plan, error, socket.gethostname()), limit_seconds)
+    wanted = [one for one in known.to if one.wants(name, frozenset({NotifyOn.FAILURE, NotifyOn.ALWAYS}))]
+    return _send(wanted, message, LIMIT_SECONDS)
 
 
 def tell_trial(notices: Notices, *, limit_seconds: float = LIMIT_SECONDS) -> tuple[str, ...]:

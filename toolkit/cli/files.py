@@ -112,7 +112,11 @@ def _run_file(arguments: Arguments) -> int:
         )
     if "on" in arguments:
         raise ToolkitError("`--on` is for plans only: an experiment runs from this host", code="TK-0107")
-    return launch(read_experiment(arguments), arguments, file=Path(arguments.required("file")))
+    file = Path(arguments.required("file"))
+    if arguments.flag("dry_run"):
+        return launch(read_experiment(arguments), arguments, file=file)
+    with told_of_refusals(file.stem, experiment=True):
+        return launch(read_experiment(arguments), arguments, file=file)
 
 
 def read_maintenance_plan(arguments: Arguments) -> MaintenancePlan | None:

@@ -54,7 +54,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
             run = run_on(experiment, resolved, store, arguments, file)
         finally:
             resolved.target.close()
-        return show_result(store, run, arguments)
+        return show_result(store, run, arguments, file)
 
 
 def run_on(
@@ -111,8 +111,11 @@ def _show_statement(text: str) -> None:
     say(f"sql: {text}")
 
 
-def show_result(store: Store, run: str, arguments: Arguments) -> int:
-    """Show what came out; return the exit status: 3 when a cell has no good repetition, or something is left."""
+def show_result(store: Store, run: str, arguments: Arguments, file: Path | None = None) -> int:
+    """Show what came out; return the exit status: 3 when a cell has no good repetition, or something is left.
+
+    Recipients are notified where it did not end well, and was read from a file.
+    """
     from toolkit.app.results import ended_well, failures, find_run, undo_script_left
 
     record = find_run(store, run, samples=arguments.flag("json"))
@@ -138,9 +141,16 @@ def show_result(store: Store, run: str, arguments: Arguments) -> int:
             say(sentence)
         if undo is not None:
             say(f"warning: not everything is undone: `dbatk clean -t {record.head.experiment.target}`, or {undo}")
+    ended = ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
+    if file is not None and ended != ExitCode.DONE:
+        from toolkit.cli.notices import tell_experiment_ended
+
+        reasons = [str(verification["sentence"])] if verification is not None else []
+        reasons += [*failures(record), *(() if undo is None else ("not everything is undone",))]
+        tell_experiment_ended(file.stem, run, reasons)
     if not arguments.flag("quiet") and not speaks_json(arguments):
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
-    return ExitCode.DONE if well and undo is None else ExitCode.INCOMPLETE
+    return ended
 
 
 def _verification(store: Store, record: RunRecord) -> JsonObject | None:

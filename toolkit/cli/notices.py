@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -79,16 +79,29 @@ def _deliver_deaths(store: Store, plan: str | None, only: frozenset[str] | None)
             store.note_plan_run(plan_run, PlanNote("", DEATH_TOLD, now))
 
 
+def tell_experiment_ended(name: str, run: str, reasons: Sequence[str]) -> None:
+    """Notify all recipients of an experiment that nobody watches and that did not end well."""
+    if sys.stdin.isatty():
+        return
+    from toolkit.app.notices import tell_experiment
+
+    for problem in tell_experiment(name, run, reasons):
+        say(f"warning: {problem}")
+
+
 @contextmanager
-def told_of_refusals(plan: str) -> Iterator[None]:
-    """Tell everybody when a plan that nobody watches cannot even begin; the error goes on its way."""
+def told_of_refusals(name: str, *, experiment: bool = False) -> Iterator[None]:
+    """Tell everybody when a plan that nobody watches cannot even begin; the error goes on its way.
+
+    Of an experiment any error is told: it has no other end of which somebody would hear.
+    """
     try:
         yield
     except ToolkitError as error:
         if error.code not in _EXPECTED and not sys.stdin.isatty():
             from toolkit.app.notices import tell_refused
 
-            for problem in tell_refused(plan, error):
+            for problem in tell_refused(name, error, experiment=experiment):
                 say(f"warning: {problem}")
         raise
 

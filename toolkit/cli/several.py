@@ -91,7 +91,7 @@ def _run(
             for name, each in resolved.items()
         }
         runs = run_in_turns(joint.experiment, sides, Stop())
-    return show_result(store, as_one_run(joint, runs, store), arguments)
+    return show_result(store, as_one_run(joint, runs, store), arguments, file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,17 +87,36 @@ def digest_message(runs: Sequence[PlanRunRecord], since: datetime) -> Message:
     return _message(f"{what} since {_instant(since)}", lines)
 
 
-def refusal_message(plan: str, error: ToolkitError, host: str) -> Message:
-    """Return the message of a plan that could not begin."""
+def refusal_message(name: str, error: ToolkitError, host: str, *, experiment: bool = False) -> Message:
+    """Return the message of a plan that could not begin, or of an experiment that an error ended."""
     code = f" ({error.database_code})" if error.database_code else ""
+    what, how = ("experiment", "ended with an error") if experiment else ("plan", "could not start")
     lines = [
-        *_wrapped(f"Plan {safe(plan)} could not start."),
+        *_wrapped(f"{what.capitalize()} {safe(name)} {how}."),
         "",
         *_fact("Why", f"{error.sentence}{code} [{error.code}]"),
         *_fact("What to do", error.hint),
         *_fact("Host", host),
     ]
-    return _message(f"plan {plan} could not start: {error.sentence}", lines)
+    return _message(f"{what} {name} {how}: {error.sentence}", lines)
+
+
+def experiment_message(name: str, run: str, reasons: Sequence[str], host: str) -> Message:
+    """Return the message of an experiment that ended, and not well.
+
+    Args:
+        name: of its file.
+        run: the id of its run.
+        reasons: sentences.
+        host: where it ran.
+    """
+    lines = [*_wrapped(f"Experiment {safe(name)} did not end well."), "", *_fact("Host", host), ""]
+    for reason in reasons[:_MOST_STEPS]:
+        lines += _wrapped(safe(reason))
+    why = f": {reasons[0]}" if reasons else ""
+    return _message(
+        f"experiment {name} did not end well{why}", [*lines, "", f"The whole run: dbatk runs show {safe(run)}"]
+    )
 
 
 def trial_message(host: str) -> Message:

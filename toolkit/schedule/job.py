@@ -43,14 +43,14 @@ class SchedulerJob:
     """A plan or an experiment as a scheduler runs it.
 
     Attributes:
-        name: the plan's.
+        name: the plan's, or of the experiment's file.
         plan: absolute path of its file.
         command: the program, absolute, and its arguments.
         openings: when it begins.
         environment: variables that say where things are.
         windowed: the plan has windows of its own, and so refuses to work at any other time.
         folder: where its programs begin, which an approval holds; empty where none depends on it.
-        shows: by which reference the last run of an experiment is shown; empty for a plan, which has run reports.
+        shows: by which label the last run of an experiment is shown; empty for a plan, which has run reports.
         writes: folders that it must be able to write.
         environment_file: a file of variables, read by the scheduler: where secrets are.
         credentials: name and file of secrets that systemd hands over.

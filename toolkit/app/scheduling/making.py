@@ -165,7 +165,7 @@ def make_job(wish: JobRequest) -> CreatedJob:
     approved_only = work.approved_only or _APPROVED_ONLY in wish.arguments
     refused = refusals(path, addresses, _approvals(wish), approved_only=approved_only)
     log = None if wish.log_file is None else str(_absolute(wish.log_file))
-    command = (*_program(wish.program), "run", str(path), "--quiet", *wish.arguments)
+    command = (*_program(wish.program), "run", str(path), "--quiet", *work.arguments, *wish.arguments)
     if work.approved_only and _APPROVED_ONLY not in command:
         # the line of the scheduler stays when somebody takes it out of the plan
         command = (*command, _APPROVED_ONLY)

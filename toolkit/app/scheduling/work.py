@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolkit.app.runs.several_targets import names_of
 from toolkit.config.profiles import find_profile, load_profiles
+from toolkit.design.build import check_label
 from toolkit.design.file import load_experiment
 from toolkit.design.plan_file import is_plan, load_plan
 from toolkit.design.plan_step import experiment_of
@@ -41,7 +42,9 @@ class ScheduledWork:
     openings: tuple[Opening, ...] = ()
     approved_only: bool = False
     shows: str = ""
-    """By which reference the run of an experiment is found; empty for a plan, which has reports of its own."""
+    """By which label the runs of an experiment are found; empty for a plan, which has reports of its own."""
+    arguments: tuple[str, ...] = ()
+    """For the command that runs it: an experiment without a label gets the name of its file, no other run's."""
 
     @property
     def writes_files(self) -> bool:
@@ -80,5 +83,7 @@ def read_work(path: Path) -> ScheduledWork:
             factor.command is not None and factor.command.runs_commands for factor in experiment.factors
         ),
     )
-    shows = experiment.label or f"last:{experiment.operation}"
-    return ScheduledWork(path.stem, (part,), shows=shows)  # the name of an experiment is any text
+    if not experiment.label:
+        check_label(path.stem)
+    labels = () if experiment.label else ("--label", path.stem)
+    return ScheduledWork(path.stem, (part,), shows=experiment.label or path.stem, arguments=labels)
