@@ -178,3 +178,7 @@ def test_after_a_kill_the_table_of_the_run_is_dropped_and_each_row_is_loaded_onc
         answer = context.run("clean")
         assert answer.status == 0, answer.document
         assert made_by_us(standin.engine) == []
+        resumed = context.run("runs", "resume", "last", "--not-production")
+        assert resumed.status == 0, resumed.document
+        assert made_by_us(standin.engine) == []
+        assert loaded(standin.engine) == ALL
