@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import duckdb
@@ -45,12 +46,14 @@ def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk
 
 @pytest.mark.parametrize("of", HABITS_WITH)
 def test_a_habit_of_one_tool_is_answered_by_the_command_that_does_the_same(of: str, dbatk: Dbatk) -> None:
-    ((path, flags),) = [(path, flags) for path, flags in FLAGS.items() if of in flags]
-    for typed, meant in HABITS_WITH[of].items():
+    having = {path: flags for path, flags in FLAGS.items() if of in flags}
+    assert having
+    for (path, flags), (typed, meant) in product(having.items(), HABITS_WITH[of].items()):
         answer = dbatk(*path, typed, "4")
         said = next((f"use `{one}`" for one in meant.split() if one in flags), meant)
-        assert (answer.status, said in " ".join(answer.err.split())) == (2, True), (typed, answer.err)
-    assert {one for meant in HABITS_WITH[of].values() if meant.startswith("--") for one in meant.split()} <= flags
+        assert (answer.status, said in " ".join(answer.err.split())) == (2, True), (path, typed, answer.err)
+    named = {one for meant in HABITS_WITH[of].values() if meant.startswith("--") for one in meant.split()}
+    assert all(named <= flags for flags in having.values())
 
 
 @pytest.mark.parametrize("of", HABITS_OF)

@@ -146,7 +146,7 @@ HABITS: dict[str, str] = {
 }
 
 HABITS_WITH: dict[str, dict[str, str]] = {
-    # habits of one command, by an option that only it has
+    # habits of the commands that do one thing, by an option that only they have
     "--builtin": {  # pgbench, sysbench
         "-S": "--transactions",
         "--select-only": "--transactions",
@@ -226,7 +226,7 @@ HABITS_WITH: dict[str, dict[str, str]] = {
         "-x": "`dbatk index rebuild` rebuilds the indexes of a table",
     },
 }
-"""What differs from HABITS where the user comes from the one tool that does the same."""
+"""What differs from HABITS where the user comes from a tool that does the same."""
 
 _OF_READERS = {"--tool": _RECOGNISED, "--type": _RECOGNISED}
 HABITS_OF: dict[str, dict[str, str]] = {
