@@ -46,6 +46,16 @@ def test_a_reader_of_files_begins_without_the_modules_of_other_commands(words: t
     assert [name for name in names if name.startswith(("toolkit.operations", "toolkit.model.plan"))] == []
 
 
+OPERATIONS = [("ctas",), ("insert",), ("index", "rebuild"), ("stats", "gather"), ("load",), ("datapump", "export")]
+
+
+@pytest.mark.parametrize("words", OPERATIONS, ids=" ".join)
+def test_an_operation_begins_without_the_modules_of_other_commands(words: tuple[str, ...]) -> None:
+    names = loaded(f"from toolkit.cli.main import build_app; build_app({[*words, '--table', 'T']!r})")
+    others = ("audit", "doctor", "plan", "compare", "awr", "snapshots", "results")
+    assert {f"toolkit.cli.{other}" for other in others} & set(names) == set()
+
+
 def command(app: typer.Typer, words: tuple[str, ...]) -> object:
     found = typer.main.get_group(app)
     for word in words:
@@ -53,8 +63,8 @@ def command(app: typer.Typer, words: tuple[str, ...]) -> object:
     return [(one.name, one.opts, one.required) for one in found.params], found.help
 
 
-@pytest.mark.parametrize("words", [*OF_FILES, *OF_THE_STORE], ids=" ".join)
-def test_a_reader_is_the_same_alone_and_among_all_commands(words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", [*OF_FILES, *OF_THE_STORE, *OPERATIONS], ids=" ".join)
+def test_a_command_is_the_same_alone_and_among_all_commands(words: tuple[str, ...]) -> None:
     alone = typer.Typer()
     assert command_line._add_alone(alone, [*words, "FILE"])
     assert command(alone, words) == command(command_line.build_app(), words)

@@ -122,7 +122,7 @@ def show_result(store: Store, run: str, arguments: Arguments, file: Path | None 
     well, undo = ended_well(record), undo_script_left(store, run)
     if arguments.flag("json"):
         from toolkit.analysis.documents import run_document
-        from toolkit.report.render import json_text
+        from toolkit.report.safe import json_text
 
         verification = _verification(store, record)
         out_raw(json_text(run_document(record) | ({"verification": verification} if verification else {})))

@@ -77,15 +77,32 @@ def build_app(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def _add_alone(app: typer.Typer, words: Sequence[str]) -> bool:
-    """Add the command that the words begin with if it is one that only reads, and tell whether it is.
+    """Add the command that the words begin with if it only reads or is an operation, and tell whether it is.
 
-    Files and the store are read in less time than the modules of all other commands need to be loaded.
+    Files and the store are read, and a run is begun, in less time than the modules of all other commands need to
+    be loaded.
     """
     begin = {" ".join(words[:count]) for count in (1, 2)}
     add = next((add for named, add in _ALONE.items() if named in begin), None)
+    if add is None and words and words[0] in _first_words():
+        add = _add_operations
     if add is not None:
         add(app)
     return add is not None
+
+
+def _first_words() -> frozenset[str]:
+    """Return the words with which only commands of operations begin."""
+    from toolkit.model.operations import operations
+
+    shared = {named.partition(" ")[0] for named in _ALONE}  # groups with commands that are no operations
+    return frozenset(one.command[0] for one in operations().values()) - shared
+
+
+def _add_operations(app: typer.Typer) -> None:
+    from toolkit.cli.operations import add_operations
+
+    add_operations(app, {})
 
 
 def _add_awr(app: typer.Typer) -> None:

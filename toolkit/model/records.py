@@ -136,6 +136,8 @@ class TrialRecord:
 
 MEASURED_BY = "measured_by"
 """In the environment of a run: what measured it, where that was not dbatk."""
+PROVENANCE = "provenance"
+"""In the environment of a run: who ran it, when it was not dbatk itself."""
 IN_TURNS = "runs in turns"
 """How that begins where it is one measurement on several targets."""
 READ_DIRECT = "blocks read directly"

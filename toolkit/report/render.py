@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -19,7 +18,7 @@ from toolkit.report.comparison_view import ComparisonView, comparison_view
 from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.metric_tables import Metrics, PairMetrics
 from toolkit.report.recommendation import recommendation_lines
-from toolkit.report.safe import csv_text, markdown
+from toolkit.report.safe import csv_text, json_text, markdown
 from toolkit.report.tables import Table
 from toolkit.report.view import KeptScript, RunView, run_view
 from toolkit.terminal import width
@@ -81,11 +80,6 @@ def render_comparison(comparison: Comparison, format: Format | str) -> str:
             return render(both, Format.CSV)
         case chosen:
             return render([], chosen, comparisons=[comparison])
-
-
-def json_text(document: JsonObject) -> str:
-    """Write a document as one JSON text; escaped to ASCII, so that no terminal acts on it."""
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def _document(runs: Sequence[RunRecord], comparisons: Sequence[Comparison], worth_pct: float) -> JsonObject:

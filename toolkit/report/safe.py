@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 
 # C0 and C1 controls, DEL, line and paragraph separators, bidirectional marks and overrides, zero-width and
 # interlinear signs, BOM, and lone surrogates (which no file can hold).
@@ -40,3 +42,8 @@ def csv_text(text: str) -> str:
     """
     shown = clean_lines(text)
     return f"'{shown}" if shown.lstrip(" ").startswith(_FORMULA) or text[:1] in _FORMULA else shown
+
+
+def json_text(document: Mapping[str, object]) -> str:
+    """Write a document as one JSON text; escaped to ASCII, so that no terminal acts on it."""
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"

@@ -50,6 +50,7 @@ class UndoScript:
     _announced: bool = field(default=False, init=False)
     _spelled: dict[int, tuple[JournalEntry, _Part | None]] = field(default_factory=dict, init=False)
     """What was written of each entry last: most are still as they were then."""
+    _sessions_spelled: _Part | None = field(default=None, init=False)
 
     def write(self, entries: Sequence[JournalEntry], *, strictly: bool) -> None:
         """Bring the file in step with the open entries, newest first; nothing left removes it.
@@ -87,7 +88,9 @@ class UndoScript:
         parts = [part for entry in _in_order(entries) if (part := self._part(entry))]
         if not parts:
             return None
-        return print_steps(self.dialect.engine, self._head(), [self._sessions(), *parts])
+        if self._sessions_spelled is None:
+            self._sessions_spelled = self._sessions()
+        return print_steps(self.dialect.engine, self._head(), [self._sessions_spelled, *parts])
 
     def _head(self) -> list[str]:
         return [

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from toolkit.app.approvals import Approvals, check_approved
 from toolkit.app.bundles import rman as rman_bundle
-from toolkit.app.bundles.reading import PROVENANCE, Folder, Recorder, open_folder
+from toolkit.app.bundles.reading import Folder, Recorder, open_folder
 from toolkit.app.targets import policy_of
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -23,7 +23,7 @@ from toolkit.model.bundle import MANIFEST, Manifest, script_name
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, facts_from_text
 from toolkit.model.operations import degree_level
-from toolkit.model.records import Artifact, RunHead, TrialRecord
+from toolkit.model.records import PROVENANCE, Artifact, RunHead, TrialRecord
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Outcome, RunState
 from toolkit.operations.registry import operation

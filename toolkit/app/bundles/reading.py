@@ -39,9 +39,6 @@ from toolkit.snapshots import CounterProvider
 _SPOOL = re.compile(r"t(\d{4,6})-a(\d{1,4})(?:-(before|after|s\d{1,4}))?\.lst", re.ASCII)
 _CLIENT = re.compile(r"SQL(?:\*Plus|cl)\b[\w .:,*-]*")
 
-PROVENANCE = "provenance"
-"""In the environment of a run: who ran it, when it was not dbatk itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class SpooledAttempt:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from toolkit.app.approvals import TargetPolicy
 from toolkit.app.auditing import Notes
-from toolkit.app.bundles.reading import PROVENANCE
 from toolkit.app.ruling import ruled_now
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.dialects.base import Dialect
@@ -23,7 +22,7 @@ from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import Facts, Query, facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
-from toolkit.model.records import IN_TURNS, MEASURED_BY, JournalEntry, RunHead, RunRecord, run_key
+from toolkit.model.records import IN_TURNS, MEASURED_BY, PROVENANCE, JournalEntry, RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, Role, RunState
 from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.evidence import NOT_DONE
