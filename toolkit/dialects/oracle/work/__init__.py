@@ -125,7 +125,19 @@ class _LoadFiles(OracleInSession):
         return transfers.told(work, kept, seconds)
 
 
-class _Move(OracleInSession):
+class _GivesBackSpace(OracleInSession):
+    """A change of one table whose bytes before and after are told."""
+
+    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
+        names = {work.object.name for work in works}
+        return table_move.reclaimed(names.pop(), facts) if len(names) == 1 else None
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
+        return replace(found, metrics=(*found.metrics, *changed.metrics))
+
+
+class _Move(_GivesBackSpace):
     """ALTER TABLE MOVE."""
 
     table_files = (table_move.MOVABLE, table_move.PARTITIONS, table_move.SUBPARTITIONS)
@@ -135,14 +147,6 @@ class _Move(OracleInSession):
 
     def left_out(self, work: Work, facts: Facts) -> str | None:
         return table_move.hindrance(work, facts) or table_move.by_parts(work, facts)
-
-    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
-        names = {work.object.name for work in works}
-        return table_move.reclaimed(names.pop(), facts) if len(names) == 1 else None
-
-    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
-        return replace(found, metrics=(*found.metrics, *changed.metrics))
 
     def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
         names = {work.object.name for work in works}
@@ -156,7 +160,7 @@ class _Move(OracleInSession):
         return (*table_move.remarks(work, facts), *super().remarks(work, facts))
 
 
-class _DropPartitions(OracleInSession):
+class _DropPartitions(_GivesBackSpace):
     """ALTER TABLE DROP PARTITION."""
 
     table_files = (partition_drop.PARTITIONS, partition_drop.REFERRING, partition_drop.REFERRING_ELSEWHERE)
@@ -164,18 +168,11 @@ class _DropPartitions(OracleInSession):
     def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
         return partition_drop.parts_of(work, facts)
 
-    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
-        return table_move.reclaimed(works[0].object.name, facts)
-
-    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
-        return replace(found, metrics=(*found.metrics, *changed.metrics))
-
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*partition_drop.remarks(work, facts), *super().remarks(work, facts))
 
 
-class _Shrink(OracleInSession):
+class _Shrink(_GivesBackSpace):
     """ALTER TABLE SHRINK SPACE."""
 
     table_files = (table_shrink.SHRINKABLE, table_shrink.PARTS)
@@ -185,14 +182,6 @@ class _Shrink(OracleInSession):
 
     def left_out(self, work: Work, facts: Facts) -> str | None:
         return table_shrink.hindrance(work, facts) or table_shrink.by_parts(work, facts)
-
-    def before_and_after(self, works: Sequence[Work], facts: Facts) -> Call | None:
-        names = {work.object.name for work in works}
-        return table_move.reclaimed(names.pop(), facts) if len(names) == 1 else None
-
-    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
-        found, changed = super().tell(work, kept, deltas, seconds), reclaimed.tell(kept)
-        return replace(found, metrics=(*found.metrics, *changed.metrics))
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*table_shrink.remarks(work, facts), *super().remarks(work, facts))
