@@ -108,12 +108,13 @@ def test_every_session_of_ours_has_module_action_and_run(tmp_path: Path) -> None
 TRACING = Scenario(privileges=("CREATE SESSION", "CREATE TABLE", "ALTER SESSION"))
 
 
-def test_a_trace_without_the_privilege_ends_the_work_before_it_begins(tmp_path: Path) -> None:
+def test_a_trace_without_the_privilege_is_refused_with_the_grant(tmp_path: Path) -> None:
     with running_standin() as standin:
         status, run = dbatk(standin, tmp_path, *CTAS, "--sql-trace")
-        (trial,) = trials(run)
-        assert (status, trial["outcome"], trial["error_code"]) == (3, "failed", "ORA-01031")
-        assert not seen(standin, lambda text: text.startswith("CREATE TABLE"))
+        assert (status, run["error"]["code"]) == (5, "TK-0304")
+        assert "DBATK may not trace its sessions (ORA-01031): that needs ALTER SESSION" in run["error"]["message"]
+        assert run["error"]["hint"] == "GRANT ALTER SESSION TO DBATK, or omit --sql-trace"
+        assert not seen(standin, lambda text: text.startswith(("CREATE TABLE", "ALTER", "BEGIN")))
         _, offered = Site(standin, tmp_path)("doctor", "-t", "dwh", "--grants")
         assert "-- only for `--sql-trace`\nGRANT ALTER SESSION TO DBATK;" in offered
     with running_standin(TRACING) as standin:

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.dialects.oracle.places import ServiceLimit, service_of
+from toolkit.dialects.oracle.support import lacking
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Mode, SupportState
-
-PRIVILEGES = "doctor_privileges"
-_NEEDED = "ALTER SYSTEM"
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
@@ -34,12 +32,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     barred = service_of(facts).barred.get(ServiceLimit.ALTER_SYSTEM)
     if barred is not None:
         return _no(f"the buffer cache cannot be flushed here: {barred}", "use --cache warm")
-    held = {str(row.get("privilege")) for row in facts.rows(PRIVILEGES)}
-    if held and _NEEDED not in held:
-        user = facts.value("server", "user_name") or "this user"
-        sentence = f"{user} may not flush the buffer cache (ORA-01031)"
-        return Support(SupportState.NEEDS_PRIVILEGE, sentence, f"GRANT {_NEEDED} TO {user}, or use --cache warm")
-    return None
+    return lacking("ALTER SYSTEM", "flush the buffer cache", "use --cache warm", facts)
 
 
 def prepare(work: Work) -> tuple[Call, ...]:

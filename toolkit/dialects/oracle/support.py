@@ -16,6 +16,9 @@ from toolkit.model.words import ObjectKind, SupportState
 
 SUPPORTED = Support(SupportState.SUPPORTED)
 
+PRIVILEGES = "doctor_privileges"
+"""The file that reads the privileges of this session; read where an option needs one (`option_files`)."""
+
 # Who a session is that connected AS SYSDBA, SYSBACKUP ... (Database Security Guide, administrative accounts).
 _ADMINISTRATIVE = frozenset({"SYS", "SYSBACKUP", "SYSDG", "SYSKM", "SYSRAC", "PUBLIC"})
 
@@ -26,8 +29,14 @@ def of_session(work: Work, facts: Facts) -> Support | None:
     Statistics of the server itself are Oracle's own objects, and work of SYSDBA.
     """
     if work.option("server") is not None:
-        return _place(work, facts) or _degree(work, facts)
-    return _place(work, facts) or _session(facts) or _owner(work, facts) or _degree(work, facts)
+        return _place(work, facts) or _trace(work, facts) or _degree(work, facts)
+    return (
+        _place(work, facts)
+        or _session(facts)
+        or _trace(work, facts)
+        or _owner(work, facts)
+        or _degree(work, facts)
+    )
 
 
 def _place(work: Work, facts: Facts) -> Support | None:
@@ -41,6 +50,29 @@ def _place(work: Work, facts: Facts) -> Support | None:
     if work.option("sql_trace") and ServiceLimit.TRACE_FILES in service.barred:
         return _no(f"{service.barred[ServiceLimit.TRACE_FILES]}; omit `sql_trace`")
     return None
+
+
+def lacking(privilege: str, what: str, instead: str, facts: Facts) -> Support | None:
+    """Refuse what needs a system privilege that this session lacks; None where it has it, or that is unknown.
+
+    Args:
+        privilege: as GRANT names it.
+        what: what needs it, after "may not".
+        instead: what to do without it.
+        facts: with the answer of `PRIVILEGES`, which shows what roles bring, too.
+    """
+    held = {str(row.get("privilege")) for row in facts.rows(PRIVILEGES)}
+    if not held or privilege in held:
+        return None
+    user = facts.value("server", "user_name") or "this user"
+    sentence = f"{user} may not {what} (ORA-01031): that needs {privilege}"
+    return Support(SupportState.NEEDS_PRIVILEGE, sentence, f"GRANT {privilege} TO {user}, or {instead}")
+
+
+def _trace(work: Work, facts: Facts) -> Support | None:
+    if not work.option("sql_trace"):
+        return None
+    return lacking("ALTER SESSION", "trace its sessions", "omit --sql-trace", facts)
 
 
 def _session(facts: Facts) -> Support | None:

@@ -51,7 +51,8 @@ class OracleInSession(Implementation):
         self.privileges_elsewhere, self.object_files = elsewhere, files
 
     def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
-        return (cache.PRIVILEGES,) if "cold" in asked.get("cache", ()) else ()
+        needs = "cold" in asked.get("cache", ()) or any(asked.get("sql_trace", ()))
+        return (support.PRIVILEGES,) if needs else ()
 
     def support(self, work: Work, facts: Facts) -> Support:
         refused = support.of_session(work, facts) or self._words.judge(work, facts) or redo.judge(work, facts)
