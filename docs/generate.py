@@ -194,7 +194,8 @@ def _option(one: Option) -> tuple[str, ...]:
 def _values(one: Option) -> str:
     limits = [f"{one.low:g} to {one.high:g}"] if one.low is not None and one.high is not None else []
     unit = [one.unit] if one.unit and limits else []
-    words = [f"`{word}`" for word in (*one.choices, *one.words)]
+    own = [f"{engine}: {', '.join(f'`{word}`' for word in found)}" for engine, found in one.choices_on.items()]
+    words = ["; ".join(own)] if own else [f"`{word}`" for word in (*one.choices, *one.words)]
     return ", ".join([" ".join(limits + unit), *words] if limits else words) or str(one.kind)
 
 

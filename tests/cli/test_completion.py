@@ -54,6 +54,7 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     [
         ("dbatk ctas --compression n", ["none"]),
         ("dbatk ctas --compression none,query", ["none,query_low", "none,query_high"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --compression ", ["none", "auto"]),
         ("dbatk ctas --keep ", ["none", "best", "all"]),
         ("dbatk ctas --degree d", ["default"]),
         ("dbatk ctas -t ", ["crm", "shop"]),

@@ -164,6 +164,7 @@ def test_help_shows_what_the_engine_of_the_target_has(dbatk: Dbatk) -> None:
         assert "Only on" not in shown
         assert "--scope" in theirs and "--scope" not in ours
         assert "--compression-level" in ours and "--compression-level" not in theirs
+        assert "(none, snappy, gzip, zstd, lz4, brotli)" in " ".join(ours.split())
     assert dbatk("backup", "run", "-t", "nosuchprofile", "-h").out == whole
     assert dbatk("backup", "run", "-t", "nosuch://x", "-h").out == whole
 

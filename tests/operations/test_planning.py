@@ -13,10 +13,11 @@ from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
 from toolkit.model.experiment import Naming, OptionValue, Spec
 from toolkit.model.facts import Facts
-from toolkit.model.operations import operations
+from toolkit.model.operations import operations, options_of
+from toolkit.model.options import Option
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Cell, Row
-from toolkit.model.words import Effect, EngineName, Keep, Mode, OperationName
+from toolkit.model.words import Effect, EngineName, Keep, Mode, OperationName, SupportState
 from toolkit.operations.base import Planner, support_of
 from toolkit.operations.registry import operation
 
@@ -65,7 +66,7 @@ def planner(
     engine: EngineName, name: OperationName, mode: Mode, keep: Keep = Keep.NONE, **more: OptionValue
 ) -> Planner:
     dialect = dialect_of(engine)
-    spec = Spec(name, mode, {**OPTIONS[name], **more}, keep=keep)
+    spec = Spec(name, mode, {**OPTIONS.get(name, {}), **more}, keep=keep)
     return Planner(dialect, spec, facts_of(dialect), Naming(KEY, 7, dialect.upper_names))
 
 
@@ -260,3 +261,36 @@ def test_a_job_of_pgbackrest_touches_the_stanza_of_the_user_and_expires_nothing(
 def test_a_kept_trial_of_a_backup_is_not_dropped(engine: EngineName, more: dict[str, str]) -> None:
     stages = plan(backup_planner(engine, Mode.MEASUREMENT, more, Keep.ALL), channels=1)
     assert [step for step in stages.conclude if step.effect is Effect.DROPS] == []
+
+
+OWN_CHOICES = [
+    (engine, name, option)
+    for name in operations()
+    for option in options_of(name)
+    for engine in having(name)
+    if option.factor and engine in option.choices_on
+]
+
+
+WAYS: dict[tuple[EngineName, OperationName], tuple[dict[str, OptionValue], ...]] = {
+    ("postgresql", "backup"): ({"method": "pg_basebackup"}, {"method": "pgbackrest"}, {"method": "pg_dump"}),
+    ("duckdb", "backup"): ({"file_format": "parquet"}, {"file_format": "csv"}),
+}
+"""Other options, of which one is needed for a choice to be had."""
+
+
+@pytest.mark.parametrize(("engine", "name", "option"), OWN_CHOICES)
+def test_an_engine_refuses_just_those_choices_that_help_does_not_show_of_it(
+    engine: EngineName, name: OperationName, option: Option
+) -> None:
+    assert set(option.choices) == {word for own in option.choices_on.values() for word in own}
+
+    def refused(word: str, way: dict[str, OptionValue]) -> bool:
+        more = {"destination": ("/backup",), **way, option.name: word}
+        own = planner(engine, name, Mode.JOB, **more)
+        cell = Cell(((option.name, word),))
+        return support_of(own, operation(name).pieces(own, cell)).state is SupportState.UNSUPPORTED
+
+    ways = WAYS.get((engine, name), ({},))
+    had = [word for word in option.choices if not all(refused(word, way) for way in ways)]
+    assert sorted(had) == sorted(option.choices_of(engine))

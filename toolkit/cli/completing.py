@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from toolkit.model.words import EngineName
 
 Given = Mapping[str, object]
 Completer = Callable[[typer.Context, str], list[str]]
@@ -84,13 +88,37 @@ _VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
 _LISTS = frozenset({"columns"})
 
 
-def completer(name: str, choices: Sequence[str] = (), *, several: bool = False) -> Completer | None:
+def engine_of(target: str | None) -> EngineName | None:
+    """Return the engine of a target as given, None where none is given or known."""
+    if not target:
+        return None
+    from toolkit.config.urls import parse_url
+    from toolkit.errors import ToolkitError
+
+    try:
+        if "://" in target:
+            return parse_url(target).engine
+        from toolkit.config.profiles import find_profile
+
+        return find_profile(target).address.engine
+    except ToolkitError:
+        return None
+
+
+def completer(
+    name: str,
+    choices: Sequence[str] = (),
+    *,
+    several: bool = False,
+    on: Mapping[EngineName, Sequence[str]] | None = None,
+) -> Completer | None:
     """Return what completes the value of an option or argument; None for what cannot be completed.
 
     Args:
         name: of the option or argument, or of another whose values it takes.
         choices: its values, where they are known.
         several: whether it takes several, separated by commas.
+        on: those of the choices that an engine has, where engines differ.
     """
     values = _VALUES.get(name)
     if values is None and not choices:
@@ -99,7 +127,8 @@ def completer(name: str, choices: Sequence[str] = (), *, several: bool = False) 
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         done, comma, begun = incomplete.rpartition(",") if several or name in _LISTS else ("", "", incomplete)
         try:
-            found = choices or (values(ctx.params, begun) if values else ())
+            own = on.get(engine_of(_text(ctx.params, "target")) or "") if on else None
+            found = own or choices or (values(ctx.params, begun) if values else ())
             cased = (value.lower() if begun.islower() and value.isupper() else value for value in found)
             return [f"{done}{comma}{value}" for value in cased if value.startswith(begun)]
         except Exception:  # noqa: BLE001 - a key press is answered by nothing rather than by an error

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from toolkit.cli.colours import on_terminal
+from toolkit.cli.completing import engine_of
 from toolkit.cli.examples import EXAMPLES
 from toolkit.cli.habits import renamed
 from toolkit.cli.output import say
@@ -36,10 +37,12 @@ class Parameter(inspect.Parameter):
     Attributes:
         topic: under which help shows it; a command may show it first, as common.
         engines: that have it; empty for every engine.
+        on: its meaning and its choices on engines where they differ.
     """
 
     topic: Topic = Topic.WHAT
     engines: frozenset[EngineName] = frozenset()
+    on: Mapping[EngineName, tuple[str, Sequence[str]]] = {}
 
 
 class _Formatter(Protocol):
@@ -88,14 +91,15 @@ class HelpfulCommand(TyperCommand):
             with _section(formatter, "Examples"):
                 for example in examples:
                     formatter.write(f"{continued(example, formatter.width)}\n")
-        engine = _engine(ctx.meta.get(_LINE, ()))
+        engine = engine_of(_target(ctx.meta.get(_LINE, ())))
         elsewhere: list[str] = []
         shown: dict[str, list[tuple[str, str]]] = {topic.value: [] for topic in Topic}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is None:
-                continue
             declared = self.declared.get(parameter.name or "")
+            written = parameter.get_help_record(ctx)
+            if written is None:
+                continue
+            record = _meant(written, declared, engine)
             engines = declared.engines if declared else frozenset()
             if engine is not None and engines and engine not in engines:
                 elsewhere.append(record[0].split()[0])
@@ -183,6 +187,12 @@ def examples_of(command: TyperCommand, path: str) -> tuple[str, ...]:
     return own or EXAMPLES.get(words) or EXAMPLES.get(f"plan {words}") or ()
 
 
+def _meant(record: tuple[str, str], declared: Parameter | None, engine: EngineName | None) -> tuple[str, str]:
+    """Return how a parameter is written and what it means, on an engine or in general."""
+    own = declared.on.get(engine) if declared and engine else None
+    return (record[0], own[0]) if own else record
+
+
 def _in_order(shown: Mapping[str, list[tuple[str, str]]]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the topics, with what only some engines have between what to do and what is shown of it."""
     last = (Topic.SAFETY.value, Topic.OUTPUT.value)
@@ -229,24 +239,6 @@ def _write(formatter: _Formatter, records: Sequence[tuple[str, str]]) -> None:
         for place, line in enumerate(lines):
             left = f"{beside if place == 0 else '':<{column}}  " if column else ""
             formatter.write(f"  {left}{line}\n")
-
-
-def _engine(words: Sequence[str]) -> EngineName | None:
-    """Return the engine of the target on a line, None where none is named or known."""
-    target = _target(words)
-    if not target:
-        return None
-    from toolkit.config.urls import parse_url
-    from toolkit.errors import ToolkitError
-
-    try:
-        if "://" in target:
-            return parse_url(target).engine
-        from toolkit.config.profiles import find_profile
-
-        return find_profile(target).address.engine
-    except ToolkitError:
-        return None
 
 
 def _target(words: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from toolkit.model.experiment import Experiment, OptionValue
     from toolkit.model.operations import OperationDeclaration
     from toolkit.model.values import Level
-    from toolkit.model.words import Keep, OperationName
+    from toolkit.model.words import EngineName, Keep, OperationName
 
 _METAVARS = {
     OptionKind.NAME: "NAME",
@@ -66,7 +67,6 @@ _SETTING = option(
     "setting", "a setting of the database: work_mem=4MB,64MB (several); set, verified and restored",
     kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
 )  # fmt: skip
-_NOLOGGING = option("nologging", "short for --logging nologging", kind=bool, topic=Topic.FACTORS)
 
 
 def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
@@ -100,10 +100,9 @@ def parameters_of(operation: OperationName) -> list[Parameter]:
     own.sort(key=lambda one: one.name not in needed)
     if declared.free_factors:
         own.append(_FACTOR)
-    elif flags := [one for one in declared.options if one.factor and one.kind is OptionKind.FLAG]:
-        own.append(_levels_of(flags[0]))
-    if any(one.name == "logging" for one in declared.options):
-        own.append(_NOLOGGING)
+    elif any(one.factor and one.kind is OptionKind.FLAG for one in declared.options):
+        own.append(_levels_of(declared.options))
+    own += [_nologging(one) for one in declared.options if one.name == "logging"]
     own.append(_SETTING)
     target = _TARGET if not declared.default_target else _target_or(declared.default_target)
     return [target, *own, *DESIGN, *SCRIPT, *APPROVALS, QUIET, *OUTPUT]
@@ -113,11 +112,24 @@ def _target_or(default: str) -> Parameter:
     return target_option(f"where: profile name or URL (default {default}, without a database)")
 
 
-def _levels_of(flag: Option) -> Parameter:
+def _levels_of(options: Sequence[Option]) -> Parameter:
+    flags = [one for one in options if one.factor and one.kind is OptionKind.FLAG]
+    engines = {engine for one in options for engine in (*one.engines, *one.choices_on)}
+
+    def shown(of: Sequence[Option]) -> str:
+        if not of:
+            return "one of these by its name: degree=1,2 (several)"
+        return f"one of these by its name, so that one without a value has two: {of[0].key}=no,yes (several)"
+
     return option(
-        "factor", f"one of these by its name, so that one without a value has two: {flag.key}=no,yes (several)",
-        kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
+        "factor", shown(flags), kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
+        on={engine: (shown([one for one in flags if one.is_of(engine)]), ()) for engine in engines},
     )  # fmt: skip
+
+
+def _nologging(logging: Option) -> Parameter:
+    shown = "short for --logging nologging"
+    return option("nologging", shown, kind=bool, topic=Topic.FACTORS, engines=logging.engines)
 
 
 def _flag(name: str) -> str:
@@ -141,13 +153,16 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
     return option(
         one.name, _help(one, needed), one.flag, metavar=metavar, topic=topic, engines=one.engines,
         choices=(*one.choices, *one.words), several=one.factor,
+        on={engine: (_help(one, needed, engine), own) for engine, own in one.choices_on.items()},
     )  # fmt: skip
 
 
-def _help(one: Option, needed: str | None) -> str:
+def _help(one: Option, needed: str | None, engine: EngineName | None = None) -> str:
     notes = [needed] if needed else []
-    if len(one.choices) > 3:
-        notes.append(", ".join(one.choices))
+    if engine is None and one.choices_on:
+        notes += [f"on {each}: {', '.join(own)}" for each, own in one.choices_on.items()]
+    elif len(one.choices) > 3:
+        notes.append(", ".join(one.choices_of(engine)))
     if one.words:
         notes.append("or " + ", ".join(one.words))
     if one.factor and one.engines and one.kind is not OptionKind.DEGREE:

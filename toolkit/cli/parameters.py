@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from toolkit.cli.completing import completer
 from toolkit.cli.help import HelpfulGroup, Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.options import Topic
+
+if TYPE_CHECKING:
+    from toolkit.model.words import EngineName
 
 PROVIDERS = ("awr", "statspack", "vstat", "pgstat", "duckstat", "osstat")
 """Of snapshots."""
@@ -72,21 +75,25 @@ def option(
     choices: Sequence[str] = (),
     several: bool = False,
     like: str = "",
+    on: Mapping[EngineName, tuple[str, Sequence[str]]] | None = None,
 ) -> Parameter:
     """Declare an option; it is None (a flag: False) when not given.
 
-    The shell is offered its `choices`, or the values of the parameter that it is `like`.
+    The shell is offered its `choices`, or the values of the parameter that it is `like`; `on` has its help and
+    choices on engines where they differ.
     """
     declared = flags or ("--" + name.replace("_", "-"),)
     annotation = kind if kind is bool or kind == list[str] else kind | None  # type: ignore[operator]
     default: object = False if kind is bool else [] if kind == list[str] else None
     shown = None if kind is bool else metavar or "TEXT"
-    values = completer(like or name, choices, several=several)
+    on = on or {}
+    of_engines = {engine: own for engine, (_, own) in on.items()}
+    values = completer(like or name, choices, several=several, on=of_engines)
     info = typer.Option(
         *declared, help=help, metavar=shown, hidden=hidden, show_default=False, autocompletion=values
     )
     made = Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, info])
-    made.topic, made.engines = topic, engines
+    made.topic, made.engines, made.on = topic, engines, on
     return made
 
 

@@ -6,7 +6,8 @@ measurement.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from toolkit.model.words import EngineName
@@ -73,6 +74,8 @@ class Option:
     """The engines that have it; empty for every engine."""
     factor: bool = False
     choices: tuple[str, ...] = ()
+    choices_on: Mapping[EngineName, tuple[str, ...]] = field(default_factory=dict)
+    """Those of the choices that an engine has, where engines differ."""
     low: float | None = None
     high: float | None = None
     unit: str | None = None
@@ -103,3 +106,7 @@ class Option:
     def is_of(self, engine: EngineName) -> bool:
         """Whether an engine has the option."""
         return not self.engines or engine in self.engines
+
+    def choices_of(self, engine: EngineName | None) -> tuple[str, ...]:
+        """Return the choices that an engine has; all of them for None."""
+        return self.choices if engine is None else self.choices_on.get(engine, self.choices)

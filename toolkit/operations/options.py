@@ -39,10 +39,19 @@ PCTFREE = Option("pctfree", OptionKind.INTEGER, "percentage of each block left f
                  factor=True, low=0, high=90, unit="%")  # fmt: skip
 TABLESPACE = Option("tablespace", OptionKind.NAME, "tablespace of the new object", engines=NOT_DUCKDB,
                     factor=True)  # fmt: skip
-COMPRESSION = Option(
-    "compression", OptionKind.CHOICE, "compression of the new object", factor=True,
+TABLE_COMPRESSION = Option(
+    "compression", OptionKind.CHOICE, "compression of the new table", factor=True,
     choices=("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high",
-             "auto", "pglz", "lz4", "low", "high"),
+             "auto", "pglz", "lz4"),
+    choices_on={
+        "oracle": ("none", "basic", "oltp", "advanced", "query_low", "query_high", "archive_low", "archive_high"),
+        "postgresql": ("pglz", "lz4"), "duckdb": ("none", "auto"),
+    },
+)  # fmt: skip
+INDEX_COMPRESSION = Option(
+    "compression", OptionKind.CHOICE, "compression of the index", engines=NOT_DUCKDB, factor=True,
+    choices=("none", "basic", "low", "high"),
+    choices_on={"oracle": ("none", "basic", "low", "high"), "postgresql": ("none",)},
 )  # fmt: skip
 LOGGING = Option("logging", OptionKind.CHOICE, "whether to write redo for the new object", engines=NOT_DUCKDB,
                  factor=True, choices=("logging", "nologging"))  # fmt: skip

@@ -56,8 +56,6 @@ class _InThreads(Implementation):
 
     def judge(self, work: Work) -> Support | None:
         """Say what of its own options stands in the way; None when nothing does."""
-        if work.option("compression") is not None:
-            return _compression(work) or _refused("DuckDB indexes are never compressed")
         return None
 
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -168,11 +166,9 @@ class _IndexBuild(_InThreads):
 
     def judge(self, work: Work) -> Support | None:
         if any(key.column is None or key.ending for key in work.keys):
-            return super().judge(work) or _refused(
-                "on DuckDB, dbatk indexes only plain columns: no expressions, no DESC"
-            )
+            return _refused("on DuckDB, dbatk indexes only plain columns: no expressions, no DESC")
         if work.option("on_live_objects"):
-            return super().judge(work) or _refused("DuckDB has no invisible index; measure on the copy")
+            return _refused("DuckDB has no invisible index; measure on the copy")
         return super().judge(work)
 
     def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:

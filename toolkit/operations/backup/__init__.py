@@ -1,16 +1,19 @@
 """Backing a database up."""
 
-from dataclasses import replace
-
 from toolkit.model.operations import OperationDeclaration, SizeReads, VerifiedBy
 from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
 _OF_ALL = (
-    replace(
-        shared.COMPRESSION, help="compression of the backup",
+    Option(
+        "compression", OptionKind.CHOICE, "compression of the backup", factor=True,
         choices=("none", "basic", "low", "medium", "high", "gzip", "lz4", "zstd", "bzip2", "snappy", "brotli"),
+        choices_on={
+            "oracle": ("none", "basic", "low", "medium", "high"),
+            "postgresql": ("none", "gzip", "lz4", "zstd", "bzip2"),
+            "duckdb": ("none", "snappy", "gzip", "zstd", "lz4", "brotli"),
+        },
     ),
     Option("channels", OptionKind.DEGREE,
            "parallel channels: 4; to compare several: 1,2,4 (RMAN channels, process-max of pgBackRest, workers "
@@ -26,9 +29,10 @@ _OF_ALL = (
            elsewhere="RMAN keeps backups by its retention policy (CONFIGURE RETENTION POLICY); dbatk never runs "
            "DELETE OBSOLETE"),
     Option("scope", OptionKind.CHOICE,
-           "what to back up (default database): RMAN has tablespace, pdb, datafile and archivelog, pg_dump has "
-           "schema and table", engines=shared.NOT_DUCKDB,
-           choices=("database", "tablespace", "pdb", "datafile", "archivelog", "schema", "table")),
+           "what to back up (default database); schema and table are of pg_dump", engines=shared.NOT_DUCKDB,
+           choices=("database", "tablespace", "pdb", "datafile", "archivelog", "schema", "table"),
+           choices_on={"oracle": ("database", "tablespace", "pdb", "datafile", "archivelog"),
+                       "postgresql": ("database", "schema", "table")}),
     Option("of", OptionKind.NAMES,
            "names for --scope: tablespaces, PDBs, data file names or numbers, schemas, tables",
            engines=shared.NOT_DUCKDB),
@@ -38,8 +42,9 @@ _OF_ALL = (
 _OF_PROGRAMS = (
     Option("compression_level", OptionKind.INTEGER, "compression level, on the scale of its program",
            engines=shared.NOT_ORACLE, factor=True, low=-7, high=22),
-    Option("file_format", OptionKind.CHOICE, "pg_basebackup: plain or tar; duckdb: parquet or csv",
-           engines=shared.NOT_ORACLE, factor=True, choices=("plain", "tar", "parquet", "csv")),
+    Option("file_format", OptionKind.CHOICE, "format of the files of pg_basebackup, or of DuckDB's export",
+           engines=shared.NOT_ORACLE, factor=True, choices=("plain", "tar", "parquet", "csv"),
+           choices_on={"postgresql": ("plain", "tar"), "duckdb": ("parquet", "csv")}),
     Option("method", OptionKind.CHOICE, "backup program (default pg_basebackup)",
            engines=shared.POSTGRESQL, factor=True, choices=("pg_basebackup", "pgbackrest", "pg_dump")),
     Option("compress_at", OptionKind.CHOICE, "where pg_basebackup compresses (default server)",

@@ -22,7 +22,7 @@ DECLARATION = OperationDeclaration(
     help="Create a table as select, once or as a measurement.",
     options=(
         shared.DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.DIFFERENT_ROWS, _TABLE,
-        shared.COLUMNS, *shared.ROWS, *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.COMPRESSION,
+        shared.COLUMNS, *shared.ROWS, *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.TABLE_COMPRESSION,
         shared.LOGGING, shared.PQ_DISTRIBUTE, shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS,
         shared.CACHE,
         *shared.SESSION, *shared.LOCKS,

@@ -69,7 +69,7 @@ DECLARATION = OperationDeclaration(
     group="Build and rebuild indexes.",
     options=(
         shared.DEGREE, shared.CONCURRENCY, *_ON, *_KIND, shared.PCTFREE, shared.TABLESPACE,
-        shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
+        shared.INDEX_COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
         shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
         *shared.SESSION, shared.CACHE, *shared.LOCKS,
     ),

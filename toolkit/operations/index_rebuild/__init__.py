@@ -23,7 +23,7 @@ DECLARATION = OperationDeclaration(
     help="Rebuild an index, or all indexes of a table or schema.",
     options=(
         shared.DEGREE, shared.CONCURRENCY, *_WHICH, _PARTITION, shared.PCTFREE,
-        shared.TABLESPACE, shared.COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
+        shared.TABLESPACE, shared.INDEX_COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
         shared.MAINTENANCE_WORK_MEM, shared.PARALLEL_WORKERS, _UNUSABLE_ONLY,
         shared.ON_LIVE_OBJECTS, *shared.SESSION, *shared.LOCKS,
     ),
