@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -72,20 +74,29 @@ _LEFT = {
 }
 
 
+@cache
+def _duckdb_file() -> bytes:
+    """Make the file of the tests once a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "arena.duckdb")
+        with duckdb.connect(str(path)) as made:
+            made.execute(
+                "CREATE TABLE gtest AS SELECT range AS id, md5(range::VARCHAR) AS idname, range % 100 AS k "
+                f"FROM range({ROWS})"
+            )
+            made.execute("CREATE INDEX gtest_idname ON gtest (idname)")
+            made.execute("CREATE INDEX gtest_k ON gtest (k)")
+            made.execute('CREATE TABLE "Odd ""t;é" ("a b" INTEGER PRIMARY KEY, c VARCHAR NOT NULL)')
+            made.execute("""INSERT INTO "Odd ""t;é" SELECT range, 'x' FROM range(10)""")
+            made.execute("CREATE TABLE nothing (id INTEGER)")
+        return path.read_bytes()
+
+
 @contextmanager
 def duckdb_arena(folder: Path) -> Iterator[Arena]:
     """A DuckDB file with GTEST (two indexes) and a table of odd names."""
     path = folder / "arena.duckdb"
-    with duckdb.connect(str(path)) as made:
-        made.execute(
-            "CREATE TABLE gtest AS SELECT range AS id, md5(range::VARCHAR) AS idname, range % 100 AS k "
-            f"FROM range({ROWS})"
-        )
-        made.execute("CREATE INDEX gtest_idname ON gtest (idname)")
-        made.execute("CREATE INDEX gtest_k ON gtest (k)")
-        made.execute('CREATE TABLE "Odd ""t;é" ("a b" INTEGER PRIMARY KEY, c VARCHAR NOT NULL)')
-        made.execute("""INSERT INTO "Odd ""t;é" SELECT range, 'x' FROM range(10)""")
-        made.execute("CREATE TABLE nothing (id INTEGER)")
+    path.write_bytes(_duckdb_file())
 
     def ask(text: str) -> list[tuple[object, ...]]:
         with duckdb.connect(str(path)) as beside:
