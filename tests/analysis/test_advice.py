@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from tests.report.make import cell, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.doubts import repeats_needed
@@ -60,6 +62,11 @@ def test_repeats_are_asked_for_where_they_would_help() -> None:
     told = advice(sweep({1: [10.1, 9.0, 11.3], 2: [10, 10.3, 9.25], 4: [9, 11, 10]}))
     assert told.recommended == ()
     assert told.sentences[0].startswith("run it again with about ")
+
+
+def test_an_effect_of_more_than_double_is_spelled_as_a_factor() -> None:
+    told = advice(sweep({1: [10, 90, 3, 40], 2: [50, 4, 9, 80], 4: [4, 200, 50, 9]}))
+    assert re.search(r"vary so much that the minimum detectable effect is a factor of \d+$", told.headline)
 
 
 def test_cells_that_are_told_to_be_alike_recommend_the_smallest_degree() -> None:
@@ -171,6 +178,7 @@ def test_a_degree_whose_grant_was_never_seen_is_named() -> None:
     )
     (doubt,) = [one for one in advice(run).doubts if "granted" in one]
     assert doubt == (
-        "the degree granted is not known at `degree=2`, `degree=4`: it may have been less, longer trials show it"
+        "the degree granted is not known at `degree=2`, `degree=4`: it may have been less, which longer trials "
+        "would show"
     )
     assert not any("granted" in one for one in advice(sweep({1: [8.0, 8.1], 2: [4.0, 4.1]})).doubts)

@@ -56,6 +56,14 @@ def test_the_report_of_a_run_shows_costs_beside_times() -> None:
     assert "8.58 MiB" in table
 
 
+def test_the_throughput_of_a_single_configuration_is_beside_no_other_and_not_shown() -> None:
+    found = run(8.0, metric("redo size", 9e6, "bytes", "vstat"))
+    alone = replace(found, trials=tuple(one for one in found.trials if one.cell == cell(degree=1)))
+    table = render(alone, Format.TEXT).partition("COST OF EACH CONFIGURATION")[2].partition("ALL TRIALS")[0]
+    assert "8.58 MiB" in table
+    assert "throughput" not in table and "1.00x" not in table
+
+
 def test_two_configurations_are_compared_per_million_rows() -> None:
     a = run(8.0, metric("redo size", 9e6, "bytes", "vstat"))
     b = run(4.0, metric("redo size", 9e6, "bytes", "vstat"), rows=4_000_000)

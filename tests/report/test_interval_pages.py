@@ -230,6 +230,14 @@ def test_a_ratio_of_next_to_nothing_has_no_digits() -> None:
     assert line == ["physical", "reads", "4,000,000", "3.00", "<0.001x"]
 
 
+def test_measures_of_the_load_have_names_for_people_and_the_time_model_its_unit() -> None:
+    asked = {"im_scan_rows": 2.0, "session_logical_read_im": 3.0, "sql_work_area_mb": 4.0, "read_io_requests": 5.0}
+    shown = diff_page(compare_intervals(interval(load=asked), interval(day=1, load=asked)))
+    for title in ("In-Memory scan rows", "In-Memory logical reads", "SQL work areas, MB", "read I/O requests"):
+        assert f">{title}</td>" in shown
+    assert "Seconds per second." in shown.partition("Time model</h2>")[2].partition("<table")[0]
+
+
 def test_only_time_is_judged_by_its_color_and_work_is_not() -> None:
     """A tenth of the transactions is no improvement; a tenth of the waits is."""
     before = interval(load={"transactions": 100.0}, waits={"event": (900.0, 10)})

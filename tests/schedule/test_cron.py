@@ -143,7 +143,7 @@ def test_another_zone_needs_a_cron_that_knows_it(crontab: Path) -> None:
     cron = Crontab(zone="UTC")
     with pytest.raises(ToolkitError) as caught:
         cron.install(job())
-    assert caught.value.code == "TK-0304" and "UTC" in caught.value.hint
+    assert caught.value.code == "TK-0304" and 'the zone of this cron: `--at "' in caught.value.hint
     assert not crontab.exists()
     assert "cronie" in (cron.note(job()) or "")
     crontab.with_name("spool.cronie").touch()
@@ -157,3 +157,19 @@ def test_without_the_command_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ToolkitError, match="no `crontab`"):
         Crontab(zone="UTC").install(job(openings=(Opening(60, "UTC"),)))
     assert list(Crontab(zone="UTC").list()) == []
+
+
+@pytest.mark.parametrize(
+    ("opening", "zone", "shown"),
+    [
+        (Opening(22 * 60, "Europe/Berlin"), "UTC", "21:00 UTC"),
+        (Opening(30, "Europe/Berlin", frozenset({6})), "UTC", "sat 23:30 UTC"),
+        (Opening(22 * 60, "America/New_York", frozenset({4})), "UTC", "sat 03:00 UTC"),
+        (Opening(9 * 60, "Asia/Tokyo"), "UTC", "00:00 UTC"),
+        (Opening(22 * 60, "UTC"), "Europe/Berlin", "00:00 Europe/Berlin"),
+    ],
+)
+def test_an_opening_in_the_zone_of_the_host_is_the_later_one_where_clocks_change(
+    opening: Opening, zone: str, shown: str
+) -> None:
+    assert opening.in_zone(zone, 2026).spelled == shown

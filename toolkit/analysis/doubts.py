@@ -83,7 +83,7 @@ def granted_unknown(found: RunAnalysis) -> tuple[str, ...]:
         return ()
     more = len(names) - _MOST_SENTENCES
     shown = ", ".join(names[:_MOST_SENTENCES]) + (f" and {more} more" if more > 0 else "")
-    return (f"the degree granted is not known at {shown}: it may have been less, longer trials show it",)
+    return (f"the degree granted is not known at {shown}: it may have been less, which longer trials would show",)
 
 
 def gathered_differently(found: RunAnalysis) -> tuple[str, ...]:
@@ -245,8 +245,8 @@ def quieter_or_more(found: RunAnalysis) -> str:
 
 
 def spelled_difference(pct: float) -> str:
-    """Spell the size of a difference between two values: `13 %`, `2.9 times`."""
-    return percent(pct) if pct < 99.5 else f"{number(1 + pct / 100, 2)} times"
+    """Spell the size of a difference between two values: `13 %`, `a factor of 2.9`."""
+    return percent(pct) if pct < 99.5 else f"a factor of {number(1 + pct / 100, 2)}"
 
 
 def repeats_needed(noise: Noise, cells: int, target_pct: float = TARGET_PCT) -> int | None:

@@ -249,7 +249,8 @@ _THROUGHPUT = "throughput, first = 1"
 def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
     """Return time, throughput, CPU, input and output, redo, temporary space and the longest wait of each cell.
 
-    Throughput is 1 for the first cell. A measure that no source tells has no column; without any there is no row.
+    Throughput is 1 for the first cell, and is not shown of a single one. A measure that no source tells has no
+    column; without any there is no row.
     """
     costs = costs_of(run)
     shown = [costs[cell] for cell in ordered if cell in costs]
@@ -258,11 +259,12 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
     if not used:
         return table(_CAPTION, left("configuration"), ())
     first = shown[0].throughput
+    several = len(shown) > 1
     rows = [
         [
             str(cost.cell),
             seconds(cost.seconds),
-            ratio(cost.throughput / first if cost.throughput and first else None),
+            *([ratio(cost.throughput / first if cost.throughput and first else None)] if several else []),
             *(_spell(cost.measures.get(name), name) for name in used),
             *([_wait(cost)] if waits else []),
         ]
@@ -270,7 +272,7 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
     ]
     columns = (
         left("configuration")
-        + right("median", "throughput, first = 1", *used)
+        + right("median", *([_THROUGHPUT] if several else []), *used)
         + (left("top wait") if waits else [])
     )
     return table(_CAPTION, columns, rows)

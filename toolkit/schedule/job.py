@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from toolkit.design.window import DAYS, read_windows
 from toolkit.errors import ToolkitError
@@ -36,6 +38,22 @@ class Opening:
         """As `--at` takes it: `sun 22:00 Europe/Berlin`."""
         days = "" if self.days == EVERY_DAY else ",".join(DAYS[day] for day in sorted(self.days)) + " "
         return f"{days}{self.hour:02}:{self.minute:02} {self.zone}"
+
+    def in_zone(self, zone: str, year: int) -> Opening:
+        """Return the same as clocks of another zone show it; of the hours that clock changes give, the latest.
+
+        A window that is open for longer than the clocks change is open at that time all year.
+
+        Args:
+            zone: a name of the IANA database.
+            year: whose clock changes are looked at.
+        """
+        first = datetime(year, 1, 1, self.hour, self.minute, tzinfo=ZoneInfo(self.zone))
+        began = [first + timedelta(days=day) for day in range(366)]
+        offsets = [(one.astimezone(ZoneInfo(zone)).utcoffset(), one.utcoffset()) for one in began]
+        later = max((theirs or timedelta()) - (ours or timedelta()) for theirs, ours in offsets)
+        days, minutes = divmod(self.minutes + int(later.total_seconds()) // 60, 24 * 60)
+        return Opening(minutes, zone, frozenset((day + days) % 7 for day in self.days))
 
 
 @dataclass(frozen=True, slots=True)

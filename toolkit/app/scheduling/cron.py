@@ -6,8 +6,16 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 
-from toolkit.app.scheduling.making import Scheduled, SchedulerKind, changed, host_zone, other_plan
+from toolkit.app.scheduling.making import (
+    Scheduled,
+    SchedulerKind,
+    changed,
+    host_zone,
+    other_plan,
+    systemd_runs,
+)
 from toolkit.errors import ToolkitError
 from toolkit.schedule import SchedulerJob
 from toolkit.schedule.cron import block, entries, with_job, without, written, zones_needed
@@ -57,12 +65,20 @@ class Crontab:
             raise ToolkitError(
                 f"this host's cron uses {self.zone} and cannot use another time zone",
                 code="TK-0304",
-                hint=f'use `--kind systemd`, or give the time in its zone: `--at "... {self.zone}"`',
+                hint=self._instead(job),
             )
         for entry in entries(before):
             if entry.name == job.name and entry.plan != job.plan:
                 raise other_plan(job.name, entry.plan, "the crontab")
         self._write(self._with(before, job))
+
+    def _instead(self, job: SchedulerJob) -> str:
+        """Say how the job can be installed on this host."""
+        year = datetime.now(UTC).year
+        times = sorted({opening.in_zone(self.zone, year).spelled for opening in job.openings})
+        time = times[0] if len(times) == 1 else f"... {self.zone}"
+        hint = f'give the time in the zone of this cron: `--at "{time}"`'
+        return f"{hint}, or use `--kind systemd`" if systemd_runs() else hint
 
     def list(self) -> Iterator[Scheduled]:
         """Yield our jobs."""

@@ -131,9 +131,12 @@ class CreatedJob:
 
 def default_kind() -> SchedulerKind:
     """Return the scheduler this host has."""
-    if Path("/run/systemd/system").is_dir() or shutil.which("crontab") is None:
-        return SchedulerKind.SYSTEMD
-    return SchedulerKind.CRON
+    return SchedulerKind.SYSTEMD if systemd_runs() or shutil.which("crontab") is None else SchedulerKind.CRON
+
+
+def systemd_runs() -> bool:
+    """Whether systemd runs this host."""
+    return Path("/run/systemd/system").is_dir()
 
 
 def make_job(wish: JobRequest) -> CreatedJob:

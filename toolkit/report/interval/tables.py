@@ -78,7 +78,10 @@ _LOAD = {
     "db_time_s": ("DB time (active sessions)", number), "db_cpu_s": ("DB CPU (sessions on CPU)", number),
     "background_cpu_s": ("background CPU", number), "redo_size_bytes": ("redo", byte_size),
     "read_io_bytes": ("read I/O", byte_size), "write_io_bytes": ("write I/O", byte_size),
-    "temp_io_bytes": ("temporary I/O", byte_size),
+    "temp_io_bytes": ("temporary I/O", byte_size), "read_io_requests": ("read I/O requests", number),
+    "write_io_requests": ("write I/O requests", number), "im_scan_rows": ("In-Memory scan rows", number),
+    "session_logical_read_im": ("In-Memory logical reads", number),
+    "sql_work_area_mb": ("SQL work areas, MB", number),
 }  # fmt: skip
 
 

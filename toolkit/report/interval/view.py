@@ -190,7 +190,7 @@ def _sections(diff: IntervalDiff) -> Iterator[PageSection]:
     if diff.instances:
         yield PageSection("instances", "By instance", (_instance_table(diff),))
     yield PageSection("load", "Load profile", (made.load_table(diff),), "Bars: the change, cut off at double.")
-    yield PageSection("model", "Time model", (made.model_table(diff),))
+    yield PageSection("model", "Time model", (made.model_table(diff),), "Seconds per second.")
     classes = made.wait_table("Wait classes", diff.classes, classes=True)
     yield PageSection("classes", "Wait classes", (classes,))
     yield PageSection("events", "Wait events of sessions", (made.wait_table("Wait events", diff.waits),))
