@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.servers.postgresql import Server
@@ -28,10 +30,18 @@ def jobs(server: Server) -> str:
     return f'{made}[[job]]\nname = "gather"\n{gather}'
 
 
-def dbatk(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
     own = {"DBATK_STORE": str(folder / "store.sqlite"), "DBATK_CONFIG": str(folder / "config")}
     line = [sys.executable, "-m", "toolkit", *words]
-    return subprocess.run(line, env={**os.environ, **own}, capture_output=True, text=True, check=False)
+    return subprocess.Popen(
+        line, env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def dbatk(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    process = begun(folder, *words)
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def test_operations_at_once_share_the_lease_of_their_mix(tmp_path: Path, postgresql_server: Server) -> None:
@@ -55,3 +65,38 @@ def test_operations_at_once_share_the_lease_of_their_mix(tmp_path: Path, postgre
         with postgresql_server.connect() as session:
             both = session.execute(f"SELECT count(*) FROM {SCHEMA}.made_a JOIN {SCHEMA}.made_b USING (id)")  # type: ignore[call-overload]
             assert both.fetchall() == [(20000,)]
+
+
+LOCK = 15_077
+_SECONDS = 300
+
+
+def test_a_job_that_was_killed_goes_on_with_the_run_that_it_began(
+    tmp_path: Path, postgresql_server: Server
+) -> None:
+    """Killed with all it began, within a statement: what that run left is put in order by the same run."""
+    (tmp_path / "mix.toml").write_text(
+        f'[[job]]\nname = "copied"\noperation = "ctas"\ntarget = "{postgresql_server.url}"\n'
+        f'not_production = true\ntable = "{SCHEMA}.made"\n'
+        f'source = "{SCHEMA}.held"\n',
+        encoding="utf-8",
+    )
+    held = f"CREATE VIEW {SCHEMA}.held AS SELECT id, pg_advisory_xact_lock_shared({LOCK})::text FROM {SCHEMA}.t"
+    with postgresql_server.schema(SCHEMA, TABLE, held), postgresql_server.connect() as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        process = begun(tmp_path, "mix", str(tmp_path / "mix.toml"))
+        until = time.monotonic() + _SECONDS
+        while not session.execute("SELECT FROM pg_locks WHERE objid = %s AND NOT granted", [LOCK]).fetchall():
+            assert process.poll() is None and time.monotonic() < until, process.communicate()
+        for each in (*psutil.Process(process.pid).children(recursive=True), process):
+            each.kill()
+        process.communicate()
+        session.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+        done = dbatk(tmp_path, "runs", "resume", "last:mix", "--allow-commands")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert session.execute(f"SELECT count(*) FROM {SCHEMA}.made").fetchall() == [(20000,)]  # type: ignore[call-overload]
+    with open_store(tmp_path / "store.sqlite") as store:
+        assert [(head.label, head.state) for head in store.list_runs() if head.parent is not None] == [
+            ("copied", RunState.DONE)
+        ]
+        assert store.open_entries_all() == ()

@@ -75,7 +75,7 @@ class Case:
         return checks.wrong
 
     def _play(self, place: Place, checks: Checks) -> None:
-        ended = run(place, self.work.command(place.url, place.schema, place.folder), self.fault, self.at)
+        ended = run(place, self.work.command(place.url, place.schema, place.folders), self.fault, self.at)
         self.told.append(f"{ended.struck or 'calm'}: {ended.how}")
         checks.after_a_fault("run", ended.status, ended.out + ended.err)
         if half_done := checks.half_done():
@@ -92,12 +92,16 @@ class Case:
 
     def _word(self, place: Place, word: str, checks: Checks, fault: Fault | None = None) -> Ended:
         if word == "clean":
-            return run(place, ("clean", "--target", place.url, "--json"), fault, self.second_at)
+            ended = run(place, ("clean", "--target", place.url, "--json"), fault, self.second_at)
+            if self.work.is_mix and fault is None and ended.status == 0:
+                ended = run(place, ("clean", "--target", "host://", "--json"))
+            return ended
         with open_store(place.store) as store:
-            heads = store.list_runs()
+            heads = [head for head in store.list_runs() if head.parent is None or not self.work.is_mix]
         if not heads:
             return Ended(0, "", "")
-        resume = ("runs", "resume", heads[0].run, "--target", place.url, *_APPROVED, "--json")
+        where = ("--allow-commands",) if self.work.is_mix else ("--target", place.url)
+        resume = ("runs", "resume", heads[0].run, *where, *_APPROVED, "--json")
         ended = run(place, resume, fault, self.second_at)
         for _ in range(3):
             if not (self.work.is_load and fault is None and ended.error == "TK-0209"):
@@ -199,7 +203,7 @@ def traced(place: Place, work: Work) -> list[str]:
     """Run a work in peace, and return its statements."""
     trace = place.folder / "trace"
     trace.unlink(missing_ok=True)
-    process = place.begin(work.command(place.url, place.schema, place.folder), SERIES_TRACE=str(trace))
+    process = place.begin(work.command(place.url, place.schema, place.folders), SERIES_TRACE=str(trace))
     out, err = process.communicate(timeout=LONGEST_SECONDS)
     assert process.wait() in (0, 3), (work.name, out, err)
     return [json.loads(line) for line in trace.read_text().splitlines()]

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 
+import psutil
 import psycopg
 
 from tests.series.place import SOURCE_ROWS, Place
@@ -48,10 +49,8 @@ UNION ALL
 SELECT 'function ' || p.proname, '' FROM pg_proc p WHERE p.pronamespace = %(schema)s::regnamespace
 """
 _FILES = """
-SELECT c.relname, c.relfilenode FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'i'
-"""
-_TABLE_FILES = """
-SELECT c.relname, c.relfilenode FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = 'r'
+SELECT c.relname, c.relfilenode FROM pg_class c
+ WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind = %(kind)s
 """
 _GATHERED = (
     "SELECT DISTINCT c.relname FROM pg_statistic s JOIN pg_class c ON c.oid = s.starelid"
@@ -81,10 +80,8 @@ class Checks:
         self.wrong: list[str] = []
         self.network_was_cut = network_was_cut
         self._sessions: list[psycopg.Connection[tuple[object, ...]]] = []
-        self._before = self._picture()
-        self._sums = self._all_sums()
-        self._files = self._index_files()
-        self._table_files = self._files_of_tables()
+        self._before, self._sums = self._picture(), self._all_sums()
+        self._files, self._table_files = self._index_files(), self._files_of_tables()
         self._ended: set[tuple[object, ...]] = set()
 
     # -- reads
@@ -98,9 +95,8 @@ class Checks:
 
     def close(self) -> None:
         """End the session of the checks."""
-        for session in self._sessions:
-            session.close()
-        self._sessions.clear()
+        while self._sessions:
+            self._sessions.pop().close()
 
     @property
     def _schema(self) -> dict[str, object]:
@@ -109,11 +105,11 @@ class Checks:
     def _picture(self) -> dict[str, str]:
         return {str(what): str(state) for what, state in self._rows(_PICTURE, self._schema)}
 
-    def _index_files(self) -> dict[str, object]:
-        return {str(name): node for name, node in self._rows(_FILES, self._schema)}
+    def _index_files(self, kind: str = "i") -> dict[str, object]:
+        return {str(name): node for name, node in self._rows(_FILES, {**self._schema, "kind": kind})}
 
     def _files_of_tables(self) -> dict[str, object]:
-        return {str(name): node for name, node in self._rows(_TABLE_FILES, self._schema)}
+        return self._index_files("r")
 
     def _sum(self, table: str, columns: str = "id, k, word", where: str = "") -> tuple[int, object]:
         name = f"{self._place.schema}.{table}"
@@ -126,6 +122,7 @@ class Checks:
             "source": self._sum("source", where="" if kept is None else f"WHERE NOT ({kept})"),
             "filled": self._sum("filled", where="WHERE id < 0"),
             "parted": self._sum("parted", where="WHERE id < 0"),
+            "aged": self._sum("aged", where="WHERE id < 0"),
         }
 
     def is_loaded(self) -> bool:
@@ -172,11 +169,13 @@ class Checks:
         self.after_a_fault(word, status, said)
         records = list(self._store())
         in_part = word == "clean" and ("is loaded in part" in said or "is done in part" in said)
-        if status != 0 and not (status == 3 and (in_part or (records and _is_done(records[0])))):
+        mains = [each for each in records if each.head.parent is None]
+        if status != 0 and not (status == 3 and (in_part or (mains and _is_done(mains[0])))):
             self._say(f"{word} exited {status}: {said[-900:]}")
-        if word == "resume" and records:
-            self._look_at_end(records[0])
+        if word == "resume" and mains:
+            self._look_at_end(mains[0])
         self._look_at_catalogue()
+        self._look_at_backups()
         self._look_at_sessions()
         self._look_at_journal()
 
@@ -256,8 +255,19 @@ class Checks:
             self._say(f"the rebuild of `{name}` is done, and it is the index of before")
         if name in work.rewrites and self._files_of_tables().get(name) in (None, self._table_files.get(name)):
             self._say(f"the move of `{name}` is done, and its file is that of before")
-        if work.gathers and name not in self._gathered():
+        if work.gathers and name not in self._gathered() and not (work.is_mix and name == "made"):
             self._say(f"the statistics of `{name}` are gathered, and there are none")
+        if there := self._attached() & set(work.drops):
+            self._say(f"the drop of partitions is done, and {sorted(there)} are there")
+        if work.backs_up and not self._is_backup():
+            self._say(f"the backup `{name}` is done, and it is not there")
+
+    def _attached(self) -> set[str]:
+        """Return the partitions that `aged` has."""
+        return {what.rpartition(".")[2] for what in self._picture() if what.startswith("inherits")}
+
+    def _is_backup(self) -> bool:
+        return (self._place.backups / "made" / str(self._work.backs_up)).is_file()
 
     def _gathered(self) -> set[str]:
         return {str(row[0]) for row in self._rows(_GATHERED, self._schema)}
@@ -295,11 +305,15 @@ class Checks:
             same = [name for name, node in self._files.items() if now.get(name) == node and self._is_asked(name)]
             if same:
                 self._say(f"the resumed run is over, and {same} were not rebuilt")
-        now = self._files_of_tables()
-        if same := [name for name in work.rewrites if now.get(name) == self._table_files.get(name)]:
+        tables = self._files_of_tables()
+        if same := [name for name in work.rewrites if tables.get(name) == self._table_files.get(name)]:
             self._say(f"the resumed run is over, and {same} were not moved")
         if missing := set(work.gathers) - self._gathered():
             self._say(f"the resumed run is over, and {sorted(missing)} have no statistics")
+        if there := self._attached() & set(work.drops):
+            self._say(f"the resumed run is over, and {sorted(there)} are there")
+        if work.backs_up and not self._is_backup():
+            self._say("the resumed run is over, and its backup is not there")
 
     def _is_asked(self, index: str) -> bool:
         return any(index.startswith(f"{table}_") for table in self._work.rebuilds)
@@ -308,7 +322,8 @@ class Checks:
         now = self._picture()
         for what in sorted(self._before.keys() | now.keys()):
             was, found = self._before.get(what), now.get(what)
-            if was != found and not (was is None and self._is_made(what)):
+            asked = (was is None and self._is_made(what)) or self._is_dropped(what, found)
+            if was != found and not asked:
                 self._say(f"`{what}` was {was!r} and is {found!r}")
         if self._work.makes_table and self._made_table() is False:
             self._say("the table of the job is there without its rows")
@@ -326,6 +341,27 @@ class Checks:
             children = re.fullmatch(r"i parted_[01]_k_idx|inherits case_\d+\.(made|parted_[01]_k_idx)", what)
             return what in ("i made", "I made") or bool(children)
         return False
+
+    def _is_dropped(self, what: str, found: str | None) -> bool:
+        """Whether something is gone, or is a table of its own, as a job was asked for."""
+        for name in self._work.drops:
+            if what == f"r {name}" and found is not None:
+                return "--detach" in self._work.arguments and self._before[what].replace("| t", "| f") == found
+            if what.startswith((f"r {name}", f"column {name}.")) or what.endswith(f".{name}"):
+                return found is None
+        return False
+
+    def _look_at_backups(self) -> None:
+        """See that of backups and restores only the backup of a job is left, and no process that works there."""
+        kept = {"made"} if self._work.backs_up else set()
+        if left := {each.name for each in self._place.backups.iterdir()} - kept:
+            self._say(f"left of backups: {sorted(left)}")
+        if kept and (self._place.backups / "made").exists() and not self._is_backup():
+            self._say("the backup of the job is there in part")
+        for each in psutil.process_iter(["cmdline"]):
+            words = each.info["cmdline"] or ()
+            if any(str(self._place.backups) in word for word in words):
+                self._say(f"a process is there: {' '.join(words)[:200]}")
 
     def _look_at_sessions(self) -> None:
         with open_store(self._place.store) as store:

@@ -93,6 +93,13 @@ def _fill_store(place: Place, process: int, chance: random.Random) -> Iterator[s
 
 
 @contextmanager
+def _fill_backups(place: Place, process: int, chance: random.Random) -> Iterator[str]:
+    del chance
+    with place.backup_disk.full(process):
+        yield "disk of the backups full"
+
+
+@contextmanager
 def _fill_log(place: Place, process: int, chance: random.Random) -> Iterator[str]:
     """Leave no room for the write-ahead log, and use up what there is: the server gives up."""
     del chance
@@ -110,6 +117,7 @@ KINDS: dict[str, tuple[Strike, ...]] = {
     "restart": (_restart,),
     "cut": (_cut_network,),
     "full": (_fill_data, _fill_data, _fill_log, _fill_store),
+    "full of backups": (_fill_backups, _fill_backups, _fill_log, _fill_store),
 }
 
 
@@ -118,7 +126,7 @@ class Fault:
     """A fault, and when it comes.
 
     Attributes:
-        kind: of `KINDS`.
+        kind: of `KINDS`; a disk of backups is full where a work writes some.
         strike: what it does.
         after_seconds: how long after the statement was sent; None before it is sent.
         lasts_seconds: how long until it heals; None until the process has ended.

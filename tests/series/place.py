@@ -6,16 +6,17 @@ import contextlib
 import hashlib
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.chaos.proxy import Proxy
-from tests.chaos.world import Disk, Restartable, put_on_small_disks
+from tests.chaos.world import ROOT, Disk, Restartable, put_on_small_disks
 from tests.series.work import DATA_FILES
 from tests.servers import forks
-from tests.servers.postgresql import PASSWORD_USER, Server, begun_from
+from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from, unprivileged
 
 SOURCE_ROWS, FILLED_ROWS = 40_000, 3_000
 _SETTINGS = {
@@ -40,7 +41,39 @@ _TABLES = (
     "CREATE TABLE {0}.parted_1 PARTITION OF {0}.parted FOR VALUES WITH (MODULUS 2, REMAINDER 1)",
     "CREATE INDEX parted_id ON {0}.parted (id)",
     "INSERT INTO {0}.parted SELECT -i, i % 13, 'before ' || i FROM generate_series(1, {2}) i",
+    "CREATE TABLE {0}.aged (id bigint, k integer, word text, at timestamptz) PARTITION BY RANGE (at)",
+    "CREATE TABLE {0}.aged_0 PARTITION OF {0}.aged FOR VALUES FROM ('2001-01-01') TO ('2002-01-01')",
+    "CREATE TABLE {0}.aged_1 PARTITION OF {0}.aged FOR VALUES FROM ('2002-01-01') TO ('2003-01-01')",
+    "CREATE TABLE {0}.aged_2 PARTITION OF {0}.aged FOR VALUES FROM ('2003-01-01') TO ('9999-01-01')",
+    "INSERT INTO {0}.aged SELECT i, i, 'old', '2001-01-01'::timestamptz + i * interval '1 week'"
+    " FROM generate_series(1, 100) i",
+    "INSERT INTO {0}.aged SELECT -i, i, 'kept', now() FROM generate_series(1, 50) i",
 )
+_GIVEN = (
+    "CREATE SCHEMA given AUTHORIZATION {0}",
+    "CREATE TABLE given.rows AS SELECT i AS id, md5(i::text) AS word FROM generate_series(1, 5000) i",
+    "ALTER TABLE given.rows OWNER TO {0}",
+    # a base backup is made with this right
+    "ALTER ROLE {0} REPLICATION",
+)
+_MIX = """
+[[job]]
+name = "made"
+operation = "ctas"
+source = "{schema}.source"
+table = "{schema}.made"
+degree = [2]
+target = "{url}"
+not_production = true
+[[job]]
+name = "filled"
+operation = "stats-gather"
+table = "{schema}.filled"
+target = "{url}"
+not_production = true
+after = ["made"]
+"""
+"""Jobs that have the names of what they make and gather."""
 
 
 @dataclass(slots=True)
@@ -54,6 +87,7 @@ class Place:
     data_disk: Disk
     log_disk: Disk
     store_disk: Disk
+    backup_disk: Disk
     case: int = 0
 
     @property
@@ -68,6 +102,17 @@ class Place:
     def url(self) -> str:
         return f"postgresql://{PASSWORD_USER}@127.0.0.1:{self.proxy.port}/{self.server.database}"
 
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The folders that a command names, by what it calls them."""
+        assert self.server.bin_dir is not None
+        return {"folder": self.folder, "backups": self.backups, "programs": self.server.bin_dir}
+
+    @property
+    def backups(self) -> Path:
+        """Where backups and copies of them go."""
+        return self.backup_disk.folder
+
     def environment(self, **more: str) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("DBATK_", "PG"))}
         assert self.server.password is not None
@@ -76,6 +121,7 @@ class Place:
             "DBATK_STORE": str(self.store),
             "PGPASSWORD": self.server.password,
             "TMPDIR": str(self.folder / "tmp"),
+            "PYTHONPATH": str(ROOT),
             **more,
         }  # fmt: skip
 
@@ -92,8 +138,9 @@ class Place:
             session.execute("SET default_tablespace = small")
             for text in _TABLES:
                 session.execute(text.format(self.schema, SOURCE_ROWS, FILLED_ROWS).encode())
-        for each in self.store_disk.folder.iterdir():
+        for each in (*self.store_disk.folder.iterdir(), *self.backups.iterdir()):
             shutil.rmtree(each) if each.is_dir() else each.unlink()
+        (self.folder / "mix.toml").write_text(_MIX.format(schema=self.schema, url=self.url))
 
 
 def _write_data_files(folder: Path) -> None:
@@ -101,6 +148,25 @@ def _write_data_files(folder: Path) -> None:
     rows = [f"{i},{i % 97},{hashlib.md5(str(i).encode()).hexdigest()}\n" for i in range(1, SOURCE_ROWS + 1)]
     for number, name in enumerate(DATA_FILES):
         (folder / name).write_text("".join(["id,k,word\n", *rows[number :: len(DATA_FILES)]]))
+
+
+def _give_backups(place: Place) -> None:
+    """Make the backups that are restored, of a schema that no case touches."""
+    server, given = place.server, place.folder / "given"
+    given.mkdir()
+    user = unprivileged()
+    if user is not None:
+        os.chown(given, user.pw_uid, user.pw_gid)
+    with server.connect() as session:
+        for text in _GIVEN:
+            session.execute(text.format(PASSWORD_USER).encode())
+    where = ("-h", server.host, "-p", str(server.port), "-U", server.user)
+    for command in (
+        ("pg_dump", "-Fd", "-f", str(given / "dump"), "-n", "given", "-d", server.database),
+        ("pg_basebackup", "--pgdata", str(given / "base"), "--checkpoint=fast"),
+    ):
+        program = str(place.folders["programs"] / command[0])
+        subprocess.run([program, *command[1:], *where], check=True, capture_output=True, cwd="/", **as_user(user))
 
 
 @contextlib.contextmanager
@@ -114,7 +180,7 @@ def made_place(bin_dir: Path) -> Iterator[Place]:
         (folder / "tmp").mkdir()
         _write_data_files(folder)
         disks = []
-        for name in ("data", "log", "store"):
+        for name in ("data", "log", "store", "backups"):
             disks.append(Disk(folder / name))
             ending.callback(disks[-1].close)
         server = ending.enter_context(begun_from(bin_dir, _SETTINGS))
@@ -122,7 +188,11 @@ def made_place(bin_dir: Path) -> Iterator[Place]:
         ending.callback(restartable.stop)
         place = Place(folder, server, restartable, Proxy(server.port), *disks)
         ending.callback(place.proxy.close)
+        # before the server has a tablespace, which a restored server would share
+        _give_backups(place)
         put_on_small_disks(restartable, server, server_disk=place.data_disk, log_disk=place.log_disk)
+        # the server of a restored copy is another user's
+        place.backups.chmod(0o755)
         with server.connect() as session:
             session.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
         place.begin_case()

@@ -85,8 +85,9 @@ class Series:
         changing = [at for at, text in enumerate(texts, 1) if _words(text).startswith(words)]
         # a kill is to come anywhere; the other faults are for what writes
         aimed = self.at is not None or chance.random() < (0.65 if kind == "kill" else 0.9)
-        at = chance.choice(changing) if aimed else chance.randint(1, len(texts))
+        at = chance.choice(changing) if aimed and changing else chance.randint(1, len(texts))
         second = drawn("kill", chance) if chance.random() < 0.25 else None
+        kind = f"{kind} of backups" if kind == "full" and "{backups}" in work.arguments else kind
         return Case(number, work, drawn(kind, chance), at, chance.choice(ORDERS), second, chance.randint(1, 25))
 
     def _statements(self, work: Work) -> list[str]:

@@ -45,6 +45,11 @@ IN_DATABASE = (
     ("index build", ("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{0}.made'::regclass",),
      "`i made` is not valid"),
     ("index build", ("DROP INDEX {0}.made", "CREATE INDEX made ON {0}.source (k)"), "the index is not right"),
+    ("partition drop", ("DELETE FROM {0}.aged WHERE id = -7",), "the rows of aged changed"),
+    ("partition drop", ("DROP TABLE {0}.aged_2",), "`r aged_2` was"),
+    ("partition detach", ("ALTER TABLE {0}.aged ATTACH PARTITION {0}.aged_1 FOR VALUES FROM ('2002-01-01') TO"
+                          " ('2003-01-01')",), "the drop of partitions is done, and ['aged_1']"),
+    ("mix", ("DELETE FROM {0}.made WHERE id = 7",), "the table is not right"),
     ("stats gather", (_STATISTICS,), "the statistics of `source` are gathered, and there are none"),
 )  # fmt: skip
 IN_STORE = (
@@ -66,7 +71,7 @@ def looked_at(place: Place, work: Work, plant: Callable[[], object]) -> list[str
     """Run a work in peace, see that nothing is wrong, plant something, and return what is wrong then."""
     place.begin_case()
     checks = Checks(place, work)
-    ended = run(place, work.command(place.url, place.schema, place.folder))
+    ended = run(place, work.command(place.url, place.schema, place.folders))
     checks.after_a_word("resume", ended.status, ended.out + ended.err)
     checks.when_all_is_over()
     assert checks.wrong == []
@@ -95,7 +100,7 @@ def test_what_is_wrong_in_the_database_is_found(
 def test_a_rebuild_that_did_not_happen_is_found(place: Place) -> None:
     place.begin_case()
     work = _BY_NAME["index rebuild"]
-    ended = run(place, work.command(place.url, place.schema, place.folder))
+    ended = run(place, work.command(place.url, place.schema, place.folders))
     checks = Checks(place, work)
     checks.after_a_word("resume", ended.status, ended.out + ended.err)
     checks.close()
@@ -112,6 +117,16 @@ def test_a_session_and_its_lock_are_found(place: Place) -> None:
     found = looked_at(place, _BY_NAME["stats gather"], plant)
     left[0].close()
     assert ["left" in found[0], "advisory lock" in found[1]] == [True, True]
+
+
+def test_a_backup_that_is_gone_in_part_and_what_is_left_beside_it_are_found(place: Place) -> None:
+    def plant() -> None:
+        (place.backups / "made" / "toc.dat").unlink()
+        (place.backups / "dbatk_left").mkdir()
+
+    said = "\n".join(looked_at(place, _BY_NAME["backup by pg_dump"], plant))
+    assert "is done, and it is not there" in said
+    assert "left of backups: ['dbatk_left']" in said
 
 
 @pytest.mark.parametrize("statements", IN_STORE)

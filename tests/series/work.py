@@ -17,7 +17,8 @@ class Work:
 
     Attributes:
         name: by which it is reported.
-        arguments: of `dbatk`; `{}` stands for the schema, `{folder}` for where `DATA_FILES` are.
+        arguments: of `dbatk`; `{}` stands for the schema, `{folder}` for where `DATA_FILES` are, `{backups}` for
+            where backups and copies of them go, `{programs}` for where PostgreSQL's programs are.
         makes_table: whether a job makes the table `made`, as a copy of `source`.
         loads: the table whose rows a job adds those of `source` to.
         in_parts: whether it does so in several transactions, of which some may be there until it is resumed.
@@ -26,6 +27,8 @@ class Work:
         rebuilds: tables whose indexes a job builds anew.
         rewrites: tables that a job writes into new files.
         gathers: tables whose statistics a job gathers.
+        drops: partitions of `aged` that a job drops or detaches.
+        backs_up: the file without which the backup `made` of a job is none.
         measures: how many trials a measurement has.
     """
 
@@ -39,6 +42,8 @@ class Work:
     rebuilds: tuple[str, ...] = ()
     rewrites: tuple[str, ...] = ()
     gathers: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    backs_up: str | None = None
     measures: int = 0
 
     @property
@@ -50,9 +55,14 @@ class Work:
         """Whether each trial works on all rows of `source`."""
         return self.arguments[0] in ("ctas", "insert", "load", "stats", "vacuum", "table")
 
-    def command(self, url: str, schema: str, folder: Path) -> tuple[str, ...]:
-        own = (each.format(schema, folder=folder) for each in self.arguments)
-        return *own, "--target", url, "--not-production", "--json"
+    @property
+    def is_mix(self) -> bool:
+        """Whether its jobs are runs of their own, whose target stands in the file of the mix."""
+        return self.arguments[0] == "mix"
+
+    def command(self, url: str, schema: str, folders: Mapping[str, Path]) -> tuple[str, ...]:
+        own = (each.format(schema, **folders) for each in self.arguments)
+        return *own, *(() if self.is_mix else ("--target", url)), "--not-production", "--json"
 
 
 _ALL = ("source", "filled", "parted_0", "parted_1")
@@ -66,6 +76,11 @@ _BY_K = {"source": "btree (k, word)"}
 _REBUILD = ("index", "rebuild")
 _GATHER = ("stats", "gather")
 _VACUUM, _MOVE = ("vacuum",), ("table", "move")
+_DROP, _AGED = ("partition", "drop", "--table", "{}.aged", "--keep-rows", "2 years"), ("aged_0", "aged_1")
+_PROGRAMS = ("--destination", "{backups}", "--bin-dir", "{programs}")
+_BACKUP = ("backup", "run", *_PROGRAMS, "--method")
+_DUMP = (*_BACKUP, "pg_dump", "--scope", "schema", "--of", "{}", "--channels", "2")
+_RESTORE = ("restore", "try", *_PROGRAMS, "--method")
 
 WORKS = (
     Work("ctas", (*_CTAS, "--degree", "2"), makes_table=True),
@@ -100,6 +115,16 @@ WORKS = (
     Work("table move", (*_MOVE, "--table", "{}.source", "--degree", "2"), rewrites=("source",)),
     Work("table move of a schema", (*_MOVE, "--schema", "{}", "--concurrency", "2"),
          rewrites=("source", "filled", "parted_0", "parted_1")),
+    Work("partition drop", _DROP, drops=_AGED),
+    Work("partition detach", (*_DROP, "--detach"), drops=_AGED),
+    Work("backup by pg_dump", (*_DUMP, "--tag", "made"), backs_up="toc.dat"),
+    Work("backup by pg_basebackup", (*_BACKUP, "pg_basebackup", "--file-format", "tar", "--checkpoint", "fast",
+                                     "--tag", "made"), backs_up="backup_manifest"),
+    Work("restore of a dump", (*_RESTORE, "pg_dump", "--backup", "{folder}/given/dump", "--tables", "given.rows")),
+    Work("restore of a base backup", (*_RESTORE, "pg_basebackup", "--backup", "{folder}/given/base",
+                                      "--tables", "given.rows")),
+    Work("mix", ("mix", "{folder}/mix.toml"), makes_table=True, gathers=("filled",)),
+    Work("backup by pg_dump measured", (*_DUMP, "--repeat", "2", "--warmup", "0"), measures=2),
     Work("ctas measured", (*_CTAS, *MEASURED), measures=4),
     Work("ctas measured, best kept", (*_CTAS, *MEASURED, "--keep", "best"), measures=4, makes_table=True),
     Work("ctas measured, workers set", (*_CTAS, *MEASURED, "--parallel-workers", "2"), measures=4),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from random import Random
+from random import Random, SystemRandom
 
 from toolkit.model.ceilings import Ceiling
 from toolkit.model.experiment import Experiment
@@ -29,6 +29,11 @@ def new_run_id(now: datetime, random: Random) -> str:
         random: gives the last four characters, which tell runs of one second apart.
     """
     return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{random.getrandbits(16):04x}"
+
+
+def fresh_run_id() -> str:
+    """Return the id of a run that begins now."""
+    return new_run_id(datetime.now(UTC), SystemRandom())
 
 
 def run_key(run_id: str) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 import re
-import secrets
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +38,7 @@ from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
-from toolkit.model.records import new_run_id, run_key
+from toolkit.model.records import fresh_run_id, run_key
 from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Keep, Mode, Role
 from toolkit.operations.base import support_of
@@ -106,7 +104,7 @@ def export_bundle(
     policy = policy or TargetPolicy()
     check_experiment(experiment, policy, Approvals(not_production=not_production))
     known = replace(known, facts=with_declared(known.facts, policy))
-    run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    run = fresh_run_id()
     trials = _trials(PlanningContext(experiment, dialect, known.facts), run)
     _refuse_decisions(trials)
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 
 from toolkit.analysis.sequential import left_to_do, rule_of, sure_to_run
@@ -18,7 +15,7 @@ from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
-from toolkit.app.runs.mixes import holding_targets, mix_above
+from toolkit.app.runs.mixes import begun_before, holding_targets, mix_above
 from toolkit.app.runs.planning import check_plan, check_within, head_of, judging_anew, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
@@ -47,7 +44,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
-from toolkit.model.records import RunHead, TrialRecord, new_run_id
+from toolkit.model.records import RunHead, TrialRecord, fresh_run_id
 from toolkit.model.words import CountedRows, Keep, Role, RunState
 from toolkit.runner import (
     Changes,
@@ -88,11 +85,7 @@ def start(
     """Run an experiment and return the run's id; outcomes of trials are in the store, not exceptions.
 
     Args:
-        experiment: what is run.
-        target: where.
-        store: where results go.
         approvals: what the user allowed.
-        events: receives what happens.
         policy: what the target's profile says; nothing for a URL.
         stop: asked between and during trials; signals set it when this is the main thread.
         under: the execution of a plan that this run is part of; it holds the target's lease.
@@ -102,8 +95,12 @@ def start(
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
     """
-    run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
-    launch = _launch(run, target, store, approvals, events, policy, stop, under or mix_above(store, target))
+    mix = None if under else mix_above(store, target)
+    if begun := begun_before(store, mix, experiment):
+        return resume(begun, target, store=store, approvals=approvals, events=events, policy=policy, stop=stop,
+                      under=mix, retry_failed=True, guarding=guarding)  # fmt: skip
+    run = fresh_run_id()
+    launch = _launch(run, target, store, approvals, events, policy, stop, under or mix)
     launch.check_experiment(experiment)
     with launch.session():
         launch = launch.ruled(experiment)

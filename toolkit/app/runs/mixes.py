@@ -15,6 +15,7 @@ from toolkit.executors.programs import RUN_VARIABLE
 from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import MixJob
+from toolkit.model.words import Mode
 from toolkit.runner import Stop, holding_lease
 from toolkit.store import Store
 from toolkit.store.leases import this_host
@@ -29,6 +30,24 @@ def mix_above(store: Store, target: Target) -> str | None:
         return None
     above = (process.pid for process in psutil.Process().parents())
     return run if lease.pid in above else None
+
+
+def begun_before(store: Store, mix: str | None, experiment: Experiment) -> str | None:
+    """Return the run in which a job of a mix was begun in an earlier attempt of the mix; None of a new one.
+
+    A job of a mix that measures begins anew, since what it left is dropped.
+    """
+    if mix is None or store.load_head(mix).experiment.mode is not Mode.JOB:
+        return None
+    heads = [head for head in store.children_of(mix) if head.experiment.label == experiment.label]
+    return next((head.run for head in reversed(heads) if _is_same(head.experiment, experiment)), None)
+
+
+def _is_same(begun: Experiment, now: Experiment) -> bool:
+    """Whether it is the same work: the file of a job may be another by now."""
+    return (begun.operation, begun.mode, begun.target, dict(begun.options), begun.factors) == (
+        now.operation, now.mode, now.target, dict(now.options), now.factors,
+    )  # fmt: skip
 
 
 @contextmanager

@@ -7,9 +7,7 @@ works at a time once all are set up. What they measured is then one run, with th
 
 from __future__ import annotations
 
-import random
 import re
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +22,7 @@ from toolkit.design.searchable import refuse_search
 from toolkit.errors import ToolkitError
 from toolkit.model.environment import EnvironmentValue, differences
 from toolkit.model.experiment import Experiment
-from toolkit.model.records import IN_TURNS, MEASURED_BY, RunHead, RunRecord, TrialRecord, new_run_id
+from toolkit.model.records import IN_TURNS, MEASURED_BY, RunHead, RunRecord, TrialRecord, fresh_run_id
 from toolkit.model.values import Cell, Factor, Scalar
 from toolkit.model.words import Mode, RunState
 from toolkit.runner import Gates, Stop
@@ -218,7 +216,7 @@ def _ended_by(failed: Sequence[tuple[str, BaseException]]) -> ToolkitError | Non
 # -- one run of all -----------------------------------------------------------------------------------------------
 def new_joint(experiment: Experiment, names: Sequence[str]) -> Joint:
     """Return a measurement on several targets, of which nothing has run."""
-    run = new_run_id(datetime.now(UTC), random.Random(secrets.randbits(64)))  # noqa: S311 (an id, no secret)
+    run = fresh_run_id()
     return Joint(run, tuple(names), experiment)
 
 
