@@ -7,7 +7,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 
 import pytest
@@ -116,26 +116,24 @@ class Session:
     fails: list[str] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     retried: frozenset[str] = frozenset({"40001"})
-    descriptor: int | None = None
     ran: int = 0
     closed: bool = False
 
     def prepare(self, workload: Workload) -> None:
         """Nothing."""
 
-    def wait_alone(self) -> None:
-        """Nothing: its calls wait anyway."""
-
     def read(self, query: str) -> list[str | int]:
         return [query]
 
-    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+    def bind(self, which: int, values: Mapping[str, str | int]) -> Callable[[], None]:
+        return self.run
+
+    def run(self) -> None:
         self.ran += 1
         if self.fails:
             code = self.fails.pop(0)
             raise DatabaseError(f"it failed with {code}", code=code, lost=code == "08006")
         threading.Event().wait(self.waits.pop(0) if self.waits else 0.001)
-        yield from ()
 
     def cancel(self) -> None:
         """Nothing."""
@@ -151,9 +149,10 @@ def worked(session: Session, seconds: float = 0.25, **more: float) -> tuple[Crew
     begin = time.monotonic() + 0.01
 
     def wait(until: float) -> None:
+        if not crew._threads:  # by now all that the user does is noted, however late that is
+            crew.begin(begin)
         threading.Event().wait(max(0.0, until - time.monotonic()))
 
-    crew.begin(begin)
     found = crew.measure(begin, begin + seconds, wait)
     crew.end()
     return crew, found

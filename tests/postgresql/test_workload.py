@@ -77,7 +77,7 @@ def test_a_killed_run_leaves_no_session_and_no_process_and_clean_drops_its_table
         assert not [name for name in left if str(name).startswith("dbatk")]
 
 
-def test_a_session_that_is_alone_waits_itself_rolls_back_what_fails_and_is_left_to_its_call(
+def test_a_session_rolls_back_what_fails_and_is_left_to_its_call_when_it_is_closed(
     postgresql_server: Server,
 ) -> None:
     twice = Transaction(
@@ -90,17 +90,16 @@ def test_a_session_that_is_alone_waits_itself_rolls_back_what_fails_and_is_left_
         )
         session = open_target(Access(address)).connect_user(SessionTag("20261127-100000-abcd"))
         session.prepare(Workload((twice, asleep)))
-        session.wait_alone()
-        assert list(session.run(0, {"n": 1, "more": 1})) == []
+        session.bind(0, {"n": 1, "more": 1})()
         with pytest.raises(DatabaseError) as failed:
-            list(session.run(0, {"n": 3, "more": 0}))
+            session.bind(0, {"n": 3, "more": 0})()
         assert failed.value.code == "23505" and not failed.value.lost
-        assert list(session.run(0, {"n": 5, "more": 1})) == []
+        session.bind(0, {"n": 5, "more": 1})()
         ended: list[str] = []
 
         def sleep() -> None:
             try:
-                list(session.run(1, {}))
+                session.bind(1, {})()
             except DatabaseError as error:
                 ended.append(error.code)
 

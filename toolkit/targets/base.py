@@ -7,7 +7,7 @@ translates errors. Drivers are imported on connect only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -189,11 +189,9 @@ class Target(Protocol):
 class UserSession(Protocol):
     """The session of one user of a workload: as near to the driver as it gets, for it is used all the time.
 
-    `descriptor` is the socket on which it waits for answers while others work; None where a call waits itself.
     `retried` are the codes of errors by which the database gave a transaction up for the sake of others.
     """
 
-    descriptor: int | None
     retried: frozenset[str]
 
     def prepare(self, workload: Workload) -> None:
@@ -208,15 +206,11 @@ class UserSession(Protocol):
         """Return the first column of a query, without nulls."""
         ...
 
-    def wait_alone(self) -> None:
-        """Let `run` wait for its answers itself from now on: its thread drives no other session."""
-        ...
+    def bind(self, which: int, values: Mapping[str, str | int]) -> Callable[[], None]:
+        """Return what runs one transaction with these values, as often as it is called, and waits for its end.
 
-    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
-        """Run one transaction; yield whenever an answer is waited for.
-
-        Raises:
-            DatabaseError: it failed, and was rolled back.
+        It raises a DatabaseError when the transaction failed, and was rolled back. It is bound ahead of its time,
+        so that little is left to do between two transactions.
         """
         ...
 

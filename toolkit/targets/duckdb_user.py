@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.model.protocols import DatabaseError
@@ -20,14 +21,10 @@ class DuckdbUser:
     """One user's session."""
 
     retried = frozenset({"TransactionException"})
-    descriptor: int | None = None
 
     def __init__(self, connection: DuckdbConnection, cursor: duckdb.DuckDBPyConnection) -> None:
         self._connection, self._cursor = connection, cursor
         self._prepared: list[list[tuple[str, tuple[str, ...]]]] = []
-
-    def wait_alone(self) -> None:
-        """Do nothing: its calls wait anyway."""
 
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -54,21 +51,24 @@ class DuckdbUser:
         rows = self._cursor.execute(query).fetchall()
         return [row[0] if isinstance(row[0], str | int) else str(row[0]) for row in rows if row[0] is not None]
 
-    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+    def bind(self, which: int, values: Mapping[str, str | int]) -> Callable[[], None]:
+        given = [(text, {name: values[name] for name in names}) for text, names in self._prepared[which]]
+        return partial(self._run, given)
+
+    def _run(self, bound: Sequence[tuple[str, Mapping[str, str | int]]]) -> None:
         import duckdb
 
         execute = self._cursor.execute
         try:
-            for text, names in self._prepared[which]:
-                if names:
-                    execute(text, {name: values[name] for name in names})
+            for text, values in bound:
+                if values:
+                    execute(text, values)
                 else:
                     execute(text)
         except duckdb.Error as error:
             with contextlib.suppress(duckdb.Error):
                 self._cursor.rollback()
             raise self._connection.translated(error) from None
-        yield from ()
 
     def cancel(self) -> None:
         self._connection.cancel()

@@ -5,10 +5,12 @@ The driver keeps the statements of a session parsed (its statement cache), so ea
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.values import Scalar
 from toolkit.model.workload import Workload
 from toolkit.targets import oracle_driver as driver
 from toolkit.targets.base import names_in
@@ -28,14 +30,10 @@ class OracleUser:
     """
 
     retried = _GIVEN_UP
-    descriptor: int | None = None
 
     def __init__(self, connection: OracleConnection) -> None:
         self._connection, self._raw = connection, connection.raw
         self._prepared: list[list[tuple[str, tuple[str, ...]]]] = []
-
-    def wait_alone(self) -> None:
-        """Do nothing: its calls wait anyway."""
 
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -60,12 +58,19 @@ class OracleUser:
         values = (next(iter(row.values())) for row in rows)
         return [value if isinstance(value, str | int) else str(value) for value in values if value is not None]
 
-    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
+    def bind(self, which: int, values: Mapping[str, str | int]) -> Callable[[], None]:
+        prepared = self._prepared[which]
+        given: list[tuple[str, dict[str, Scalar]]] = [
+            (text, {name: values[name] for name in names}) for text, names in prepared
+        ]
+        return partial(self._run, given)
+
+    def _run(self, bound: Sequence[tuple[str, dict[str, Scalar]]]) -> None:
         raw = self._raw
         try:
             with raw.cursor() as cursor:
-                for text, names in self._prepared[which]:
-                    cursor.execute(text, {name: values[name] for name in names})
+                for text, values in bound:
+                    cursor.execute(text, values)
                     if cursor.description is not None:
                         cursor.fetchall()
             raw.commit()
@@ -73,7 +78,6 @@ class OracleUser:
             with driver.quietly():
                 raw.rollback()
             raise driver.translate(error, self._connection.secrets) from None
-        yield from ()
 
     def cancel(self) -> None:
         with driver.quietly():

@@ -1,4 +1,4 @@
-"""The session of one user of a workload on PostgreSQL: prepared statements, sent and answered without blocking.
+"""The session of one user of a workload on PostgreSQL: prepared statements, each run by a call that waits.
 
 Libpq's own calls (`psycopg.pq`) are used directly: what psycopg adds to each statement would be measured, too.
 """
@@ -6,7 +6,8 @@ Libpq's own calls (`psycopg.pq`) are used directly: what psycopg adds to each st
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.model.protocols import DatabaseError
@@ -34,20 +35,16 @@ class PostgresqlUser:
     retried = _GIVEN_UP
 
     def __init__(self, connection: PostgresqlConnection) -> None:
-        from psycopg import pq
+        from psycopg import Error, pq
 
         self._connection = connection
         self._pg = connection.driver.pgconn
         self._pg.nonblocking = 0  # what is sent is flushed at once
         self._good = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
         self._sqlstate, self._primary = pq.DiagnosticField.SQLSTATE, pq.DiagnosticField.MESSAGE_PRIMARY
-        self._idle = pq.TransactionStatus.IDLE
+        self._idle, self._broken = pq.TransactionStatus.IDLE, Error
         self._prepared: list[list[tuple[bytes, tuple[str, ...]]]] = []
-        self.descriptor: int | None = self._pg.socket
         self._waiting = False
-
-    def wait_alone(self) -> None:
-        self.descriptor = None
 
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -75,62 +72,25 @@ class PostgresqlUser:
         values = (result.get_value(row, 0) for row in range(result.ntuples))
         return [value.decode() for value in values if value is not None]
 
-    def run(self, which: int, values: Mapping[str, str | int]) -> Generator[None, None, None]:
-        import psycopg
-
-        pg, good = self._pg, self._good
+    def bind(self, which: int, values: Mapping[str, str | int]) -> Callable[[], None]:
         given = {name: str(value).encode() for name, value in values.items()}
-        if self.descriptor is None:
-            self._run_alone(which, given)
-            return
-        try:
-            for key, names in self._prepared[which]:
-                pg.send_query_prepared(key, [given[name] for name in names])
-                yield
-                pg.consume_input()
-                while pg.is_busy():
-                    yield
-                    pg.consume_input()
-                result = pg.get_result()
-                while (more := pg.get_result()) is not None:
-                    result = more
-                if result is None or result.status not in good:
-                    yield from self._failed(result)
-        except psycopg.Error as error:
-            raise DatabaseError(str(error).strip(), code=_NO_CONNECTION, lost=True) from None
+        return partial(self._run, [(key, [given[name] for name in names]) for key, names in self._prepared[which]])
 
-    def _run_alone(self, which: int, given: Mapping[str, bytes]) -> None:
-        """Run one transaction by calls that wait: one for each statement, as nobody else is to be driven."""
-        import psycopg
-
+    def _run(self, bound: Sequence[tuple[bytes, Sequence[bytes]]]) -> None:
         run, good = self._pg.exec_prepared, self._good
         self._waiting = True
         try:
-            for key, names in self._prepared[which]:
-                result = run(key, [given[name] for name in names])
+            for key, values in bound:
+                result = run(key, values)
                 if result.status not in good:
                     error = self._error(result)
                     if not error.lost and self._pg.transaction_status != self._idle:
                         run(b"ROLLBACK", ())
                     raise error
-        except psycopg.Error as error:
+        except self._broken as error:
             raise DatabaseError(str(error).strip(), code=_NO_CONNECTION, lost=True) from None
         finally:
             self._waiting = False
-
-    def _failed(self, result: PGresult | None) -> Generator[None, None, None]:
-        """Roll back what failed, and raise it."""
-        error = self._error(result)
-        if not error.lost and self._pg.transaction_status != self._idle:
-            self._pg.send_query_prepared(b"ROLLBACK", ())
-            yield
-            self._pg.consume_input()
-            while self._pg.is_busy():
-                yield
-                self._pg.consume_input()
-            while self._pg.get_result() is not None:
-                pass
-        raise error
 
     def _check(self, result: PGresult) -> None:
         if result.status not in self._good:

@@ -1,58 +1,78 @@
-"""Drives the sessions of some users: one loop for sessions that can be waited for together, else a thread each.
+"""Drives the sessions of some users, each in a thread of its own.
 
 A user chooses a transaction, draws its parameters, runs it, and tries it again where the database gave it up for
 others' sake. In a closed loop the next one begins when it is done (and has thought); in an open loop at the time
 that was planned for it, from which its latency counts: a stall delays many, and all of them are counted so.
+
+What is done for each transaction is part of what is measured. Between two calls the database has the processor and
+its caches, so every line here is slower than it looks: a call that waits takes less than sending, polling and
+receiving in a loop for several sessions, and latencies are put into buckets many at a time.
 """
 
 from __future__ import annotations
 
-import heapq
 import random
 import resource
-import select
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from toolkit.executors.users.values import Value, Values, choice_of, drawing
+from toolkit.executors.users.values import Value, choice_of, drawing
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.workload import Draw, Measured, Told, Workload, bucket_of
 from toolkit.targets.base import UserSession
 
 _LOOK_SECONDS = 0.2
-"""How long a loop sleeps at most before it looks whether it is to end."""
+"""How long a user sleeps at most before it looks whether it is to end."""
 _END_SECONDS = 30.0
 _NOTED_SECONDS = 0.02
 """After how long what ended in an interval has been written down."""
-Waits = Generator[float | None, None, None]
-"""What a user waits for: the time at which it goes on, or None for an answer of its session."""
+_AT_A_TIME = 512
+"""How many numbers are noted before they are put into their buckets."""
+_AHEAD = 64
+"""How many transactions a user draws at a time."""
 
 
 @dataclass(slots=True)
 class _Window:
-    """The measured interval, and what one thread saw end in it."""
+    """The measured interval, and what one user saw end in it."""
 
     begin: float
     end: float
     told: list[Told]
     seconds: list[int]
+    _ended: list[list[float]]
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, which: int, now: float, latency: float, failed: DatabaseError | None) -> None:
-        """Note a transaction that ended now."""
+    def done(self, which: int, now: float, latency: float) -> None:
+        """Note a transaction that ended well now."""
+        ended = self._ended[which]
+        ended += now, latency
+        if len(ended) >= _AT_A_TIME:
+            self._count(which)
+
+    def failed(self, which: int, error: DatabaseError) -> None:
+        """Note a transaction that failed now."""
         told = self.told[which]
-        if failed is None:
-            bucket = bucket_of(latency)
-            told.latencies[bucket] = told.latencies.get(bucket, 0) + 1
-            self.seconds[int(now - self.begin)] += 1
-        else:
-            told.errors[failed.code] = told.errors.get(failed.code, 0) + 1
-            told.messages.setdefault(failed.code, failed.sentence)
+        told.errors[error.code] = told.errors.get(error.code, 0) + 1
+        told.messages.setdefault(error.code, error.sentence)
 
-    def by_name(self, workload: Workload) -> dict[str, Told]:
+    def _count(self, which: int) -> None:
+        with self._lock:
+            ended, self._ended[which] = self._ended[which], []
+            latencies, seconds, begin = self.told[which].latencies, self.seconds, self.begin
+            for now, latency in zip(ended[::2], ended[1::2], strict=True):
+                bucket = bucket_of(latency)
+                latencies[bucket] = latencies.get(bucket, 0) + 1
+                seconds[int(now - begin)] += 1
+
+    def measured(self, workload: Workload) -> Measured:
         """Return what was noted by the names of the transactions."""
-        return {one.name: told for one, told in zip(workload.transactions, self.told, strict=True)}
+        for which in range(len(self.told)):
+            self._count(which)
+        named = {one.name: told for one, told in zip(workload.transactions, self.told, strict=True)}
+        return Measured(named, self.seconds)
 
 
 @dataclass(slots=True)
@@ -72,7 +92,7 @@ class Crew:
     error: DatabaseError | None = None
     _sessions: list[UserSession] = field(default_factory=list)
     _threads: list[threading.Thread] = field(default_factory=list)
-    _loops: list[_Loop] = field(default_factory=list)
+    _users: list[_User] = field(default_factory=list)
     _arrivals: _Arrivals | None = None
 
     def connect(self) -> None:
@@ -87,8 +107,6 @@ class Crew:
             session = self.open_session()
             self._sessions.append(session)
             session.prepare(work)
-            if len(self.numbers) == 1:
-                session.wait_alone()
         read = {
             one.read: self._sessions[0].read(one.read)
             for transaction in work.transactions for one in transaction.parameters if one.read
@@ -100,20 +118,18 @@ class Crew:
                     raise DatabaseError(f"{what}: {one.read}", code="no-values")
         own = random.Random(f"{work.seed} {self.numbers[0]}")  # noqa: S311 (no secret is drawn)
         arrivals = _Arrivals(work.rate * len(self.numbers) / work.users, own) if work.rate else None
-        users = [
+        self._arrivals = arrivals
+        self._users = [
             _User(self, number, session, read, arrivals)
             for number, session in zip(self.numbers, self._sessions, strict=True)
         ]
-        together = all(session.descriptor is not None for session in self._sessions)
-        shares = [users] if together else [[user] for user in users]
-        self._arrivals, self._loops = arrivals, [_Loop(self, share) for share in shares]
 
     def begin(self, at: float) -> None:
         """Let the users begin one after the other, from a time of `time.monotonic` on."""
         if self._arrivals is not None:
             self._arrivals.begin(at)
-        for loop in self._loops:
-            thread = threading.Thread(target=loop.run, args=(at,), daemon=True, name="users")
+        for user in self._users:
+            thread = threading.Thread(target=user.work, args=(at,), daemon=True, name="user")
             self._threads.append(thread)
             thread.start()
 
@@ -125,8 +141,8 @@ class Crew:
             end: when.
             wait: waits until a time; it may raise.
         """
-        for loop in self._loops:
-            loop.open_window(begin, end)
+        for user in self._users:
+            user.open_window(begin, end)
         wait(begin)
         before = _cpu_seconds()
         wait(end)
@@ -134,9 +150,9 @@ class Crew:
         wait(end + _NOTED_SECONDS)
         behind = 0 if self._arrivals is None else self._arrivals.behind(end)
         found = Measured(driver_seconds=used, busiest_part=used / (end - begin), behind=behind)
-        for loop in self._loops:
-            if loop.window is not None:
-                found.add(Measured(loop.window.by_name(self.workload), loop.window.seconds))
+        for user in self._users:
+            if user.window is not None:
+                found.add(user.window.measured(self.workload))
         return found
 
     def end(self) -> None:
@@ -190,7 +206,7 @@ class _Arrivals:
 
 
 class _User:
-    """One user: what it does, as what it waits for."""
+    """One user, and what it saw."""
 
     def __init__(
         self,
@@ -202,116 +218,84 @@ class _User:
     ) -> None:
         work = crew.workload
         own = random.Random(f"{work.seed} user {number}")  # noqa: S311 (no secret is drawn)
-        self._crew, self._work, self.session, self._own = crew, work, session, own
+        self._crew, self._work, self._session, self._own = crew, work, session, own
         self._choose = choice_of(work.transactions, own)
         self._draws = [drawing(one, own, (number, work.users), read) for one in work.transactions]
         self._arrivals = arrivals
         self._begins_after = work.ramp_up_seconds * number / work.users
-
-    def go(self, at: float, loop: _Loop) -> Waits:
-        """Work until the crew is to stop."""
-        crew, clock, arrivals, think = self._crew, time.monotonic, self._arrivals, self._work.think_seconds
-        if (due := at + self._begins_after) > clock():
-            yield due
-        while True:
-            due = arrivals.take() if arrivals is not None else clock()
-            if due > clock():
-                yield due
-            if crew.stop:
-                return
-            which = self._choose()
-            failed = yield from self._tried(which, self._draws[which](), loop)
-            now, seen = clock(), loop.window
-            if seen is not None and seen.begin <= now < seen.end:
-                seen.note(which, now, now - due, failed)
-            if think:
-                yield clock() + self._own.expovariate(1 / think)
-
-    def _tried(
-        self, which: int, values: Values, loop: _Loop
-    ) -> Generator[float | None, None, DatabaseError | None]:
-        """Run a transaction, again where that helps; return what it failed of."""
-        session, last = self.session, self._work.tries
-        for turn in range(1, last + 1):
-            try:
-                yield from session.run(which, values)
-            except DatabaseError as error:
-                if error.lost:
-                    raise
-                if turn == last or error.code not in session.retried or self._crew.stop:
-                    return error
-                now, seen = time.monotonic(), loop.window
-                if seen is not None and seen.begin <= now < seen.end:
-                    retries = seen.told[which].retries
-                    retries[error.code] = retries.get(error.code, 0) + 1
-            else:
-                return None
-        return None
-
-
-class _Loop:
-    """Drives users in one thread."""
-
-    def __init__(self, crew: Crew, users: Sequence[_User]) -> None:
-        self._crew, self._users = crew, users
         self.window: _Window | None = None
 
     def open_window(self, begin: float, end: float) -> None:
         """Note from now on what ends in an interval."""
-        told = [Told() for _ in self._crew.workload.transactions]
-        self.window = _Window(begin, end, told, [0] * (int(end - begin) + 1))
+        told = [Told() for _ in self._work.transactions]
+        self.window = _Window(begin, end, told, [0] * (int(end - begin) + 1), [[] for _ in told])
 
-    def run(self, at: float) -> None:
-        """Drive the users until the crew is to stop, or one of them lost its session."""
+    def work(self, at: float) -> None:
+        """Work from a time on until the crew is to stop, or the session is lost."""
         try:
-            self._drive([user.go(at, self) for user in self._users])
+            self._sleep(at + self._begins_after)
+            self._work_on()
         except DatabaseError as error:
             self._crew.failed(error)
         except OSError as error:
             self._crew.failed(DatabaseError(str(error), code=type(error).__name__, lost=True))
 
-    def _drive(self, waits: Sequence[Waits]) -> None:
-        poll = select.poll()
-        descriptors = [user.session.descriptor for user in self._users]
-        places = {descriptor: place for place, descriptor in enumerate(descriptors)}
-        heard: set[int] = set()
-        sleeping: list[tuple[float, int]] = []
-        left = len(waits)
+    def _work_on(self) -> None:
+        crew, clock, arrivals, think = self._crew, time.monotonic, self._arrivals, self._work.think_seconds
+        for which, run in self._bound():
+            if arrivals is None:
+                due = clock()
+            else:
+                self._sleep(due := arrivals.take())
+            if crew.stop:
+                return
+            try:
+                run()
+                failed = None
+            except DatabaseError as error:
+                failed = self._tried_again(which, run, error)
+            now, seen = clock(), self.window
+            if seen is not None and seen.begin <= now < seen.end:
+                if failed is None:
+                    seen.done(which, now, now - due)
+                else:
+                    seen.failed(which, failed)
+            if think:
+                self._sleep(clock() + self._own.expovariate(1 / think))
 
-        def go_on(place: int) -> int:
-            """Let a user go on to its next wait; return 1 when it ended."""
-            wanted, descriptor = next(waits[place], _ENDED), descriptors[place]
-            if wanted is None:
-                assert descriptor is not None
-                if place not in heard:
-                    heard.add(place)
-                    poll.register(descriptor, select.POLLIN)
-                return 0
-            if place in heard and descriptor is not None:
-                heard.discard(place)
-                poll.unregister(descriptor)
-            if wanted is _ENDED:
-                return 1
-            heapq.heappush(sleeping, (wanted, place))
-            return 0
+    def _bound(self) -> Iterator[tuple[int, Callable[[], None]]]:
+        """Choose transactions and draw their values without end, some ahead of their time."""
+        choose, draws, bind = self._choose, self._draws, self._session.bind
+        while True:
+            chosen = [choose() for _ in range(_AHEAD)]
+            yield from [(which, bind(which, draws[which]())) for which in chosen]
 
-        for place in range(len(waits)):
-            left -= go_on(place)
-        while left:
-            for descriptor, _ in poll.poll(1000 * _wait_seconds(sleeping)):
-                left -= go_on(places[descriptor])
-            now = time.monotonic()
-            while sleeping and (sleeping[0][0] <= now or self._crew.stop):
-                left -= go_on(heapq.heappop(sleeping)[1])
+    def _tried_again(self, which: int, run: Callable[[], None], error: DatabaseError) -> DatabaseError | None:
+        """Run a transaction again that failed, where that helps; return what it failed of at last.
 
+        Raises:
+            DatabaseError: the session is lost.
+        """
+        for _ in range(1, self._work.tries):
+            if error.lost or error.code not in self._session.retried or self._crew.stop:
+                break
+            now, seen = time.monotonic(), self.window
+            if seen is not None and seen.begin <= now < seen.end:
+                retries = seen.told[which].retries
+                retries[error.code] = retries.get(error.code, 0) + 1
+            try:
+                run()
+            except DatabaseError as again:
+                error = again
+            else:
+                return None
+        if error.lost:
+            raise error
+        return error
 
-_ENDED = -1.0
-
-
-def _wait_seconds(sleeping: Sequence[tuple[float, int]]) -> float:
-    if not sleeping:
-        return _LOOK_SECONDS
-    return min(_LOOK_SECONDS, max(0.0, sleeping[0][0] - time.monotonic()))
+    def _sleep(self, until: float) -> None:
+        while (left := until - time.monotonic()) > 0 and not self._crew.stop:
+            time.sleep(min(left, _LOOK_SECONDS))
 
 
 def dealt(users: int, processes: int) -> list[range]:

@@ -31,7 +31,7 @@ from toolkit.units import counted
 
 _TICK_SECONDS = 0.1
 _BEGIN_SECONDS = 120.0
-_LEAD_SECONDS = 0.05
+_LEAD_SECONDS = 0.1
 """How far ahead a common time is set, so that every process knows it by then."""
 _END_SECONDS = 40.0
 Wait = Callable[[float], None]
