@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable
+
 import pytest
 
 from toolkit.model.steps import TimedItem
@@ -47,3 +50,35 @@ def test_of_items_that_do_not_fit_all_are_asked_for(monkeypatch: pytest.MonkeyPa
     assert queue.take() == item("fits")
     assert queue.take() is None
     assert set(asked) == {"long", "fits", "longer"}
+
+
+def test_of_many_workers_that_wait_one_looks_for_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [item("first"), *(item(f"after {number}", "first") for number in range(20))]
+    queue, looked, often, taken = ItemQueue(items, Stop()), list[int](), threading.Event(), list[TimedItem]()
+    first, look = queue.take(), queue._possible
+
+    def possible() -> Iterable[TimedItem]:
+        looked.append(threading.get_ident())
+        if len(looked) == 3:
+            often.set()
+        return look()
+
+    monkeypatch.setattr(queue, "_possible", possible)
+    ready = threading.Barrier(21)
+
+    def work() -> None:
+        ready.wait()
+        while (found := queue.take()) is not None:
+            taken.append(found)
+
+    workers = [threading.Thread(target=work) for _ in range(20)]
+    for each in workers:
+        each.start()
+    ready.wait()
+    assert often.wait(300)
+    assert len(set(looked[:3])) == 1
+    assert first is not None
+    queue.done(first)
+    for each in workers:
+        each.join(300)
+    assert sorted(each.label for each in taken) == sorted(each.label for each in items[1:])

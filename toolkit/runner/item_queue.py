@@ -17,7 +17,8 @@ class ItemQueue:
     """Items not yet begun; a worker takes the biggest one left that is due and whose `apart` nobody works on.
 
     An item waits until those that it needs have ended well; what an earlier attempt did is no longer among the
-    items and is not waited for. `wait` returns when another item may be begun, or none is any more.
+    items and is not waited for. `wait` returns when another item may be begun, or none is any more. One worker
+    at a time looks for an item and waits for it: of a thousand that would take a job that is not due, one looks.
     """
 
     def __init__(self, items: Sequence[TimedItem], stop: Stop, wait: Callable[[], None] = lambda: None) -> None:
@@ -27,7 +28,7 @@ class ItemQueue:
         self._open = {item.label for item in items}
         self._failed: set[str] = set()
         self._origin = time.perf_counter()
-        self._changed = threading.Condition()
+        self._changed, self._turn = threading.Condition(), threading.Lock()
         self._stop, self._wait, self._closed = stop, wait, False
 
     def begin(self) -> None:
@@ -38,7 +39,7 @@ class ItemQueue:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
         if self._items:
             self._wait()
-        with self._changed:
+        with self._turn, self._changed:
             while self._items and not (self._closed or self._stop.requested):
                 passed, due = time.perf_counter() - self._origin, list[float]()
                 for item in self._possible():
