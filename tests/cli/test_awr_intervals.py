@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -81,6 +85,53 @@ def test_what_cannot_be_compared_is_told_in_a_sentence(
     assert words in captured.err
     assert "hint:" in captured.err
     assert captured.out == ""
+
+
+@contextmanager
+def _piped(text: str) -> Iterator[str]:
+    """Give the name of a pipe that holds a text, as a shell spells `<(command)`."""
+    reading, writing = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(writing, "w") as end:
+            end.write(text)
+
+    writer = Thread(target=write)
+    writer.start()
+    try:
+        yield f"/dev/fd/{reading}"
+    finally:
+        os.close(reading)
+        writer.join()
+
+
+def test_what_a_command_gives_is_read_from_its_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    with _piped(report(0)) as one, _piped(report(1)) as other:
+        assert main(["compare", one, other]) == 0
+    assert "2025-03-03 10:00 against 2025-03-02 10:00" in capsys.readouterr().out
+    with _piped(report(1)) as one:
+        assert main(["awr", "show", one, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["end_snap_id"] is not None
+
+
+@pytest.mark.parametrize("command", [("awr", "show"), ("awr", "trend"), ("compare", "{}-other")])
+def test_a_named_pipe_is_called_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    name = tmp_path / "reports"
+    os.mkfifo(name)
+    os.mkfifo(f"{name}-other")
+    assert main([*(word.format(name) for word in command), str(name)]) == 2
+    assert "is a pipe or a device" in capsys.readouterr().err
+
+
+def test_a_report_that_pours_without_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("toolkit.app.intervals.show._LARGEST_PIPED", 1000)
+    with _piped(report(0)[:20_000]) as one:
+        assert main(["awr", "show", one]) == 2
+    assert "larger than" in capsys.readouterr().err
 
 
 def test_the_same_file_twice_is_refused(

@@ -31,7 +31,8 @@ def names_interval(text: str) -> bool:
     numbered = _NUMBERED.fullmatch(text)
     if numbered is not None and Path(numbered[1]).is_file():
         return True
-    return file.is_file() or file.suffix.lower() in _REPORT_SUFFIXES or is_range(text) or is_between(text)
+    given = file.exists() and not file.is_dir()
+    return given or file.suffix.lower() in _REPORT_SUFFIXES or is_range(text) or is_between(text)
 
 
 def is_between(text: str) -> bool:

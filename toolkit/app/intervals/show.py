@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import json
 import os
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from toolkit.readers.awr.report import Reading
 
 T = TypeVar("T")
-_LARGEST_FILE = 4_000_000_000
+_LARGEST_FILE, _LARGEST_PIPED = 4_000_000_000, 200_000_000
 _WORTH_A_PROCESS = 6_000_000
 """Bytes of reports that are read quicker by one process than a second one begins."""
 _MOST_PROCESSES = 8
@@ -189,19 +190,36 @@ def _numbered(file: Path) -> tuple[Path, int]:
 
 
 def read_file(file: Path) -> bytes:
+    """Return what a file holds, or what a pipe gives that the shell has opened (`<(...)`, /dev/stdin).
+
+    Raises:
+        ToolkitError: TK-0113 when there is none, it cannot be read, or it is larger than any report.
+    """
     if file.is_dir():
         raise ToolkitError(f"there is no file in the folder `{file}`", code="TK-0113", hint="check the path")
-    if not file.is_file():
-        raise ToolkitError(f"there is no file `{file}`", code="TK-0113", hint="check the path")
-    if _size(file) > _LARGEST_FILE:
-        raise ToolkitError(
-            f"`{file}` is larger than 4 GB, so it is not a report", code="TK-0113", hint="check the path"
-        )
     try:
         with open_file(file) as opened:
-            return opened.read()
+            size = os.fstat(opened.fileno()).st_size
+            content = (
+                opened.read(_LARGEST_PIPED + 1) if not size else opened.read() if size <= _LARGEST_FILE else b""
+            )
     except OSError as error:
-        reason = error.strerror or str(error)
+        raise _unreadable(file, error) from None
+    if size > _LARGEST_FILE or len(content) > max(size, _LARGEST_PIPED):
+        limit = _LARGEST_FILE if size else _LARGEST_PIPED
         raise ToolkitError(
-            f"`{file}` cannot be read: {reason}", code="TK-0113", hint="check its permissions"
-        ) from None
+            f"`{file}` is larger than {limit / 1e9:g} GB, so it is not a report",
+            code="TK-0113",
+            hint="check the path",
+        )
+    return content
+
+
+def _unreadable(file: Path, error: OSError) -> ToolkitError:
+    if error.errno == errno.ENOENT:
+        hint = "name what is piped `/dev/stdin`" if str(file) == "-" else "check the path"
+        return ToolkitError(f"there is no file `{file}`", code="TK-0113", hint=hint)
+    special = file.exists() and not file.is_file()
+    hint = "save what it gives to a file, and name that" if special else "check its permissions"
+    reason = error.strerror or str(error)
+    return ToolkitError(f"`{file}` cannot be read: {reason}", code="TK-0113", hint=hint)
