@@ -12,7 +12,6 @@ import os
 import re
 import stat
 import time
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
@@ -182,13 +181,15 @@ def parse_document(text: str, path: str) -> TomlDocument:
     Raises:
         ToolkitError: TK-0106 with the line of the syntax error.
     """
+    import tomllib  # who only opens a file does without
+
     if nested := _DEEP.search(text):
         at = text.count("\n", 0, nested.start()) + 1
         raise ToolkitError(f"{path}:{at}: a name of more than {_DEEPEST} parts", code="TK-0106", hint=_NO_SUCH_KEY)
     try:
         return TomlDocument(path, text, tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        reason = _reason(error)
+    except (RecursionError, ValueError) as error:
+        reason = _reason(error, told=isinstance(error, tomllib.TOMLDecodeError))
         found = _ERROR_LINE.search(reason)
         line = (found[1] or text.count("\n") + 1) if found else None
         sentence = _ERROR_LINE.sub("", reason)
@@ -200,10 +201,10 @@ def parse_document(text: str, path: str) -> TomlDocument:
         ) from None
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, *, told: bool) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
-    if isinstance(error, tomllib.TOMLDecodeError):
+    if told:
         return str(error)
     # int() takes 4,300 digits at most, and its error is the one that tomllib passes on
     return "a number in it has too many digits"

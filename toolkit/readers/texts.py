@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import codecs
-import quopri
 import re
 import zlib
 
@@ -187,6 +184,8 @@ def _is_escaped_last(text: str) -> bool:
 
 
 def _unescaped(text: str) -> str:
+    import quopri
+
     raw = quopri.decodestring(text.encode())
     try:
         return raw.decode("utf-8")
@@ -198,6 +197,9 @@ def from_base64(text: str) -> bytes | None:
     """Return what a text is the base64 of, None where it is anything else."""
     if not _BASE64.match(text, 0, _SAMPLE) or not _BASE64.fullmatch(whole := text.strip()):
         return None
+    import base64
+    import binascii
+
     try:
         return base64.b64decode("".join(whole.split()) + "==", validate=False)
     except (binascii.Error, ValueError):

@@ -111,7 +111,8 @@ def spread(work: Callable[[Path], T], files: Sequence[Path]) -> Iterator[T]:
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    import toolkit.readers.awr.report  # noqa: F401 - each process that is forked has it then
+    import toolkit.readers.awr.html
+    import toolkit.readers.awr.report  # noqa: F401
 
     pool = ProcessPoolExecutor(workers, initializer=gc.freeze)
     try:

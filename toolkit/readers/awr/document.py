@@ -6,12 +6,9 @@ import re
 from dataclasses import replace
 
 from toolkit.readers.awr.decode import other_report, refused
-from toolkit.readers.awr.html import preformatted, read_html
 from toolkit.readers.awr.labels import read_header
 from toolkit.readers.awr.parts import REPORT, SEARCHED
-from toolkit.readers.awr.pasted import is_pasted, mangled, read_pasted, with_tabs
 from toolkit.readers.awr.tables import Numbers, ReportDocument
-from toolkit.readers.awr.text import read_text
 
 _HTML = re.compile(r"<(?:html|table|head|body|pre)\b", re.IGNORECASE)
 LARGE = 8_000_000
@@ -46,15 +43,34 @@ def _document(text: str, name: str) -> ReportDocument:
         raise refused(name, *other)
     if not REPORT.search(text, 0, SEARCHED):
         raise refused(name, SILENT)
-    if _HTML.search(text, 0, 20_000):
-        document = read_html(text)
-        if document.tables:
-            return document
-        if inside := preformatted(text):
-            return replace(read_text(inside), format="html")
+    if _HTML.search(text, 0, 20_000) and (document := _page(text)):
+        return document
+    return _lines(text, name)
+
+
+# each form has modules of its own, which the reports of the other forms do without
+def _page(text: str) -> ReportDocument | None:
+    """Take a page apart, None where it has neither tables nor a report set as text."""
+    from toolkit.readers.awr.html import preformatted, read_html
+
+    document = read_html(text)
+    if document.tables:
+        return document
+    if not (inside := preformatted(text)):
+        return None
+    from toolkit.readers.awr.text import read_text
+
+    return replace(read_text(inside), format="html")
+
+
+def _lines(text: str, name: str) -> ReportDocument:
+    from toolkit.readers.awr.pasted import is_pasted, mangled, read_pasted, with_tabs
+
     text = with_tabs(text)
     if is_pasted(text):
         return read_pasted(text)
     if why := mangled(text):
         raise refused(name, why, "give the file as the database wrote it, or save the page itself (Ctrl+S)")
+    from toolkit.readers.awr.text import read_text
+
     return read_text(text)
