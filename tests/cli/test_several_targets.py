@@ -128,3 +128,45 @@ def test_a_killed_measurement_is_resumed_on_all_targets_in_turns_and_becomes_one
     assert len(json.loads(dbatk("runs", "list", "--json").out)["runs"]) == 3
     again = dbatk("runs", "resume", "mine")
     assert (again.status, "is a measurement on several targets" in again.err) == (2, True), again.err
+
+
+SETTING = """
+[experiment]
+name = "both"
+target = "{both}"
+operation = "ctas"
+source = "small"
+table = "made"
+repeat = 2
+warmup = 0
+[[factor]]
+name = "here"
+levels = [1, 2]
+read = ["cat", "here"]
+apply = ["sh", "-c", "{apply}"]
+undo = ["sh", "-c", "echo {{before}} > here; echo undo >> log"]
+"""
+SETS = "echo {level} > here; echo apply >> log"
+DIES = SETS + "; [ -e died ] || [ $(wc -l < log) -lt 7 ] || { touch died; kill -9 $PPID; }"
+"""Kills dbatk, whose child it is, when it sets the fourth of eight levels."""
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_factor_that_changes_this_host_is_put_back_before_the_turn_passes_to_another_target(
+    dbatk: Dbatk, both: None, dies: bool
+) -> None:
+    Path("here").write_text("7\n")
+    Path("exp.toml").write_text(SETTING.format(both=BOTH, apply=DIES if dies else SETS))
+    if dies:
+        process = Forked("toolkit", "run", "exp.toml", "--allow-commands")
+        process.communicate(timeout=300)
+        assert (process.returncode, Path("here").read_text() in {"1\n", "2\n"}) == (-signal.SIGKILL, True)
+        answer = dbatk("runs", "resume", "last", "--allow-commands", "--json")
+    else:
+        answer = dbatk("run", "exp.toml", "--allow-commands", "--json")
+    assert answer.status == 0, answer.err
+    trials = json.loads(answer.out)["trials"]
+    ran = [(each["factors"]["target"], each["factors"]["here"]) for each in trials if each["outcome"] == "ok"]
+    assert sorted(ran) == [(target, level) for target in sorted(BOTH.split(",")) for level in (1, 1, 2, 2)]
+    assert Path("here").read_text() == "7\n"
+    assert Path("log").read_text().split() == ["apply", "undo"] * (9 if dies else 8)

@@ -10,7 +10,7 @@ import pytest
 
 from toolkit.app.approvals import TargetPolicy as TargetStanding
 from toolkit.app.runs import licensing
-from toolkit.config.profiles import Licence
+from toolkit.config.licences import Licence
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, declarable, licences, look, look_script
 from toolkit.dialects.oracle.licences.context import LicenceContext, context_of, judge, refusals, refuse
 from toolkit.dialects.oracle.licences.resolution import findings, follow, own_names

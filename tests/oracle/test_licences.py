@@ -476,7 +476,7 @@ def look_module_of() -> object:
 
 
 def test_a_profile_can_declare_what_the_lists_know() -> None:
-    from toolkit.config.profiles import LICENCES
+    from toolkit.model.words import LICENCES
 
     assert set(LICENCES) == set(licences.declarable())
 

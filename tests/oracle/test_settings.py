@@ -71,14 +71,6 @@ def test_what_cannot_be_set_is_refused_before_anything_is_changed(tmp_path: Path
         assert (wreck.look(standin), standin.engine.state.parameters) == (before, {})
 
 
-def test_a_static_parameter_is_told_to_be_set_by_hand_and_not_to_be_allowed_in_the_profile(tmp_path: Path) -> None:
-    with running_standin(Scenario(parameters=PARAMETERS)) as standin:
-        _, _, said = run(standin, tmp_path, *CTAS, "--setting", "processes=400")
-    assert "in memory only" in " ".join(said.split()) and "SCOPE=SPFILE" in said and "restart = [" not in said, (
-        said
-    )
-
-
 def test_who_may_not_alter_the_system_is_told_the_grant(tmp_path: Path) -> None:
     with running_standin(Scenario(parameters=PARAMETERS)) as standin:
         status, _, said = run(standin, tmp_path, *INSTANCE)

@@ -14,7 +14,7 @@ from tests.oracle.standin.faults import BEFORE, Act, Fault, break_connection, fa
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.runs.execute import start
-from toolkit.config.profiles import Licence
+from toolkit.config.licences import Licence
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Factor

@@ -93,10 +93,28 @@ def rest(release: str) -> Iterator[Step]:
     ):  # fmt: skip
         words, scopes = ("AUTO", "MANUAL"), frozenset({SettingScope.SYSTEM})
         setting = Setting("pga_aggregate_target", former, kind, unit="B", choices=words, scopes=scopes)
-        change = settings.in_system(setting, level, facts)
+        change = settings.in_system(setting, level, facts, RUN)
         yield from steps((*change.calls, *change.undo))
+    yield from in_spfile(facts)
     scheduled = job(command=("/opt/it's/dbatk", "run", 'a "plan" & 100%.toml'))
     yield from steps((*jobs(scheduled, "DBATK_OS", datetime(2026, 11, 21, tzinfo=UTC)), drop("DBATK_NIGHTLY")))
+
+
+def in_spfile(facts: Facts) -> Iterator[Step]:
+    """Render what SYSDBA's client is given for a parameter that needs a restart; of a script its last line."""
+    settings = DIALECT.settings
+    assert settings is not None and settings.client is not None
+    setting = Setting("processes", "300", SettingKind.INTEGER, scopes=frozenset({SettingScope.RESTART}))
+    yield from steps((settings.client.look(setting),))
+    for written in (None, "300"):
+        row: Row = {"name": "processes", "place": "h/FREE/F", "spfile": "+DATA/s.ora", "folder": "/it's",
+                    "written": written}  # fmt: skip
+        answers = {**facts.answers, "setting_spfile": (row,), "setting_instance": ({"place": "h/FREE/F"},)}
+        change = settings.in_system(setting, "400", replace(facts, answers=answers), RUN)
+        assert change.copy is not None and change.offline is not None
+        yield from steps((change.copy, *change.calls, *change.undo))
+        for step in steps((change.offline,)):
+            yield replace(step, text=step.text.splitlines()[-1])
 
 
 def bundled() -> Iterator[Step]:

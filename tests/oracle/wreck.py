@@ -51,9 +51,9 @@ def environment(standin: Standin, folder: Path) -> dict[str, str]:
     }
 
 
-def begin(standin: Standin, folder: Path, *arguments: str) -> Forked:
+def begin(standin: Standin, folder: Path, *arguments: str, json: bool = True) -> Forked:
     """Begin a command in a process of its own."""
-    return Forked("toolkit", *arguments, "--json", env=environment(standin, folder))
+    return Forked("toolkit", *arguments, *(("--json",) if json else ()), env=environment(standin, folder))
 
 
 def run(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str, object]]:
@@ -65,15 +65,19 @@ def run(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str,
     return process.returncode, json.loads(out) if out else {"said": err}
 
 
-def kill(standin: Standin, folder: Path, fault: Fault, *arguments: str, after: Act | None = None) -> bool:
+def kill(
+    standin: Standin, folder: Path, fault: Fault, *arguments: str, after: Act | None = None, url: bool = True
+) -> bool:
     """Run a command whose process is killed at a statement; tell whether it was.
 
     `after` is what becomes of the session then; without it the server notices at once that its client is gone.
+    Without `url` the arguments name the target.
     """
     processes: list[Forked] = []
     fault.act = kill_client(lambda: processes[0].pid, after)
     standin.engine.faults.append(fault)
-    processes.append(begin(standin, folder, *arguments, "-t", standin.url, "--not-production"))
+    target = ("-t", standin.url, "--not-production") if url else ()
+    processes.append(begin(standin, folder, *arguments, *target))
     out, err = processes[0].communicate(timeout=300)
     standin.engine.faults.clear()
     assert processes[0].returncode == -signal.SIGKILL or fault.struck is None, (out[-500:], err)

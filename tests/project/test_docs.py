@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from tests.project.tree import ROOT, project_files
-from toolkit.config.profiles import DRIVER_OPTIONS, LICENCES
+from toolkit.config.profiles import DRIVER_OPTIONS
 from toolkit.design.file import load_experiment
 from toolkit.dialects.registry import dialect_of
 from toolkit.model.engines import engines
 from toolkit.model.operations import operations, options_of
+from toolkit.model.words import LICENCES
 
 PAGES = [path for path in project_files() if path.suffix == ".md" and path.name != "CHANGELOG.md"]
 _TYPED = re.compile(r"^(\$ )?(timeout( -s [A-Z]+)? \S+ )?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from toolkit.config.profiles import Licence
+from toolkit.config.licences import Licence
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
 from toolkit.model.engines import engine as declared_engine
@@ -63,6 +63,8 @@ class TargetPolicy:
     """Whether standby databases follow the target, where its profile says so."""
     restart: tuple[str, ...] = ()
     """The command that starts the server again, where its profile allows that."""
+    sysdba: tuple[str, ...] = ()
+    """The client that connects as SYSDBA, also while the server is down, where its profile names one."""
     used: str | None = None
     """The profile or URL that was given."""
     by: Mapping[str, str] = field(default_factory=dict)

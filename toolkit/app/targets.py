@@ -92,6 +92,7 @@ def _policy(profile: Profile) -> TargetPolicy:
         standbys=profile.standbys,
         used=profile.name,
         restart=profile.restart,
+        sysdba=profile.sysdba,
     )
 
 

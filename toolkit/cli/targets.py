@@ -25,7 +25,8 @@ from toolkit.model.options import Topic
 from toolkit.model.words import LICENCES
 
 if TYPE_CHECKING:
-    from toolkit.config.profiles import Licence, Profile
+    from toolkit.config.licences import Licence
+    from toolkit.config.profiles import Profile
     from toolkit.config.secrets import SecretRef
 
 _NAME = argument("name", "name of the profile")
@@ -192,7 +193,7 @@ def _wallet_password(arguments: Arguments) -> SecretRef | None:
 def _licences(arguments: Arguments) -> dict[str, Licence]:
     from datetime import UTC, date, datetime
 
-    from toolkit.config.profiles import Licence
+    from toolkit.config.licences import Licence
     from toolkit.documents import did_you_mean
 
     names, by, until = arguments.texts("license"), arguments.text("licensed_by"), arguments.text("licensed_until")

@@ -21,6 +21,7 @@ from datetime import date
 from pathlib import Path
 
 from toolkit.config import paths
+from toolkit.config.licences import Licence, read_licences, written_licence
 from toolkit.config.paths import replace_file, targets_file
 from toolkit.config.secrets import SecretRef, read_arguments, read_reference, written_reference
 from toolkit.config.urls import parse_url
@@ -28,29 +29,15 @@ from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, lock_
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine, engines
-from toolkit.model.words import LICENCES
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "protocol", "create",
                   "bin_dir", "rman_connect")  # fmt: skip
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
-    "approved_only", "standbys", "consumer_group", "restart",
+    "approved_only", "standbys", "consumer_group", "restart", "sysdba",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Licence:
-    """Who declared that a paid option is licensed, when, and for how long."""
-
-    by: str
-    on: date
-    until: date | None = None
-
-    def holds(self, today: date) -> bool:
-        """Whether it may be relied on today."""
-        return self.on <= today and (self.until is None or today <= self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +62,8 @@ class Profile:
     """Resource consumer group that working sessions switch to."""
     restart: tuple[str, ...] = ()
     """The command that starts the server again, where a setting may need that."""
+    sysdba: tuple[str, ...] = ()
+    """The client that connects as SYSDBA and reads statements, also while the server is down."""
     of_host: bool = False
     """It is in the settings of the host, and rules for all its users."""
 
@@ -261,7 +250,7 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         key = "wallet_password"
         wallet_password = read_reference(data[key]) if key in data else None
         key = "licenses"
-        licences = _licences(data.get(key, {}))
+        licences = read_licences(data.get(key, {}))
         key = "options"
         options = check_options(_options(data.get(key, {})), address)
         key = "production"
@@ -275,11 +264,13 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         key = "consumer_group"
         group = _group(_text(data, key), address)
         key = "restart"
-        restart = read_arguments(data.get(key, []))
+        restart = read_arguments(key, data.get(key, []), "/usr/bin/systemctl", "restart", "postgresql")
+        key = "sysdba"
+        sysdba = _sysdba(data.get(key, []), address)
         key = "work_schema"
         return Profile(
             name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
-            approved_only, standbys, group, restart,
+            approved_only, standbys, group, restart, sysdba,
         )  # fmt: skip
     except ToolkitError as error:
         raise document.error(
@@ -302,6 +293,13 @@ def _group(name: str | None, address: Address) -> str | None:
     if name is not None and not engine(address.engine).consumer_groups:
         raise _bad(f"{engine(address.engine).title} has no resource consumer groups", "remove `consumer_group`")
     return name
+
+
+def _sysdba(value: object, address: Address) -> tuple[str, ...]:
+    argv = read_arguments("sysdba", value, "sqlplus", "-L", "-S", "/", "as", "sysdba")
+    if argv and not engine(address.engine).sysdba:
+        raise _bad(f"{engine(address.engine).title} has no SYSDBA", "remove `sysdba`")
+    return argv
 
 
 def _flag(data: Mapping[str, object], key: str) -> bool | None:
@@ -331,23 +329,6 @@ def _options(value: object) -> tuple[tuple[str, str], ...]:
         if not isinstance(one, str | bool | int):
             raise _bad(f"`{name}` must be a string", f'write `{name} = "..."`')
     return tuple((name, str(one).lower() if isinstance(one, bool) else str(one)) for name, one in value.items())
-
-
-def _licences(value: object) -> dict[str, Licence]:
-    hint = 'write `licenses.diagnostics_pack = {by = "NAME", on = 2026-01-31, until = 2027-01-31}`'
-    if not isinstance(value, Mapping):
-        raise _bad("`licenses` must be a table", hint)
-    licences = {}
-    for name, one in value.items():
-        if name not in LICENCES:
-            raise ToolkitError(f"unknown licence `{name}`", code="TK-0101", hint=did_you_mean(name, LICENCES))
-        known = isinstance(one, Mapping) and set(one) <= {"by", "on", "until"}
-        if not known or not isinstance(one.get("by"), str) or not one["by"].strip():
-            raise _bad(f"the licence `{name}` does not say who declared it", hint)
-        if type(one.get("on")) is not date or type(one.get("until", one["on"])) is not date:
-            raise _bad(f"the licence `{name}` has no dates", hint)
-        licences[name] = Licence(one["by"], one["on"], one.get("until"))
-    return licences
 
 
 # -- writing ------------------------------------------------------------------------------------------------------
@@ -389,12 +370,8 @@ def _data(profile: Profile) -> dict[str, object]:
         "standbys": profile.standbys,
         "consumer_group": profile.consumer_group,
         "restart": list(profile.restart) or None,
+        "sysdba": list(profile.sysdba) or None,
         "options": dict(profile.options) or None,
-        "licenses": {name: _licence(one) for name, one in profile.licences.items()} or None,
+        "licenses": {name: written_licence(one) for name, one in profile.licences.items()} or None,
     }
-    return {key: value for key, value in data.items() if value is not None}
-
-
-def _licence(licence: Licence) -> dict[str, object]:
-    data: dict[str, object] = {"by": licence.by, "on": licence.on, "until": licence.until}
     return {key: value for key, value in data.items() if value is not None}

@@ -5,6 +5,7 @@ A reference is resolved when a connection needs it, each time anew; nothing keep
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -231,17 +232,22 @@ def _command_failed(program: str, sentence: str) -> ToolkitError:
     )
 
 
-def read_arguments(value: object) -> tuple[str, ...]:
+def read_arguments(key: str, value: object, *example: str) -> tuple[str, ...]:
     """Check a program with its arguments, as `restart` of a profile has it; no shell reads it.
+
+    Args:
+        key: of the profile.
+        value: what stands there.
+        example: a right one, for the hint.
 
     Raises:
         ToolkitError: TK-0106.
     """
     if not isinstance(value, list) or not all(isinstance(one, str) and one and "\0" not in one for one in value):
         raise ToolkitError(
-            "`restart` must be a list of arguments",
+            f"`{key}` must be a list of arguments",
             code="TK-0106",
-            hint='write `restart = ["/usr/bin/systemctl", "restart", "postgresql"]`; no shell reads it',
+            hint=f"write `{key} = {json.dumps(example)}`; no shell reads it",
         )
     return tuple(value)
 

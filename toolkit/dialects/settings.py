@@ -59,6 +59,9 @@ class SystemChange:
         before: the former value, for people.
         file: the server's file in which it stands, where one of a server that is down may be written.
         written: what stood there; None for nothing.
+        copy: keeps what there was, once, before the first change.
+        offline: brings that back while the server is down, where it is not a line of `file`.
+        kept: what of it stays, for people.
     """
 
     calls: tuple[Call, ...]
@@ -66,14 +69,31 @@ class SystemChange:
     before: str
     file: str = ""
     written: str | None = None
+    copy: Call | None = None
+    offline: Call | None = None
+    kept: str = ""
+
+
+class AskedClient(Protocol):
+    """What the client that the target's profile names is asked of a setting that needs a restart."""
+
+    def look(self, setting: Setting) -> Call:
+        """Ask it."""
+
+    def seen(self, setting: Setting, lines: Sequence[str]) -> tuple[str, Row]:
+        """Return what it printed as a row of the facts, and their key.
+
+        Raises:
+            ToolkitError: TK-0107 where it is no answer, or the setting could not be put back.
+        """
 
 
 class Settings(Protocol):
     """How an engine's settings are varied."""
 
     sizes: Mapping[str, Decimal]
-    no_restart: tuple[str, str] | None
-    """Why what needs a restart of the server is not varied, and what to do instead; None where it is."""
+    client: AskedClient | None
+    """What only the client of the target's profile knows of settings that need a restart; None for nothing."""
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         """Name the catalogue files, `CATALOGUE` first; the others are optional."""
@@ -87,8 +107,8 @@ class Settings(Protocol):
     def in_session(self, setting: Setting, level: str) -> Call:
         """Set it in a worker's session; `undo` puts back what the session began with."""
 
-    def in_system(self, setting: Setting, level: str, facts: Facts) -> SystemChange:
-        """Set it for the whole server while that runs.
+    def in_system(self, setting: Setting, level: str, facts: Facts, key: str) -> SystemChange:
+        """Set it for the whole server, at once or once that is started again; `key` is that of the run.
 
         Raises:
             ToolkitError: TK-0306 where the former value cannot be seen, or may not be set; the hint is the grant.

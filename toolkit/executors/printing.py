@@ -204,6 +204,8 @@ def _on_host(step: Step) -> Iterator[str]:
 def _statement(step: Step, engine: EngineName) -> list[str]:
     if step.own_read and step.session is not Role.HOLDER:
         return [f"-- reads sql/{part.name}.sql" for part in step.parts or (step,)]
+    if step.kind is StepKind.SYSDBA:
+        return ["-- as SYSDBA, in the client that the profile of the target names", f"{step.text};"]
     if step.kind in ON_HOST:
         return [*_on_host(step)]
     if step.session is Role.HOLDER:

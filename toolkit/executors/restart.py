@@ -8,10 +8,15 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from toolkit.errors import ToolkitError
+from toolkit.model.engines import engine
+from toolkit.model.steps import Step
+from toolkit.model.words import EngineName, StepKind
 
+SYSDBA_EXAMPLE = '`sysdba = ["sqlplus", "-L", "-S", "/", "as", "sysdba"]`'
 LIMIT_SECONDS = 300.0
 """How long the command may take: a server writes what is in its memory to disk before it ends."""
 
@@ -48,6 +53,26 @@ def start_again(argv: tuple[str, ...]) -> None:
 
 def _failed(argv: tuple[str, ...], sentence: str) -> ToolkitError:
     return ToolkitError(f"`{argv[0]}` {sentence}", code="TK-0203", hint="look at the server's log")
+
+
+def by_sysdba(step: Step, argv: tuple[str, ...], name: EngineName) -> Step:
+    """Return a statement of SYSDBA as the script that the client of the profile reads.
+
+    Raises:
+        ToolkitError: TK-0203 where the profile names none.
+    """
+    if not argv:
+        raise ToolkitError(
+            f"`{step.text.splitlines()[0]}` needs a client that connects as SYSDBA",
+            code="TK-0203",
+            hint="name it in the target's profile, as " + SYSDBA_EXAMPLE,
+        )
+    ending = "\n/" if step.text.endswith("END;") else ";"
+    lines = (*engine(name).client.alone, f"{step.text}{ending}", "EXIT", "")
+    return replace(
+        step, kind=StepKind.SCRIPT, name=f"{name}/sysdba", argv=argv, text="\n".join(lines),
+        limit_seconds=step.limit_seconds or LIMIT_SECONDS,
+    )  # fmt: skip
 
 
 def put_line(path: str, name: str, value: str | None) -> None:

@@ -21,6 +21,7 @@ from toolkit.executors.blocking import Blockers
 from toolkit.executors.host import run_folder
 from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
+from toolkit.executors.restart import by_sysdba
 from toolkit.executors.waiting import Timeouts, Waited, open_session
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Query
@@ -54,6 +55,7 @@ class Sessions:
         self._ours: Callable[[str], bool] | None = None
         self._claimed: Connection | None = None
         self.restart: tuple[str, ...] = ()  # the command that starts the server again, if that is allowed
+        self.sysdba: tuple[str, ...] = ()  # the client that connects as SYSDBA, if the profile names one
         self.orphaned = False
         """Whether a session was lost that may still be at work in the database, unheard by anybody."""
         self.cut_off = False
@@ -66,6 +68,10 @@ class Sessions:
     def programs_folders(self) -> tuple[str, ...]:
         """Where the target's profile says that the engine's programs are."""
         return () if (folder := self._target.programs_folder) is None else (folder,)
+
+    def administer(self, restart: tuple[str, ...], sysdba: tuple[str, ...]) -> None:
+        """Allow what the target's profile names: to start the server again, and a client that is SYSDBA."""
+        self.restart, self.sysdba = restart, sysdba
 
     def wait_for_locks(self, options: Mapping[str, OptionValue]) -> None:
         """Let changes of the control session wait for locks, and be tried again, as the options say.
@@ -230,6 +236,8 @@ class Sessions:
 
     def _run_on_host(self, step: Step) -> Answer:
         """Run a program, or do what is to be done to a folder; no session is needed for it."""
+        if step.kind is StepKind.SYSDBA:
+            step = by_sysdba(step, self.sysdba, self._target.engine)
         timer = self._limit(step, self.programs)
         try:
             if step.kind is StepKind.FOLDER:

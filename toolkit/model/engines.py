@@ -33,6 +33,7 @@ class SqlClient:
         opening: its commands that open a script.
         on_error: its commands before and after a statement that may fail.
         going_on: what opens a script whose statements do not depend on each other.
+        alone: what opens a script that a program gives it: no headings, whole lines, an end at the first error.
         comment: what begins a comment line; a shell's is `#`, and programs stand in it as they are.
     """
 
@@ -40,6 +41,7 @@ class SqlClient:
     opening: tuple[str, ...] = ()
     on_error: tuple[str, ...] = ("", "")
     going_on: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     comment: str = "--"
 
 
@@ -72,6 +74,7 @@ class EngineDeclaration:
         bundles: whether `export` writes its scripts with a driver script.
         rman: whether RMAN backs it up, a client that starts servers of its own.
         consumer_groups: whether sessions belong to resource consumer groups.
+        sysdba: whether a client connects as SYSDBA and works on a server that is down, too.
         asks_password: whether a URL with a user alone needs a password asked for.
         verifying: options of a profile by which the server is verified and the connection encrypted, with the
             values that each takes, or none where it takes any text.
@@ -104,6 +107,7 @@ class EngineDeclaration:
     bundles: bool = False
     rman: bool = False
     consumer_groups: bool = False
+    sysdba: bool = False
     asks_password: bool = False
     verifying: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     counters: str = ""

@@ -75,7 +75,8 @@ class Effect(StrEnum):
 class StepKind(StrEnum):
     """How a step is done: a statement, a block, a program, a script of RMAN, a folder, users at work.
 
-    A script is what a program of the host reads from its standard input: SQL, a configuration.
+    A script is what a program of the host reads from its standard input: SQL, a configuration. A statement of
+    SYSDBA is read by the client that the target's profile names, whether its server is up or down.
     """
 
     SQL = "sql"
@@ -83,13 +84,16 @@ class StepKind(StrEnum):
     COMMAND = "command"
     RMAN = "rman"
     SCRIPT = "script"
+    SYSDBA = "sysdba"
     FOLDER = "folder"
     USERS = "users"
 
 
-ON_HOST = frozenset({StepKind.COMMAND, StepKind.RMAN, StepKind.SCRIPT, StepKind.FOLDER, StepKind.USERS})
+ON_HOST = frozenset(
+    {StepKind.COMMAND, StepKind.RMAN, StepKind.SCRIPT, StepKind.SYSDBA, StepKind.FOLDER, StepKind.USERS}
+)
 """Kinds of steps that no session of the run itself runs."""
-READS_TEXT = frozenset({StepKind.RMAN, StepKind.SCRIPT})
+READS_TEXT = frozenset({StepKind.RMAN, StepKind.SCRIPT, StepKind.SYSDBA})
 """Kinds of steps whose text a program reads."""
 
 

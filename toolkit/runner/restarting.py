@@ -10,21 +10,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 
+from toolkit.dialects.base import Dialect
 from toolkit.dialects.settings import SystemChange
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.executors.restart import put_line, start_again, until_it_answers
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import JournalEntry
+from toolkit.model.steps import Step
 from toolkit.model.values import Scalar
-from toolkit.model.words import Role
+from toolkit.model.words import Effect, Role, StepKind
+from toolkit.rendering import step_of
 
 ANSWERS_SECONDS = 120.0
 """How long a server that was started may replay its log before it answers."""
 
 
-def proof_of(change: SystemChange, name: str) -> dict[str, Scalar]:
+def proof_of(change: SystemChange, name: str, dialect: Dialect) -> dict[str, Scalar]:
     """Return what the journal keeps of a change that takes effect at a restart."""
+    if change.offline is not None:
+        return {"restart": True, "sysdba": True, "offline": step_of(dialect, change.offline).text}
     return {"restart": True, "file": change.file, "line": name, "was": change.written}
 
 
@@ -63,10 +68,25 @@ def back_without_connection(sessions: Sessions, proofs: Iterable[Mapping[str, Sc
     Raises:
         ToolkitError: TK-0405, TK-0203, TK-0207, TK-0202.
     """
-    for proof in proofs:
+    for proof in reversed(list(proofs)):  # the first copy of a file with several settings is that of the user
+        if "offline" in proof:
+            _by_sysdba(sessions, str(proof["offline"]))
+            continue
         was = proof.get("was")
         put_line(str(proof["file"]), str(proof["line"]), None if was is None else str(was))
     restart(sessions)
+
+
+def _by_sysdba(sessions: Sessions, text: str) -> None:
+    try:
+        sessions.run(Step("offline", text, StepKind.SYSDBA, effect=Effect.DROPS))
+    except DatabaseError as error:
+        raise ToolkitError(
+            f"the server is down, and what was set could not be put back: {error.sentence}; as SYSDBA, run: "
+            f"{text.splitlines()[-1]}; and start the server",
+            code="TK-0203",
+            hint="then `dbatk clean`",
+        ) from None
 
 
 def after_undo(sessions: Sessions, entry: JournalEntry) -> None:

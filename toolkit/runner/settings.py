@@ -18,6 +18,7 @@ from toolkit.dialects.settings import Settings, SystemChange, find_setting
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts
+from toolkit.model.records import run_key
 from toolkit.model.settings import Setting, SettingScope
 from toolkit.model.steps import ObjectRef, Stages, Step
 from toolkit.model.values import Cell, Factor, Level, QualifiedName, Scalar, spell_level
@@ -127,7 +128,7 @@ def with_settings(
                 stages, worker_begin=(step, *stages.worker_begin), worker_end=(*stages.worker_end, *ends)
             )
         elif shown:
-            steps = changing(varied, varied.level(cell), dialect, facts)
+            steps = _shown(varied, varied.level(cell), dialect, facts)
             stages = replace(
                 stages,
                 prepare=(*steps, *stages.prepare),
@@ -136,13 +137,21 @@ def with_settings(
     return stages
 
 
+def _shown(varied: VariedSetting, level: str, dialect: Dialect, facts: Facts) -> tuple[Step, ...]:
+    change = varied.ways.in_system(varied.setting, level, facts, "RUN")
+    return (*_copying(change, dialect), *changing(varied, change, dialect))
+
+
+def _copying(change: SystemChange, dialect: Dialect) -> tuple[Step, ...]:
+    return () if change.copy is None else (step_of(dialect, change.copy),)
+
+
 def _undoing(step: Step) -> tuple[Step, ...]:
     return tuple(replace(step, text=text, undo=(), name=f"{step.name} undo") for text in step.undo)
 
 
-def changing(varied: VariedSetting, level: str, dialect: Dialect, facts: Facts) -> tuple[Step, ...]:
+def changing(varied: VariedSetting, change: SystemChange, dialect: Dialect) -> tuple[Step, ...]:
     """Return the steps that set a level for the whole server; the first one has the undo of all."""
-    change: SystemChange = varied.ways.in_system(varied.setting, level, facts)
     first, *more = (step_of(dialect, call) for call in change.calls)
     undo = tuple(step_of(dialect, call).text for call in change.undo)
     ref = ObjectRef(ObjectKind.SETTING, QualifiedName(varied.setting.name))
@@ -179,13 +188,17 @@ class ServerSettings:
 
     def _set(self, context: RunContext, varied: VariedSetting, level: str) -> None:
         name = varied.setting.name
-        first, *more = changing(varied, level, context.dialect, context.facts)
+        change = varied.ways.in_system(varied.setting, level, context.facts, run_key(context.run))
+        first, *more = changing(varied, change, context.dialect)
         proof: dict[str, Scalar] = {"before": first.before}
         needs_restart = varied.scope is SettingScope.RESTART
         if needs_restart:
-            change = varied.ways.in_system(varied.setting, level, context.facts)
-            proof |= proof_of(change, name)
+            proof |= proof_of(change, name, context.dialect)
         if name not in self._now:
+            for step in _copying(change, context.dialect):
+                context.sessions.run(step)
+            if change.kept:
+                context.warn(change.kept)
             self._entries[name] = context.changes.note(first, None, proof)
         self._now[name] = ""
         for step in (first, *more):

@@ -18,7 +18,7 @@ from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
-from toolkit.model.words import Effect, EntryState, ObjectKind
+from toolkit.model.words import Effect, EntryState, ObjectKind, StepKind
 from toolkit.rendering import step_of
 from toolkit.runner.condition import lacking_of, mended, unfinished, unusable, whole
 from toolkit.runner.ownership import (
@@ -306,8 +306,9 @@ class Undoing:
         """Put every value back that is still the one the run set; say which is not."""
         changes = restored_by(entry)
         now = present(self._sessions, self._dialect, ref_of(entry)) if any(changes) else None
+        kind = StepKind.SYSDBA if entry.proof.get("sysdba") else StepKind.SQL
         steps = [
-            Step("undo", text, effect=Effect.CHANGES, puts_back=change)
+            Step("undo", text, kind, effect=Effect.CHANGES, puts_back=change)
             for text, change in zip(entry.undo, changes, strict=True)
         ]
         foreign = put_back(self._sessions, self._dialect, ref_of(entry), steps, now)

@@ -661,7 +661,7 @@ class Engine(Reorganised, IndexWork):
             "DB_NAME": "FREEPDB1", "DB_UNIQUE_NAME": "FREE", "SESSION_USER": session.user,
             "CURRENT_SCHEMA": session.user, "CURRENT_USER": session.user, "SERVICE_NAME": session.service,
             "INSTANCE_NAME": instance_name(session.instance), "INSTANCE": str(session.instance),
-            "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3",
+            "SID": str(session.sid), "CON_NAME": "FREEPDB1", "CON_ID": "3", "SERVER_HOST": "standin",
             "CURRENT_EDITION_NAME": "ORA$BASE", "PROXY_USER": None, "LANGUAGE": "AMERICAN_AMERICA.AL32UTF8",
             "NLS_TERRITORY": "AMERICA", "NLS_CALENDAR": "GREGORIAN", "NLS_DATE_FORMAT": "DD-MON-RR",
             "NLS_DATE_LANGUAGE": "AMERICAN", "NLS_SORT": "BINARY",

@@ -92,6 +92,8 @@ class Backend:
         return self.engine.scenario.password if username.upper() == self.engine.scenario.user else None
 
     def open_session(self, attributes: dict[str, str]) -> None:
+        if self.engine.state.down:
+            raise ora(1034)
         if self.engine.scenario.logon:
             raise ora(self.engine.scenario.logon)
         if 0 < self.engine.scenario.sessions_per_user <= len(self.engine.state.sessions):

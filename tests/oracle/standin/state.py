@@ -120,6 +120,7 @@ PARAMETERS = {
 }  # fmt: skip
 
 
+SPFILE = "/u01/dbs/spfileFREE.ora"
 MODIFIABLE = {
     "optimizer_features_enable": ("TRUE", "IMMEDIATE"), "workarea_size_policy": ("TRUE", "IMMEDIATE"),
     "sort_area_size": ("TRUE", "DEFERRED"), "pga_aggregate_target": ("FALSE", "IMMEDIATE"),
@@ -161,6 +162,16 @@ class State:
     """Whether the blocks of what was read are in the buffer cache."""
     parameters: dict[str, str] = field(default_factory=dict)
     """What ALTER SYSTEM has set in memory."""
+    down: bool = False
+    """Whether the instance is shut down, or did not come up."""
+    spfile: dict[str, str] | None = field(default_factory=dict)
+    """The parameters that the SPFILE has; None for an instance that was started without one."""
+    spfile_of_one: dict[str, str] = field(default_factory=dict)
+    """Those that it has for this instance alone."""
+    pfiles: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The text files that were made of it, by path."""
+    started_with: dict[str, str] = field(default_factory=dict)
+    """What the SPFILE had when the instance was started."""
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)
@@ -233,23 +244,35 @@ def _option(state: State, _: Session) -> list[CatalogueRow]:
 
 
 _SIZES = frozenset({"sga_target", "pga_aggregate_target", "pga_aggregate_limit", "memory_target"})
+_INTEGERS = frozenset({"sort_area_size", "processes", "open_cursors"})
 
 
 def _parameter(state: State, session: Session) -> list[CatalogueRow]:
     limits = {"parallel_max_servers": str(state.scenario.max_servers)}
-    values = {**PARAMETERS, **limits, **state.scenario.parameters, **state.parameters, **session.parameters}
+    values = {**PARAMETERS, **limits, **state.scenario.parameters, **state.started_with,
+              **state.parameters, **session.parameters}  # fmt: skip
+    values["spfile"] = SPFILE if state.spfile is not None else ""
     return [
         {
             "NUM": number,
             "NAME": name,
             "VALUE": value,
             "ISDEFAULT": "FALSE" if name == "compatible" else "TRUE",
-            "TYPE": 6 if name in _SIZES else 3 if name == "sort_area_size" else 2,
+            "TYPE": 6 if name in _SIZES else 3 if name in _INTEGERS else 2,
             "ISSES_MODIFIABLE": MODIFIABLE.get(name, ("FALSE", "FALSE"))[0],
             "ISSYS_MODIFIABLE": MODIFIABLE.get(name, ("FALSE", "FALSE"))[1],
         }
         for number, (name, value) in enumerate(sorted(values.items()), 1)
     ]
+
+
+def _spparameter(state: State, _: Session) -> list[CatalogueRow]:
+    own = [(name, value, instance_name(1)) for name, value in state.spfile_of_one.items()]
+    written = [*((name, value, "*") for name, value in (state.spfile or {}).items()), *own]
+    there = {name for name, _, _ in written}
+    rows = [{"SID": sid, "NAME": name, "VALUE": value, "ISSPECIFIED": "TRUE"} for name, value, sid in written]
+    absent = [name for name in PARAMETERS if name not in there]
+    return [*rows, *({"SID": "*", "NAME": name, "ISSPECIFIED": "FALSE"} for name in absent)]
 
 
 def instance_name(number: int) -> str:
@@ -500,6 +523,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     ],
     "V$OPTION": _option,
     "V$PARAMETER": _parameter,
+    "V$SPPARAMETER": _spparameter,
     "V$SESSION": _session,
     "GV$SESSION": _sessions,
     "DBA_TABLESPACE_USAGE_METRICS": lambda _, __: guarded.usage(),

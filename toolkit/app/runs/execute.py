@@ -251,7 +251,7 @@ def _launch(
         warn_of_exposure(target, store.exposure, policy or TargetPolicy(), approvals, events)
     sessions = Sessions(target, run, timeouts=stop.timeouts)
     policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
-    sessions.restart = policy.restart
+    sessions.administer(policy.restart, policy.sysdba)
     return _Launch(run, target, sessions, store, approvals, policy, events, stop, under)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.app.approvals import TargetPolicy
-from toolkit.config.profiles import Licence
+from toolkit.config.licences import Licence
 from toolkit.design.user_texts import factor_texts, user_texts
 from toolkit.dialects.oracle import licences
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, context, resolution

@@ -9,7 +9,13 @@ from datetime import UTC, datetime
 from toolkit import __version__
 from toolkit.app.approvals import TargetPolicy
 from toolkit.app.runs import licensing
-from toolkit.app.runs.settings import check_levels, check_scopes, of_those_varied, settings_reads
+from toolkit.app.runs.settings import (
+    check_levels,
+    check_scopes,
+    of_those_varied,
+    read_by_sysdba,
+    settings_reads,
+)
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, read_facts, read_probes, refused
@@ -49,7 +55,7 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     read = sessions.trying_again(
         lambda: read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)
     )  # what others hold alone shows neither its size nor its definition
-    facts = of_those_varied(experiment, read)
+    facts = read_by_sysdba(experiment, dialect, of_those_varied(experiment, read), sessions)
     facts = _surveyed(replace(planning, facts=facts), sessions)
     planning = replace(planning, facts=facts)
     how, planner = dialect.work.of(experiment.operation), planning.planner()
@@ -107,6 +113,7 @@ def read_planning(
     Raises:
         ToolkitError: as `collect_facts`.
     """
+    sessions.administer(policy.restart, policy.sysdba)
     planning = collect_facts(experiment, dialect, sessions)
     facts = licensing.with_context(experiment, planning.facts, sessions, policy.licences)
     return replace(planning, facts=with_declared(facts, policy))

@@ -164,7 +164,7 @@ def _clean_one(
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, f"{head.run}-clean", timeouts=timeouts)
-    sessions.restart = policy.restart
+    sessions.administer(policy.restart, policy.sysdba)
     sessions.wait_for_locks(head.experiment.options)
     try:
         end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)

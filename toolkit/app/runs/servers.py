@@ -30,7 +30,7 @@ def bring_server_back(
     for entry in entries:
         store.refuse_live_run(entry.run)
     sessions = Sessions(target, "dbatk restart")
-    sessions.restart = policy.restart
+    sessions.administer(policy.restart, policy.sysdba)
     try:
         if bring_back(sessions, entries):
             told = "the server did not answer: its settings were put back, and it was started again"

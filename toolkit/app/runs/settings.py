@@ -28,6 +28,7 @@ from toolkit.model.values import Factor, Row
 from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
+from toolkit.runner.context import PLACEHOLDER
 from toolkit.runner.settings import (
     VariedSetting,
     level_text,
@@ -54,6 +55,32 @@ def of_those_varied(experiment: Experiment, facts: Facts) -> Facts:
         return facts
     rows: tuple[Row, ...] = tuple(row for row in facts.rows(CATALOGUE) if row["name"] in wanted)
     return replace(facts, answers={**facts.answers, CATALOGUE: rows})
+
+
+def read_by_sysdba(experiment: Experiment, dialect: Dialect, facts: Facts, sessions: Sessions) -> Facts:
+    """Add what only the client knows that the profile names for restarts; nothing where it names none.
+
+    Raises:
+        ToolkitError: TK-0107 where it does not answer, or a setting could not be put back.
+    """
+    if not sessions.sysdba:
+        return facts
+    answers: dict[str, tuple[Row, ...]] = {}
+    for factor in _factors(experiment):
+        ways, setting = settings_of(dialect), find_setting(factor.name, facts)
+        if setting is None or setting.scopes != {SettingScope.RESTART} or ways.client is None:
+            continue
+        try:
+            lines = sessions.run(step_of(dialect, ways.client.look(setting))).lines
+        except DatabaseError as error:
+            raise ToolkitError(
+                f"the client that `sysdba` of the profile names failed: {error.sentence}",
+                code="TK-0107",
+                hint="it must connect as SYSDBA: `sysdba` in the profile of the target",
+            ) from None
+        key, row = ways.client.seen(setting, [line.text for line in lines])
+        answers[key] = (*answers.get(key, ()), row)
+    return replace(facts, answers={**facts.answers, **answers})
 
 
 def check_levels(experiment: Experiment, dialect: Dialect, facts: Facts) -> None:
@@ -126,16 +153,12 @@ def refuse_of_server(planning: PlanningContext, *, in_plan: bool = False) -> Non
 
 
 def _check_scope(varied: VariedSetting, planning: PlanningContext) -> None:
-    if varied.scope is SettingScope.RESTART and varied.ways.no_restart:
-        raise ToolkitError(
-            f"`{varied.setting.name}` needs a restart of the server: {varied.ways.no_restart[0]}",
-            code="TK-0107",
-            hint=varied.ways.no_restart[1],
-        )
     if varied.scope is SettingScope.RESTART:
         _check_restart_allowed(varied.setting, planning.facts)
     if varied.scope is not SettingScope.SESSION:
-        change = varied.ways.in_system(varied.setting, level_text(varied.factor.levels[0]), planning.facts)
+        change = varied.ways.in_system(
+            varied.setting, level_text(varied.factor.levels[0]), planning.facts, PLACEHOLDER
+        )
         if varied.scope is SettingScope.RESTART:
             _check_put_back(varied.setting, change)
 
@@ -151,7 +174,7 @@ def _check_restart_allowed(setting: Setting, facts: Facts) -> None:
 
 def _check_put_back(setting: Setting, change: SystemChange) -> None:
     """Refuse a restart after which the former value could not be restored in any case."""
-    if not change.file or not writable(change.file):
+    if change.offline is None and (not change.file or not writable(change.file)):
         where = f"`{change.file}`" if change.file else "its file of settings"
         raise ToolkitError(
             f"{where} cannot be written from here, so a server that does not start with a level of "

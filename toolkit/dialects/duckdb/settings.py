@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from decimal import ROUND_FLOOR, Decimal
 
-from toolkit.dialects.settings import CATALOGUE, SystemChange, normal, sizes
+from toolkit.dialects.settings import CATALOGUE, AskedClient, SystemChange, normal, sizes
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query, Release
@@ -20,7 +20,7 @@ class DuckdbSettings:
     """Sizes are texts of which the catalogue shows one digit after the point, cut off: `4GB` is `3.7 GiB`."""
 
     sizes: Mapping[str, Decimal] = sizes(1000, binary=True)
-    no_restart: tuple[str, str] | None = None
+    client: AskedClient | None = None
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         del release
@@ -50,7 +50,8 @@ class DuckdbSettings:
             undo=(Call("reset_setting", {"name": setting.name}, session=Role.WORKER, effect=Effect.CHANGES),),
         )  # fmt: skip
 
-    def in_system(self, setting: Setting, level: str, facts: Facts) -> SystemChange:
+    def in_system(self, setting: Setting, level: str, facts: Facts, key: str) -> SystemChange:
+        del key
         """Refuse it: another program opens the file with settings of its own."""
         del level, facts
         raise ToolkitError(

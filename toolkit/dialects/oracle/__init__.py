@@ -23,6 +23,12 @@ DECLARATION = EngineDeclaration(
         ),
         on_error=("WHENEVER SQLERROR CONTINUE", "WHENEVER SQLERROR EXIT FAILURE ROLLBACK"),
         going_on=("SET ECHO ON DEFINE OFF SQLBLANKLINES ON", "WHENEVER SQLERROR CONTINUE"),
+        alone=(
+            "SET ECHO OFF FEEDBACK OFF HEADING OFF PAGESIZE 0 LINESIZE 32767 TRIMOUT ON",
+            "SET DEFINE OFF SQLBLANKLINES ON",
+            "WHENEVER OSERROR EXIT FAILURE",
+            "WHENEVER SQLERROR EXIT FAILURE ROLLBACK",
+        ),
     ),
     reads=SqlReading.ORACLE,
     # The DBID is that of V$DATABASE; a clone made by NID has another one.
@@ -50,6 +56,7 @@ DECLARATION = EngineDeclaration(
     bundles=True,
     rman=True,
     consumer_groups=True,
+    sysdba=True,
     asks_password=True,
     verifying={"ssl_server_dn_match": (), "ssl_server_cert_dn": ()},
     counters="vstat",

@@ -27,6 +27,7 @@ from toolkit.dialects.oracle import (
     releases,
     session,
     space,
+    spfile,
 )
 from toolkit.dialects.oracle.backup import client as rman
 from toolkit.dialects.oracle.settings import SETTINGS
@@ -81,7 +82,7 @@ class OracleDialect:
         return errors.explain(code, message)
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
-        return rman.error(name, status, lines)
+        return spfile.error(status, lines) if name == spfile.CLIENT else rman.error(name, status, lines)
 
     def environment_files(self, release: Release) -> tuple[str, ...]:
         # V$SYSTEM_PARAMETER.DEFAULT_VALUE and DBA_REGISTRY_SQLPATCH came with 12.1 (Database Reference)

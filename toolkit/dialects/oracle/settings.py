@@ -1,4 +1,4 @@
-"""Oracle's parameters as factors: ALTER SESSION, or ALTER SYSTEM in memory: the parameter file is left alone."""
+"""Oracle's parameters as factors: of a session, of the instance in memory, or of its SPFILE and a restart."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 
-from toolkit.dialects.settings import CATALOGUE, SystemChange, normal, sizes
+from toolkit.dialects.oracle import spfile
+from toolkit.dialects.settings import CATALOGUE, AskedClient, SystemChange, normal, sizes
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query, Release
-from toolkit.model.settings import Setting
+from toolkit.model.settings import Setting, SettingScope
 from toolkit.model.words import Effect, Role
 
 _RIGHTS = "setting_rights"
@@ -22,14 +23,11 @@ class OracleSettings:
     """Sizes are powers of 1024; a number without a unit is in bytes."""
 
     sizes: Mapping[str, Decimal] = sizes(1024, binary=True)
-    no_restart: tuple[str, str] | None = (
-        "dbatk changes parameters of an instance in memory only, and leaves the server parameter file as it is",
-        "set each level by hand (SCOPE=SPFILE), restart, measure, and `dbatk compare` the runs",
-    )
+    client: AskedClient | None = spfile.SpfileClient()
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         del release
-        return (Query(CATALOGUE, CATALOGUE), Query(_RIGHTS, _RIGHTS))
+        return tuple(Query(name, name) for name in (CATALOGUE, _RIGHTS, spfile.INSTANCE))
 
     def read(self, setting: Setting) -> Call:
         return Call("setting_value", session=Role.WORKER, file=True, binds={"name": setting.name})
@@ -45,7 +43,13 @@ class OracleSettings:
         back = Call("session_set", self._former(setting), session=Role.WORKER, effect=Effect.CHANGES)
         return replace(set_to, undo=(back,))
 
-    def in_system(self, setting: Setting, level: str, facts: Facts) -> SystemChange:
+    def in_system(self, setting: Setting, level: str, facts: Facts, key: str) -> SystemChange:
+        if setting.scopes == {SettingScope.RESTART}:
+            written = next(
+                (row["written"] for row in facts.rows(spfile.PLACE) if row["name"] == setting.name), None
+            )
+            former = None if written is None else self._values(setting, str(written))
+            return spfile.change(setting, self._values(setting, level), former, facts, key)
         if not facts.rows(_RIGHTS):
             user = facts.value("server", "user_name", "USER")
             raise ToolkitError(

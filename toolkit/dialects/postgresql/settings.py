@@ -8,6 +8,7 @@ from decimal import Decimal
 from toolkit.dialects.settings import (
     CATALOGUE,
     SECONDS,
+    AskedClient,
     SystemChange,
     normal,
     sizes,
@@ -27,7 +28,7 @@ class PostgresqlSettings:
     """Sizes are powers of 1024; a number without a unit is in the unit of the catalogue."""
 
     sizes: Mapping[str, Decimal] = sizes(1024, binary=True)
-    no_restart: tuple[str, str] | None = None
+    client: AskedClient | None = None
 
     def reads(self, release: Release) -> tuple[Query, ...]:
         grants = (Query(_GRANTS, _GRANTS, optional=True),) if release.number >= (15,) else ()
@@ -50,7 +51,8 @@ class PostgresqlSettings:
             undo=(Call("reset", {"name": setting.name}, session=Role.WORKER, effect=Effect.CHANGES),),
         )  # fmt: skip
 
-    def in_system(self, setting: Setting, level: str, facts: Facts) -> SystemChange:
+    def in_system(self, setting: Setting, level: str, facts: Facts, key: str) -> SystemChange:
+        del key
         self._check_rights(setting, facts)
         written = {str(row["name"]).lower(): str(row["value"]) for row in facts.rows(_FILES)}
         before = written.get(setting.name.lower())
