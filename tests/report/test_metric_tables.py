@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.report.make import cell, metric, run_of, sweep, sweep_trials
 from toolkit.analysis.compare import compare
-from toolkit.model.records import Metric, RunRecord
+from toolkit.model.records import IMPORTED, Metric, RunRecord
 from toolkit.model.values import Cell, Level
 from toolkit.report.metric_tables import Metrics, run_metrics
 from toolkit.report.render import Format, render, render_comparison
@@ -64,6 +64,15 @@ def test_a_short_table_keeps_what_matters_and_what_differs() -> None:
     assert found.short_notes == ("1 more hardly differs between the configurations: see the page or the JSON",)
     differs = metrics_of(growing("calls", {1: 7.0, 2: 8.0, 4: 9.0}))
     assert [row[0] for row in differs.short.rows] == ["calls"]
+
+
+def test_what_somebody_wrote_into_an_imported_file_is_always_shown() -> None:
+    found = metrics_of(with_metrics(sweep(TIMES), replace(metric("calls", 7.0, "calls"), source=IMPORTED)))
+    assert ([row[0] for row in found.short.rows], found.short_notes) == (["calls"], ())
+    beside = metrics_of(
+        with_metrics(sweep(TIMES), replace(metric("calls", 7.0), source=IMPORTED), metric("wal_bytes", 7.0))
+    )
+    assert [row[0] for row in beside.short.rows] == ["calls", "wal_bytes"]
 
 
 def test_when_nothing_matters_or_differs_all_is_shown() -> None:

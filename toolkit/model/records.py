@@ -58,6 +58,10 @@ SAMPLER, SAMPLE_QUERIES, SAMPLING_SECONDS = "sampler", "sample_queries", "sampli
 """The source of what sampling cost a trial, and the names of its two metrics."""
 
 
+IMPORTED = "imported"
+"""The source of a metric that somebody else measured."""
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A named number with a unit and the source it came from."""

@@ -9,7 +9,7 @@ from statistics import median
 
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.metrics import MEASURES, CellMetric, Cost, MetricPair, costs_of, metrics_by_cell
-from toolkit.model.records import ItemRecord, RunRecord
+from toolkit.model.records import IMPORTED, ItemRecord, RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome
 from toolkit.report.labels import label_of
@@ -59,7 +59,10 @@ def run_metrics(run: RunRecord, ordered: Sequence[Cell], best: Cell | None) -> M
     if not alive:
         return None
     zero = _zero_note(len(keys) - len(alive))
-    telling = [key for key in alive if _MATTERS.search(key[0]) or _differ(keyed, key)] or alive
+    # what somebody wrote into a file to be imported was worth writing
+    telling = [
+        key for key in alive if key[2] == IMPORTED or _MATTERS.search(key[0]) or _differ(keyed, key)
+    ] or alive
     short, legend = _short_table(keyed, telling, shown, best)
     quiet = _quiet_note(len(alive) - len(telling))
     return Metrics(_full_table(keyed, alive, shown), zero, legend, short, (*quiet, *zero))

@@ -6,6 +6,7 @@ import contextlib
 import re
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ from toolkit.targets.base import (
 if TYPE_CHECKING:
     import duckdb
 
+_OPEN: Counter[str] = Counter()
+"""How many targets of this process have each file open: DuckDB gives them one database."""
 _COUNTS = re.compile(r"\s*(create|insert|update|delete|copy)\b", re.IGNORECASE)
 _NAMED = "the target's URL names the files that SQL may reach: `duckdb:///x.duckdb?files=PATH`"
 _HOLDER = re.compile(r"\(PID (\d+)\)")
@@ -53,6 +56,7 @@ class DuckdbTarget:
         self._create = ("create", "yes") in (*access.address.parameters, *access.options)
         self._confined = ("external", "yes") not in access.address.parameters
         self._allowed = [value for name, value in access.address.parameters if name == "files"]
+        self._made = False
         self._root: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
         self._sessions: weakref.WeakSet[DuckdbConnection] = weakref.WeakSet()
@@ -119,6 +123,7 @@ class DuckdbTarget:
                 hint=f"check the path, or create a new database with `duckdb:///{path}?create=yes`",
             )
         self._refuse_another(path)
+        self._made = self._made or (self._create and bool(path) and not Path(path).exists())
         try:
             root = duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
             if self._confined:
@@ -131,6 +136,7 @@ class DuckdbTarget:
         except ToolkitError:
             root.close()
             raise
+        _OPEN[path] += 1
         return root
 
     def _refuse_another(self, path: str) -> None:
@@ -181,8 +187,23 @@ class DuckdbTarget:
 
             # One that gave itself up cannot write its last words.
             with contextlib.suppress(duckdb.Error):
+                _OPEN[self._path] -= 1
+                if self._made and not _OPEN[self._path]:
+                    self._remove_empty(self._root)
                 self._root.close()
             self._root = None
+
+    def _remove_empty(self, root: duckdb.DuckDBPyConnection) -> None:
+        """Remove a file that was made here and has nothing in it: whatever was asked for was refused.
+
+        It is still open, so that no other process has it; one that comes now makes a file of its own.
+        """
+        if root.execute(resources.sql_text("duckdb/objects.sql")).fetchone() != (0,):
+            return
+        if self._file is not None and self._file == _file_id(self._path):
+            with contextlib.suppress(OSError):
+                Path(self._path).unlink()
+            self._file = None
 
 
 def _confine(opened: duckdb.DuckDBPyConnection, allowed: list[str]) -> None:

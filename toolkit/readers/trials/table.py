@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from toolkit.model.records import Metric
+from toolkit.model.records import IMPORTED, Metric
 from toolkit.model.words import Outcome
 from toolkit.readers.trials.model import (
     ForeignTrial,
@@ -295,7 +295,7 @@ def _metric(column: _Column, known: dict[str, str], place: LineOfFile) -> Metric
         refuse(f"{place}: an elapsed time is in seconds and above 0", "or give `value` with `unit`")
     if name == THROUGHPUT and not unit.endswith("/s"):
         refuse(f"{place}: the unit of a throughput ends in `/s`, not `{unit}`", "name the metric otherwise")
-    return Metric(name, value, unit, "imported")
+    return Metric(name, value, unit, IMPORTED)
 
 
 def _outcome(text: str, place: LineOfFile) -> Outcome:

@@ -1,0 +1,54 @@
+"""`?create=yes`: a file that a refused command made and left empty does not stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.cli.conftest import Dbatk
+from toolkit.app.targets import find_target
+from toolkit.model.words import Role
+from toolkit.targets.base import SessionTag
+
+NEW = "duckdb:///new.duckdb?create=yes"
+
+
+def test_a_refused_command_leaves_no_file(dbatk: Dbatk) -> None:
+    answer = dbatk("ctas", "-t", NEW, "--source", "none_such", "--table", "made")
+    assert (answer.status != 0, list(Path().glob("new.duckdb*"))) == (True, [])
+
+
+def test_a_file_with_what_was_asked_for_stays(dbatk: Dbatk) -> None:
+    Path("q.sql").write_text("select 1 as a")
+    assert dbatk("ctas", "-t", NEW, "--query", "q.sql", "--table", "made").status == 0
+    with duckdb.connect("new.duckdb") as connection:
+        assert connection.execute("select * from made").fetchall() == [(1,)]
+
+
+def test_an_empty_file_of_the_user_stays(dbatk: Dbatk) -> None:
+    duckdb.connect("new.duckdb").close()
+    assert dbatk("ctas", "-t", NEW, "--source", "none_such", "--table", "made").status != 0
+    assert Path("new.duckdb").is_file()
+
+
+@pytest.mark.parametrize(
+    "what", ["schema s", "sequence s", "type t as enum ('a')", "macro m(a) as a", "view v as select 1"]
+)
+def test_any_object_keeps_the_file(dbatk: Dbatk, what: str) -> None:
+    made = find_target(NEW).target
+    made.connect(Role.CONTROL, SessionTag("r")).execute(f"create {what}")
+    made.close()
+    assert Path("new.duckdb").is_file()
+
+
+def test_a_file_that_another_target_of_this_process_has_open_stays(dbatk: Dbatk) -> None:
+    made, other = (find_target(NEW).target for _ in range(2))
+    made.connect(Role.CONTROL, SessionTag("r"))
+    working = other.connect(Role.CONTROL, SessionTag("s"))
+    made.close()
+    working.execute("create table kept as select 1 as a")
+    other.close()
+    with duckdb.connect("new.duckdb") as connection:
+        assert connection.execute("select * from kept").fetchall() == [(1,)]
