@@ -97,7 +97,7 @@ def _content(path: Path) -> bytes:
             content = file.read(LARGEST_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
-        hint = "save what a pipe gives to a file first" if str(path) == "-" else "check the path"
+        hint = "save the output of the pipe to a file first" if str(path) == "-" else "check the path"
         raise ToolkitError(f"`{path}` cannot be read: {reason}", code="TK-0204", hint=hint) from None
     if len(content) > LARGEST_BYTES:
         raise ToolkitError(

@@ -118,8 +118,8 @@ def _levels_of(options: Sequence[Option]) -> Parameter:
 
     def shown(of: Sequence[Option]) -> str:
         if not of:
-            return "one of these by its name: degree=1,2 (several)"
-        return f"one of these by its name, so that one without a value has two: {of[0].key}=no,yes (several)"
+            return "any of these by its name: degree=1,2 (several)"
+        return f"any of these by its name, and so both values of a flag: {of[0].key}=no,yes (several)"
 
     return option(
         "factor", shown(flags), kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,

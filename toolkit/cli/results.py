@@ -52,7 +52,9 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     limit = option("limit", "number of runs shown, newest first (default 50)", kind=int, metavar="N")
     follow = option("follow", "show trials as they finish, until the run ends", kind=bool)
     recent = option(
-        "recent", "refuse a run that ended longer ago: the one before is not what failed", metavar="15m"
+        "recent",
+        "refuse a run that ended longer ago: an older run is not the one that failed",
+        metavar="15m",
     )
     file = option("out", "file to write", metavar="FILE")
     yes = option("yes", "do not ask", kind=bool)

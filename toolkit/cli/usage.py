@@ -58,7 +58,7 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
         own = f"{target}several values of an option are separated by commas, as in `1,2,4`"
         named = _NAMED.match(surplus[1])
         meant = _named_habit(named[1], flags, path) if named else own
-        return ToolkitError(f"there is no place for `{words}`", code="TK-0102", hint=f"{meant}; {hint}")
+        return ToolkitError(f"`{words}` is not expected here", code="TK-0102", hint=f"{meant}; {hint}")
     sentence = _WHOLE.sub("a whole number", message.strip().rstrip(".").replace("'", "`"))
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
 

@@ -303,7 +303,7 @@ def _check_source(operation: OperationName, options: Options, levels: Levels) ->
     for name, other in _BELONGS_TO.items():
         if name in given and other not in given:
             raise ToolkitError(
-                f"{_flag(name)} says more about {_flag(other)}, which was not given",
+                f"{_flag(name)} applies only to {_flag(other)}, which was not given",
                 code="TK-0107",
                 hint=f"give {_flag(other)} too, or omit it",
             )

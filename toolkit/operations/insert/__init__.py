@@ -27,7 +27,7 @@ _LOAD = (
 )  # fmt: skip
 _EXTERNAL = (
     Option("external_files", OptionKind.NAMES,
-           "files of the server to read instead, in --directory: lines_1.csv,lines_2.csv", engines=shared.ORACLE),
+           "files on the server to read instead, in --directory: lines_1.csv,lines_2.csv", engines=shared.ORACLE),
     Option("directory", OptionKind.NAME, "directory object of the database that holds --external-files",
            engines=shared.ORACLE, topic=Topic.WHERE),
     *shared.FILE_TEXT,

@@ -21,7 +21,7 @@ def check(options: Options, levels: Levels) -> None:
         given = next((name for name in _OF_FILES if name in options), None)
         if given is not None:
             raise ToolkitError(
-                f"`{every_option()[given].flag}` says more about `--external-files`, which was not given",
+                f"`{every_option()[given].flag}` applies only to `--external-files`, which was not given",
                 code="TK-0107",
                 hint="give `--external-files` too, or omit it",
             )

@@ -31,7 +31,7 @@ def _check(options: Options, levels: Levels) -> None:
 DECLARATION = OperationDeclaration(
     name="partition-drop",
     command=("partition", "drop"),
-    help="Drop the partitions of a table whose rows are all older than is kept.",
+    help="Drop the partitions of a table in which every row is past its retention.",
     group="Drop old partitions.",
     options=(
         replace(shared.DEGREE, help=f"{shared.DEGREE.help}; on oracle, of the maintenance of global indexes"),

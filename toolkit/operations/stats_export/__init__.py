@@ -15,7 +15,7 @@ DECLARATION = OperationDeclaration(
         replace(shared.SCHEMA, help="schemas whose statistics are all exported"),
         replace(
             shared.STAT_TABLE,
-            help="table that takes them (DBMS_STATS.CREATE_STAT_TABLE); created where it is absent",
+            help="table that receives them (DBMS_STATS.CREATE_STAT_TABLE); created if it does not exist",
         ),
         shared.STAT_ID,
         *shared.LOCKS,
@@ -28,7 +28,7 @@ DECLARATION = OperationDeclaration(
     planned_by="toolkit.operations.stats_export.plan",
     required=(("table", "schema"), ("stat_table",)),
     object=ObjectKind.STATISTICS,
-    one_session="one call exports after the other",
+    one_session="exports run one after another",
     degree="",
     keeps=False,
     cookbook="gather-statistics.md",

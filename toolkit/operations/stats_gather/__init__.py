@@ -53,7 +53,7 @@ _HOW = (
     Option("max_difference", OptionKind.NUMBER,
            "gather pending statistics, and publish only tables that differ from the present ones by at most this "
            "percentage; the others stay pending", engines=shared.ORACLE, low=0, high=1000000, unit="%"),
-    Option("force_locked", OptionKind.FLAG, "replace locked statistics, too", engines=shared.ORACLE,
+    Option("force_locked", OptionKind.FLAG, "also replace locked statistics", engines=shared.ORACLE,
            topic=Topic.SAFETY),
 )  # fmt: skip
 _BUCKETS = re.compile(r'"[^"]*"|\bSIZE\s+([0-9]+)\b', re.IGNORECASE)

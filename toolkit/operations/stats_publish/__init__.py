@@ -15,7 +15,7 @@ _WHICH = (
     Option(
         "as_of",
         OptionKind.TEXT,
-        "restore the statistics that were published at this time, from the history: 2026-11-25T22:00",
+        "restore from the history the statistics that were in use at this time: 2026-11-25T22:00",
         engines=shared.ORACLE,
     ),
     replace(
@@ -31,11 +31,11 @@ _WHICH = (
 )
 _HOW = (
     Option("max_difference", OptionKind.NUMBER,
-           "leave tables as they are whose statistics differ from the present ones by more than this percentage",
+           "skip tables whose statistics differ from the current ones by more than this percentage",
            engines=shared.ORACLE, low=0, high=1000000, unit="%"),
     Option("no_invalidate", OptionKind.CHOICE, "do not invalidate dependent cursors", engines=shared.ORACLE,
            choices=("yes", "no", "auto")),
-    Option("force_locked", OptionKind.FLAG, "replace locked statistics, too", engines=shared.ORACLE,
+    Option("force_locked", OptionKind.FLAG, "also replace locked statistics", engines=shared.ORACLE,
            topic=Topic.SAFETY),
 )  # fmt: skip
 

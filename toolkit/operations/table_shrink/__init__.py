@@ -11,7 +11,7 @@ _HOW = (
     replace(shared.TABLE, help="table to shrink"),
     replace(shared.SCHEMA, help="schemas whose tables are all shrunk"),
     replace(shared.PARTITION, help="only this partition or subpartition of the table"),
-    Option("cascade", OptionKind.FLAG, "shrink what belongs to the table, too: its indexes (CASCADE)",
+    Option("cascade", OptionKind.FLAG, "also shrink the indexes of the table (CASCADE)",
            engines=shared.ORACLE),
     Option("compact", OptionKind.FLAG, "only move the rows, and give no space back (COMPACT)",
            engines=shared.ORACLE),

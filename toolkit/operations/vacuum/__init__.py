@@ -20,7 +20,7 @@ _HOW = (
     Option("truncate", OptionKind.CHOICE,
            "give empty blocks at the end of a table back to the disk, which locks out readers for a moment",
            engines=shared.POSTGRESQL, factor=True, choices=("yes", "no")),
-    Option("analyze", OptionKind.FLAG, "gather statistics, too (ANALYZE)", engines=shared.POSTGRESQL, factor=True),
+    Option("analyze", OptionKind.FLAG, "also gather statistics (ANALYZE)", engines=shared.POSTGRESQL, factor=True),
     replace(shared.MAINTENANCE_WORK_MEM, help="memory for the addresses of dead rows: 256M, 2G", merge_buffer=0),
 )  # fmt: skip
 _DEAD_ROWS = Option("dead_rows", OptionKind.NUMBER,
