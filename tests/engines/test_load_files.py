@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -188,9 +189,21 @@ def test_a_file_in_another_encoding_is_told_of(arena: Arena, load: Made, tmp_pat
     (trial,) = load(file).trials
     assert trial.outcome is Outcome.FAILED
     assert trial.reason is not None and "old.csv" in trial.reason
+    assert re.search(r"not utf-8 encoded|invalid byte sequence for encoding", trial.reason)
     assert there(arena)[0][0] == 0
     assert load(file, encoding="latin-1").trials[0].rows == 1
     assert arena.ask(f"SELECT name FROM {arena.schema}.filled") == [("Käse",)]
+
+
+def test_an_empty_file_is_told_of_where_a_line_of_names_is_expected(
+    arena: Arena, load: Made, tmp_path: Path
+) -> None:
+    file, good = tmp_path / "empty.csv", written(tmp_path / "good.csv", [(1, "one", 1)])
+    file.write_text("")
+    with pytest.raises(ToolkitError, match=r"empty\.csv`, line 1: there is none") as refused:
+        load(good, file)
+    assert refused.value.hint is not None and "leave the file out" in refused.value.hint
+    assert there(arena)[0][0] == 0
 
 
 def test_nested_columns_of_parquet_are_refused(arena: Arena, load: Made, tmp_path: Path) -> None:

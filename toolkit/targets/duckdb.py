@@ -368,6 +368,7 @@ _LINE = re.compile(r"CSV Error on Line: (\d+)")
 _COLUMN = re.compile(r'column "([^"]*)"')
 _CSV_REASON = re.compile(
     r"Could not convert [^\n]*|Expected Number of Columns: [^\n]*|Value with unterminated quote found"
+    r"|Invalid unicode [^\n]*"
 )
 """What is wrong with a line; the first line of DuckDB's message has only its number."""
 

@@ -179,6 +179,9 @@ def _columns_in(planner: Planner, row: Row) -> tuple[str, ...]:
     """
     names = [str(name) for name in json.loads(str(row["columns"]))]
     style = style_of(planner.spec.options)
+    if not names and style.header:
+        what = "there is none, and it should name the columns"
+        raise _does_not_fit(row, what, "leave the file out, or see why it is empty")
     if planner.spec.names("columns") or not (style.header or row["format"] == FileFormat.PARQUET):
         return _by_position(planner, row, names)
     known = column_names(planner, ["columns"])
