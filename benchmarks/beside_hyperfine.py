@@ -73,8 +73,13 @@ def by_hyperfine(argv: tuple[str, ...], folder: Path, seen: Seen) -> None:
         capture_output=True,
     )
     found = json.loads(place.read_text())["results"][0]
-    seen.wall += found["times"]
-    seen.cpu.append(found["user"] + found["system"])
+    if "times" in found:
+        seen.wall += found["times"]
+        seen.cpu.append(found["user"] + found["system"])
+        return
+    runs = found["measurements"]  # from hyperfine 2.0 on
+    seen.wall += [run["time_wall_clock"]["value"] for run in runs]
+    seen.cpu += [run["time_cpu"]["value"] for run in runs]
 
 
 def cost(programs: Programs) -> tuple[float, float, float]:

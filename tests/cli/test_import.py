@@ -33,6 +33,22 @@ def of_hyperfine(**fields: object) -> str:
     return json.dumps({"results": [result]}, indent=2)
 
 
+def of_hyperfine_2(seconds: float, level: str, *, schema: int = 2, unit: str = "second", **run: object) -> str:
+    """What hyperfine 2.0.0 wrote for `-L n LEVEL`, one run, with other numbers and without its summary."""
+    measured = {
+        "time_wall_clock": {"value": seconds, "unit": unit}, "time_cpu": {"value": 0.03, "unit": "second"},
+        "time_user": {"value": 0.02, "unit": "second"}, "time_system": {"value": 0.01, "unit": "second"},
+        "memory_peak_resident": {"value": 2936832.0, "unit": "byte"}, "exit_code": 0, **run,
+    }  # fmt: skip
+    result = {"command": f"sort -S {level}", "measurements": [measured], "parameters": {"n": {"value": level}}}
+    document = {
+        "metadata": {"hyperfine_version": "2.0.0"},
+        "primary_metric": "time_wall_clock",
+        "results": [result],
+    }
+    return json.dumps({"schema_version": schema, **document}, indent=2)
+
+
 def put(home: Path, name: str, text: str) -> str:
     (home / name).write_text(text, encoding="utf-8")
     return name
@@ -125,7 +141,11 @@ def test_several_files_and_a_column_run_make_the_runs_they_say(dbatk: Dbatk, hom
 def test_what_hyperfine_writes_is_read(dbatk: Dbatk, home: Path) -> None:
     line = ("hyperfine", "-N", "-r", "2", "-P", "n", "1", "2", "echo {n}", "--export-json", "h.json")
     subprocess.run(line, check=True, capture_output=True)
-    times = [result["times"] for result in json.loads((home / "h.json").read_text())["results"]]
+    results = json.loads((home / "h.json").read_text())["results"]
+    times = [
+        result.get("times") or [run["time_wall_clock"]["value"] for run in result["measurements"]]
+        for result in results
+    ]
     assert dbatk("import", "h.json").status == 0
     shown = json.loads(dbatk("runs", "show", "last", "--json").out)
     assert [trial["elapsed_seconds"] for trial in shown["trials"]] == [*times[0], *times[1]]
@@ -142,6 +162,21 @@ def test_commands_without_parameters_are_the_levels_and_a_failure_is_a_result(db
     ] * 2
     assert [trial["reason"] for trial in shown["trials"]] == [None, None, None, "exit status 3"]
     assert shown["trials"][1]["metrics"][0]["value"] == 8192
+
+
+def test_each_run_that_hyperfine_2_writes_is_a_trial_with_its_cpu_and_memory(dbatk: Dbatk, home: Path) -> None:
+    one = put(home, "a.json", of_hyperfine_2(0.25, "1M"))
+    two = put(home, "b.json", of_hyperfine_2(0.5, "9M", exit_code=3))
+    assert dbatk("import", one, two).status == 0
+    shown = json.loads(dbatk("runs", "show", "last", "--json").out)
+    assert [trial["factors"] for trial in shown["trials"]] == [{"n": "1M"}, {"n": "9M"}]
+    assert [trial["elapsed_seconds"] for trial in shown["trials"]] == [0.25, None]
+    assert [trial["reason"] for trial in shown["trials"]] == [None, "exit status 3"]
+    metrics = {one["name"]: (one["value"], one["unit"]) for one in shown["trials"][0]["metrics"]}
+    assert metrics == {
+        "peak_memory_bytes": (2936832.0, "bytes"), "user_cpu_seconds": (0.02, "seconds"),
+        "system_cpu_seconds": (0.01, "seconds"),
+    }  # fmt: skip
 
 
 def of_pgbench(clients: int, tps: float, *, told: str = "tps = {} (without initial connection time)") -> str:
@@ -192,6 +227,9 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
         ('{"results": []', "line 1: neither JSON"),
         ('{"other": 1}', "line 1: this is not a file of trials"),
         (of_hyperfine(times=[0.2, None]), "not a number above 0"),
+        (of_hyperfine_2(0.2, "1M", schema=3), "a newer hyperfine"),
+        (of_hyperfine_2(200.0, "1M", unit="millisecond"), "not in the unit `second`"),
+        (of_hyperfine_2(0.2, "1M", time_wall_clock=None), "not a number above 0"),
         ('{"results": ' + "1" * 5000 + "}", "has a number too long"),
         (of_hyperfine(times=[10**400, 1]), "not a number above 0"),
         (of_hyperfine(exit_codes=[0]), "another number of `exit_codes`"),

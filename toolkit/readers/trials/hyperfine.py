@@ -1,7 +1,8 @@
 """hyperfine's `--export-json`: times of each command, its parameters as factors.
 
 A result has `command`, `times` (seconds), `exit_codes`, in newer releases `memory_usage_byte`, and `parameters`.
-`user` and `system` are means over all runs of a command and are left out: they belong to no trial.
+`user` and `system` are means over all runs of a command and are left out: they belong to no trial. From 2.0 on
+(`schema_version` 2) each run is a measurement of its own, with values and their units, CPU times too.
 https://github.com/sharkdp/hyperfine/blob/master/src/benchmark/benchmark_result.rs
 """
 
@@ -25,6 +26,13 @@ from toolkit.readers.trials.model import (
 
 KIND = "hyperfine JSON"
 _SHELL = ("sh", "-c")
+_SCHEMA = 2
+_METRICS = {
+    "memory_usage_byte": ("memory_peak_resident", "byte", "peak_memory_bytes"),
+    "user_of_run": ("time_user", "second", "user_cpu_seconds"),
+    "system_of_run": ("time_system", "second", "system_cpu_seconds"),
+}
+"""What a run has beside its time: its key here, name and unit in a file of schema 2, and our name."""
 _HINT = "give the file that `hyperfine --export-json FILE` wrote, unchanged"
 _IN_BLOCKS = (
     "hyperfine measures all runs of a command before the next one, so that drift of the host falls on single "
@@ -36,7 +44,8 @@ def is_hyperfine(document: object) -> bool:
     """Whether a JSON document is of hyperfine."""
     if not isinstance(document, dict) or not isinstance(document.get("results"), list):
         return False
-    return all(isinstance(one, dict) and "command" in one and "mean" in one for one in document["results"])
+    own = "measurements" if "schema_version" in document else "mean"
+    return all(isinstance(one, dict) and "command" in one and own in one for one in document["results"])
 
 
 def read_hyperfine(documents: Sequence[tuple[str, Mapping[str, object]]]) -> TrialFiles:
@@ -67,22 +76,53 @@ def read_hyperfine(documents: Sequence[tuple[str, Mapping[str, object]]]) -> Tri
 
 
 def _results(name: str, document: Mapping[str, object]) -> Iterator[tuple[str, list[ForeignTrial]]]:
-    results = document["results"]
+    results, version = document["results"], document.get("schema_version", 1)
     assert isinstance(results, list)
-    for number, result in enumerate(results, 1):
+    if version not in (1, _SCHEMA):
+        refuse(f"`{name}` is of a newer hyperfine (schema {version!r:.20})", "export it with a release up to 2.0")
+    for number, found in enumerate(results, 1):
         where = f"result {number} of `{name}`"
+        result = _by_run(found, where) if version == _SCHEMA else found
         command, times = result["command"], result.get("times")
         if not isinstance(command, str) or not isinstance(times, list) or not times:
             refuse(f"{where} has no command or no single times", _HINT)
-        codes, sizes = (_beside(result, key, len(times), where) for key in ("exit_codes", "memory_usage_byte"))
+        beside = [_beside(result, key, len(times), where) for key in ("exit_codes", *_METRICS)]
         levels = _levels(result.get("parameters") or {}, LineOfFile(name, number))
         yield (
             " ".join(command.split()),
             [
                 _trial(levels, LineOfFile(name, number), values, where)
-                for values in zip(times, codes, sizes, strict=True)
+                for values in zip(times, *beside, strict=True)
             ],
         )
+
+
+def _by_run(result: Mapping[str, object], where: str) -> Mapping[str, object]:
+    """Return a result of schema 2 in the shape of those before: lists of what each run had."""
+    runs, parameters = result["measurements"], result.get("parameters") or {}
+    if not isinstance(runs, list) or not isinstance(parameters, dict):
+        refuse(f"{where} has no single runs", _HINT)
+    plain = {
+        name: each["value"] if isinstance(each, dict) and "value" in each else each
+        for name, each in parameters.items()
+    }
+    keys = (("times", "time_wall_clock", "second"), *((key, *of) for key, (*of, _) in _METRICS.items()))
+    lists = {key: [_value(run, of, unit, where) for run in runs] for key, of, unit in keys}
+    known = {key: values for key, values in lists.items() if key == "times" or None not in values}
+    codes = [run.get("exit_code") for run in runs]
+    return {"command": result["command"], "parameters": plain, "exit_codes": codes, **known}
+
+
+def _value(run: object, name: str, unit: str, where: str) -> object:
+    if not isinstance(run, dict):
+        refuse(f"{where} has a run that cannot be read", _HINT)
+    found = run.get(name)
+    if found is None:
+        return None
+    if not isinstance(found, dict) or found.get("unit") != unit:
+        refuse(f"{where} has a `{name}` that is not in the unit `{unit}`", _HINT)
+    value: object = found.get("value")
+    return value
 
 
 def _beside(result: Mapping[str, object], key: str, count: int, where: str) -> Sequence[object]:
@@ -105,16 +145,19 @@ def _levels(parameters: object, place: LineOfFile) -> tuple[tuple[str, str], ...
 
 
 def _trial(
-    levels: tuple[tuple[str, str], ...], place: LineOfFile, values: tuple[object, object, object], where: str
+    levels: tuple[tuple[str, str], ...], place: LineOfFile, values: Sequence[object], where: str
 ) -> ForeignTrial:
-    seconds, code, size = values
+    seconds, code, *others = values
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
         refuse(f"{where} has a time that is not a number above 0", _HINT)
     if code != 0:
         reason = "ended by a signal" if code is None else f"exit status {code}"
         return ForeignTrial(levels, place, outcome=Outcome.FAILED, reason=reason)
-    known = isinstance(size, int | float) and not isinstance(size, bool)
-    metrics = (Metric("peak_memory_bytes", float(str(size)), "bytes", "hyperfine"),) if known else ()
+    metrics = tuple(
+        Metric(metric, float(value), f"{unit}s", "hyperfine")
+        for (_, unit, metric), value in zip(_METRICS.values(), others, strict=True)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    )
     return ForeignTrial(levels, place, elapsed_seconds=float(seconds), metrics=metrics)
 
 
