@@ -67,6 +67,17 @@ def test_locked_statistics_are_replaced_only_by_force(
     assert not reason or reason in answer.error
 
 
+def test_a_schema_of_locked_tables_is_refused_as_a_locked_table_is(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        waiting(context.statistics)
+        for table in (MINE, OTHERS):
+            context.statistics.lock(*table)
+        answer = context.run(*PUBLISH)
+    assert (answer.status, answer.document["error"]["code"]) == (5, "TK-0304")
+    assert "locked (ALL); give --force-locked" in answer.error
+
+
 def test_a_table_that_is_locked_meanwhile_is_not_said_to_be_published(tmp_path: Path) -> None:
     with running_standin() as standin:
         context = Bench(standin, tmp_path)

@@ -50,13 +50,12 @@ class StatsPublish:
         table, found = planner.named("table"), self._found(planner, ways)
         if ways.whole(planner.spec.options) or (table is not None and planner.facts.assumed):
             return
-        if table is not None and found.get(table):
-            raise ToolkitError(f"{table}: {found[table]}", code="TK-0304")
-        if all(found.values()):
+        if not found:
             where = str(table) if table else ", ".join(planner.schemas())
-            why = next(iter(found.values()), None)
-            sentence = f"{where} has {ways.none_stored(planner.spec.options)}"
-            raise ToolkitError(sentence if why is None else f"{next(iter(found))}: {why}", code="TK-0204")
+            raise ToolkitError(f"{where} has {ways.none_stored(planner.spec.options)}", code="TK-0204")
+        left_out = [f"{name}: {why}" for name, why in found.items() if why is not None]
+        if len(left_out) == len(found):
+            raise ToolkitError(left_out[0], code="TK-0304")
 
     def _found(self, planner: Planner, ways: StoredStatistics) -> dict[QualifiedName, str | None]:
         """Return the tables that have such statistics, each with the reason why it is left out, or None."""
