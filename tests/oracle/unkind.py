@@ -47,7 +47,7 @@ def look(standin: Standin) -> Look:
         seen[f"{kind} {'.'.join(name)}"] = {
             "object_id": made.object_id, "degree": made.degree, "instances": made.instances,
             "logging": made.logging, "status": made.status,
-            "visibility": made.visibility, "building": made.building,
+            "visibility": made.visibility, "building": made.building, "row_movement": made.row_movement,
             "preferences": tuple(sorted(state.statistics.preferences.get(name, {}).items())),
             **{f"logging of {part.name}": part.logging for part in parts},
             **{f"status of {part.name}": part.status for part in parts},

@@ -40,9 +40,9 @@ def refuse_unseen(scripts: Iterable[Script], dialect: Dialect, sessions: Session
 
 
 def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
-    """Refuse to change an object that an earlier run changed and has not restored.
+    """Refuse to work on an object that an earlier run changed and has not restored.
 
-    Its present value would be taken for the former one, and put back as such.
+    Its present value would be taken for the former one: put back as such, or left where it is as needed.
 
     Raises:
         ToolkitError: TK-0307; the hint is the command that restores it.
@@ -55,8 +55,8 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
         and not creates(entry)
         and entry.object_kind in {*_LOOKED_UP, ObjectKind.SETTING}
     }
-    for step in _changing(scripts):
-        entry = open_ones.get(replace(step.object, table=None)) if step.object is not None and step.undo else None
+    for step in _steps(scripts):
+        entry = None if step.object is None else open_ones.get(replace(step.object, table=None))
         if entry is None:
             continue
         head = store.load_head(entry.run)
@@ -69,10 +69,14 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
 
 
 def _changing(scripts: Iterable[Script]) -> Iterator[Step]:
+    yield from (step for step in _steps(scripts) if step.effect is Effect.CREATES or step.undo)
+
+
+def _steps(scripts: Iterable[Script]) -> Iterator[Step]:
+    """Yield the steps that do something to a database, in the order of a trial."""
     for script in scripts:
         if script.stages is None:
             continue
         timed = (step for item in script.stages.timed.items for step in item.steps)
-        for step in (*script.stages.setup, *script.stages.prepare, *timed):
-            if step.effect is Effect.CREATES or step.undo:
-                yield step
+        every = (*script.stages.setup, *script.stages.prepare, *timed)
+        yield from (step for step in every if step.effect is not Effect.READS)
