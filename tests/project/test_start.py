@@ -56,6 +56,13 @@ def test_an_operation_begins_without_the_modules_of_other_commands(words: tuple[
     assert {f"toolkit.cli.{other}" for other in others} & set(names) == set()
 
 
+@pytest.mark.parametrize("other", ["statistics", "datapump", "work.of_tables", "work.of_backup", "work.workload"])
+def test_a_ctas_on_oracle_begins_without_the_implementations_of_other_operations(other: str) -> None:
+    names = loaded("from toolkit.dialects.registry import dialect_of; dialect_of('oracle').work.of('ctas')")
+    assert "toolkit.dialects.oracle.work.ctas" in names
+    assert [name for name in names if name.startswith(f"toolkit.dialects.oracle.{other}")] == []
+
+
 def command(app: typer.Typer, words: tuple[str, ...]) -> object:
     found = typer.main.get_group(app)
     for word in words:

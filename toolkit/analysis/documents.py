@@ -9,21 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.cells import CellSummary, analyse
 from toolkit.analysis.choice import WORTH_PCT
-from toolkit.analysis.compare import Comparison, Pair
-from toolkit.analysis.holding import VerifiedGain
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import BetweenRuns, pct_of
-from toolkit.analysis.recommendation import Gain, Recommendation
 from toolkit.analysis.search import NotRun, Prospect, not_run
 from toolkit.analysis.sequential import ended_because, given_up
 from toolkit.model.bill import bill_among, bill_document
 from toolkit.model.records import ItemRecord, RunHead, RunRecord, TrialRecord
 from toolkit.model.values import Cell, Level, Scalar
+
+if TYPE_CHECKING:  # a run's document needs none of their modules
+    from toolkit.analysis.compare import Comparison, Pair
+    from toolkit.analysis.holding import VerifiedGain
+    from toolkit.analysis.recommendation import Gain, Recommendation
 
 FORMAT = 1
 

@@ -18,8 +18,10 @@ from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.analysis.documents import JsonObject
+    from toolkit.app.runs.execute import Guarding
     from toolkit.app.targets import ResolvedTarget
     from toolkit.model.experiment import Experiment
+    from toolkit.model.protocols import Events
     from toolkit.model.records import RunRecord
     from toolkit.store import Store
 
@@ -61,7 +63,6 @@ def run_on(
     experiment: Experiment, resolved: ResolvedTarget, store: Store, arguments: Arguments, file: Path | None = None
 ) -> str:
     """Run an experiment on a target that was reached, as the options allow it, and return the run's id."""
-    from toolkit.app.maintenance.run_guards import guarding
     from toolkit.app.runs.execute import start
     from toolkit.app.targets import fitted
 
@@ -79,8 +80,18 @@ def run_on(
             approvals=approvals,
             events=events,
             policy=resolved.policy,
-            guarding=guarding(resolved, events),
+            guarding=_guarding(experiment, resolved, events),
         )
+
+
+def _guarding(experiment: Experiment, resolved: ResolvedTarget, events: Events) -> Guarding:
+    from toolkit.app.runs.execute import unguarded
+
+    if not experiment.guards:
+        return unguarded
+    from toolkit.app.maintenance.run_guards import guarding
+
+    return guarding(resolved, events)
 
 
 def reach(text: str | None) -> ResolvedTarget:

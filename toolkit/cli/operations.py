@@ -330,10 +330,10 @@ def _detect(arguments: Arguments) -> float | None:
 
 
 def _guards(arguments: Arguments) -> tuple[str, ...]:
-    from toolkit.design.guards import guards_of
-
     texts = tuple(arguments.texts("guard"))
     if texts:
+        from toolkit.design.guards import guards_of
+
         guards_of(texts)
     return texts
 

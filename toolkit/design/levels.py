@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from toolkit.design.names import split_names
-from toolkit.design.transactions import check_transactions
 from toolkit.design.user_sql import check_assignment, check_predicate
 from toolkit.design.variants import read_query
 from toolkit.documents import did_you_mean
@@ -371,9 +370,15 @@ def _words(option: Option, line: str) -> list[str]:
     return words
 
 
+def _transactions(option: Option, value: object) -> str:
+    from toolkit.design.transactions import check_transactions
+
+    return check_transactions(_text(option, value))
+
+
 _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.QUERY: lambda option, value: read_query(value, lambda text: _text(option, text)),
-    OptionKind.TRANSACTIONS: lambda option, value: check_transactions(_text(option, value)),
+    OptionKind.TRANSACTIONS: _transactions,
     OptionKind.PREDICATE: lambda option, value: check_predicate(_text(option, value)),
     OptionKind.NAME: _name,
     OptionKind.NAMES: _names,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolkit.design.transactions import parse_transactions, statements_of
 from toolkit.model.experiment import Experiment, queries_of
 from toolkit.model.operations import options_of
 from toolkit.model.options import Option, OptionKind
@@ -51,6 +50,8 @@ def _texts(option: Option, value: object, engine: EngineName) -> Iterator[str]:
 
 
 def _of_transactions(text: str, engine: EngineName) -> Iterator[str]:
+    from toolkit.design.transactions import parse_transactions, statements_of
+
     for one in parse_transactions(text):
         yield from statements_of(one, engine)
         yield from (read.table for read in one.columns.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Protocol
 
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
@@ -251,16 +252,34 @@ class NotImplementedHere(Implementation):
 class Implementations:
     """An engine's implementations by operation; asked about a work, the one of its operation answers."""
 
-    def __init__(self, name: EngineName, known: Mapping[OperationName, Implementation]) -> None:
+    def __init__(
+        self,
+        name: EngineName,
+        known: Mapping[OperationName, Implementation],
+        *,
+        later: Mapping[OperationName, str] | None = None,
+    ) -> None:
+        """Name the implementations of an engine.
+
+        Args:
+            name: the engine.
+            known: implementations by operation.
+            later: by operation the module whose `WORK` has its implementation, imported when it is asked for.
+        """
         self._engine = name
         self._known = known
+        self._later = later or {}
 
     def __contains__(self, operation: OperationName) -> bool:
-        return operation in self._known
+        return operation in self._known or operation in self._later
 
     def of(self, operation: OperationName) -> Implementation:
         """Return the implementation of an operation, or what stands for its absence."""
-        return self._known.get(operation) or NotImplementedHere(self.absence(operation))
+        found = self._known.get(operation)
+        if found is None and operation in self._later:
+            work: Mapping[OperationName, Implementation] = import_module(self._later[operation]).WORK
+            found = work[operation]
+        return found or NotImplementedHere(self.absence(operation))
 
     def absence(self, *operations: OperationName) -> str:
         """Say that there is no implementation of an operation, or of several."""

@@ -65,7 +65,8 @@ Guarding = Callable[[str, Experiment, Stop], AbstractContextManager[Gates]]
 """Watches the guards of a run while it lasts; gives what trials and items wait for."""
 
 
-def _unguarded(*_: object) -> AbstractContextManager[Gates]:
+def unguarded(*_: object) -> AbstractContextManager[Gates]:
+    """Watch nothing."""
     return nullcontext(Gates())
 
 
@@ -79,7 +80,7 @@ def start(
     policy: TargetPolicy | None = None,
     stop: Stop | None = None,
     under: str | None = None,
-    guarding: Guarding = _unguarded,
+    guarding: Guarding = unguarded,
     ready: Callable[[], None] = lambda: None,
 ) -> str:
     """Run an experiment and return the run's id; outcomes of trials are in the store, not exceptions.
@@ -327,7 +328,7 @@ def resume(
     under: str | None = None,
     rows: CountedRows | None = None,
     retry_failed: bool = False,
-    guarding: Guarding = _unguarded,
+    guarding: Guarding = unguarded,
 ) -> str:
     """Run exactly the trials (of a job: the items) that are missing.
 

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 import psutil
 
 from toolkit.app.targets import find_target
-from toolkit.design.mix import mix_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.programs import RUN_VARIABLE
 from toolkit.model.engines import engines
@@ -90,5 +89,7 @@ def refuse_own_jobs(experiments: Iterable[Experiment]) -> None:
 
 
 def _jobs(experiment: Experiment) -> tuple[MixJob, ...]:
+    from toolkit.design.mix import mix_of
+
     mix = mix_of(experiment.operation, experiment.options)
     return () if mix is None else mix.jobs

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import archiving, degrees, index_facts, redo, taking
-from toolkit.dialects.oracle.backup import work as backup
 from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
@@ -123,6 +122,8 @@ def _block(calls: Sequence[Call]) -> Call:
 def drop(ref: ObjectRef) -> tuple[Call, ...]:
     """Drop a scratch object, past the recycle bin: a dropped table there would keep its space."""
     if ref.kind is ObjectKind.BACKUP:
+        from toolkit.dialects.oracle.backup import work as backup
+
         return backup.drop(ref)
     if ref.kind is ObjectKind.TABLE:
         template = "drop_table"
@@ -141,6 +142,8 @@ def has_rows(table: QualifiedName) -> Call:
 def identity(ref: ObjectRef) -> Call:
     """Ask for OBJECT_ID and CREATED; the name alone proves nothing, a rename keeps the id."""
     if ref.kind is ObjectKind.BACKUP:
+        from toolkit.dialects.oracle.backup import work as backup
+
         return backup.identity(ref)
     return _seen("identity", _who(ref))
 

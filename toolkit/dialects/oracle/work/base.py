@@ -14,6 +14,9 @@ from toolkit.model.steps import Attribute, ObjectRef, Takes
 from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, Role
 
+COLUMNS, INDEXES = "doctor_object_columns", "doctor_object_indexes"
+"""Files about the columns and indexes of a table, which the checks before a work read."""
+
 # No evidence is no failure: the view may not be granted (ORA-00942, ORA-01031).
 NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031"})
 
