@@ -168,6 +168,31 @@ DISGUISES: dict[str, _Disguise] = {
     "not closed": lambda n: f"SELECT 'x FROM {n}",
     "comment not closed": lambda n: f"SELECT 1 /* FROM {n}",
     "carriage return": lambda n: f"SELECT 1 -- \rFROM {n}",
+    "a quote in a quoted name": lambda n: f"SELECT 1 \"it's\" FROM {n} WHERE a = 'z'",
+    "a comment in a quoted name": lambda n: f'SELECT 1 "--", 2 "/*" FROM {n}',
+    "reference model": lambda n: (
+        f"SELECT * FROM t MODEL REFERENCE r ON (SELECT * FROM {n}) DIMENSION BY (a) MEASURES (b) "
+        "MAIN m DIMENSION BY (c) MEASURES (d) RULES ()"
+    ),
+    "pivot": lambda n: f"SELECT * FROM {n} PIVOT (COUNT(*) FOR a IN (1))",
+    "pattern of rows": lambda n: f"SELECT * FROM {n} MATCH_RECOGNIZE (ORDER BY a PATTERN (x) DEFINE x AS x.a > 1)",
+    "flashback": lambda n: f"SELECT * FROM {n} AS OF TIMESTAMP SYSDATE - 1",
+    "cursor expression": lambda n: f"SELECT CURSOR(SELECT * FROM {n}) FROM dual",
+    "only": lambda n: f"SELECT * FROM ONLY({n})",
+    "multiset": lambda n: f"SELECT CAST(MULTISET(SELECT a FROM {n}) AS t) FROM dual",
+    "in a list": lambda n: f"SELECT 1 FROM dual WHERE (1, 2) IN (SELECT a, b FROM {n})",
+    "JSON_TABLE": lambda n: (
+        f"SELECT * FROM JSON_TABLE((SELECT JSON_ARRAYAGG(a) FROM {n}), '$' COLUMNS (x PATH '$'))"
+    ),
+    "passed to XMLTABLE": lambda n: (
+        f"SELECT * FROM XMLTABLE('/x' PASSING (SELECT XMLAGG(XMLELEMENT(a)) FROM {n}))"
+    ),
+    "order": lambda n: f"SELECT 1 FROM dual ORDER BY (SELECT 1 FROM {n})",
+    "rows fetched": lambda n: f"SELECT 1 FROM dual FETCH FIRST (SELECT COUNT(*) FROM {n}) ROWS ONLY",
+    "set to": lambda n: f"UPDATE t SET (a, b) = (SELECT 1, 2 FROM {n})",
+    "inserted value": lambda n: f"INSERT INTO t VALUES ((SELECT 1 FROM {n}))",
+    "materialized view": lambda n: f"CREATE MATERIALIZED VIEW m AS SELECT * FROM {n}",
+    "trigger": lambda n: f"CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE FROM u WHERE a IN ({_text(n)}); END;",
 }
 """Texts by which an object of a pack is reached, or that hide what they reach."""
 
