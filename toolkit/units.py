@@ -160,29 +160,35 @@ def value_change(low: float, high: float | None = None, of: str = "time") -> str
     """Spell a ratio of values, or a range of ratios, in words.
 
     Of times, 0.7 is `30 % less time`, 1.4 `40 % more time`, 3.4 `3.4 times the time`; 0.7 to 1.4 is
-    `30 % less to 40 % more time`.
+    `30 % less to 40 % more time`, 0.9 to 1.0 `0 to 10 % less time`.
     """
-    first = _change_words(low, of)
+    if _is_one(low) and (high is None or _is_one(high)):
+        return f"the same {of}"
+    first = _change_words(low, of, beside=high)
     if high is None:
         return " ".join(first)
-    last = _change_words(high, of)
+    last = _change_words(high, of, beside=low)
     if first == last:
         return " ".join(first)
     if first[1] != last[1]:
         # only the last piece names what changes: `30 % less to 40 % more time`
         return f"{' '.join(first).removesuffix(f' the {of}').removesuffix(f' {of}')} to {' '.join(last)}"
-    less, more = (last, first) if low < 1 else (first, last)
+    less, more = (last, first) if first[1].startswith("less") else (first, last)
     return f"{less[0].removesuffix(' %')} to {' '.join(more)}"
 
 
-def _change_words(ratio: float, of: str) -> tuple[str, str]:
+def _is_one(ratio: float) -> bool:
+    return abs(ratio - 1) * 100 < 0.05
+
+
+def _change_words(ratio: float, of: str, *, beside: float | None) -> tuple[str, str]:
     if ratio > 100:
         return "more than 100", f"times the {of}"
     if ratio >= _FROM_SPELLED_AS_TIMES:
         return number(ratio, 2), f"times the {of}"
     pct = abs(ratio - 1) * 100
-    if pct < 0.05:
-        return "just", f"the same {of}"
+    if _is_one(ratio):
+        return "0 %", f"{'less' if beside is not None and beside < 1 else 'more'} {of}"
     return f"{pct:.{1 if pct < 0.95 else 0}f} %", f"{'less' if ratio < 1 else 'more'} {of}"
 
 

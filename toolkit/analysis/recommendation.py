@@ -304,7 +304,7 @@ def _spelled(one: Recommendation, gain: Gain, which: str) -> str:
 def _cost(one: Recommendation) -> Iterator[tuple[str, str]]:
     parts = [] if one.efficiency is None else [f"{percent(100 * one.efficiency)} efficiency"]
     if one.cpu_ratio is not None and one.present is not None:
-        parts.append(f"{value_change(one.cpu_ratio, of='CPU time')} than {named(one.present.over)}")
+        parts.append(f"{value_change(one.cpu_ratio, of='CPU time')} compared with {named(one.present.over)}")
     if parts:
         yield "cost", ", ".join(parts)
 
