@@ -8,9 +8,12 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS object_name,
        CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'partitioned table' WHEN 'i' THEN 'index'
                       WHEN 'I' THEN 'partitioned index' WHEN 'S' THEN 'sequence' WHEN 'v' THEN 'view'
                       WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table'
-                      WHEN 'c' THEN 'composite type' ELSE 'relation' END AS object_kind
+                      WHEN 'c' THEN 'composite type' ELSE 'relation' END
+       || CASE WHEN x.indisvalid THEN '' WHEN c.relkind IN ('i', 'I') THEN ' that is not valid' ELSE '' END
+       AS object_kind
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_catalog.pg_index x ON x.indexrelid = c.oid
  WHERE n.nspname = coalesce(:schema, current_schema()) AND c.relname = :name
  UNION ALL
 SELECT n.nspname::text, t.typname::text, 'type'

@@ -53,10 +53,9 @@ def wait_for(what: Callable[[], bool]) -> None:
         os.sched_yield()
 
 
-@contextmanager
-def killed_while_building(arena: Arena, server: Server, store: Path, *, ends: bool) -> Iterator[str]:
-    """Kill a client whose CREATE INDEX CONCURRENTLY waits for a writer; with `ends` after the index is valid."""
-    told = {
+def building(arena: Arena, store: Path) -> dict[str, object]:
+    """What the driver is told: to build the index online, as a job."""
+    return {
         "url": arena.url,
         "store": str(store),
         "operation": "index-build",
@@ -64,6 +63,12 @@ def killed_while_building(arena: Arena, server: Server, store: Path, *, ends: bo
         "factors": {"degree": [1]},
         "mode": "job",
     }
+
+
+@contextmanager
+def killed_while_building(arena: Arena, server: Server, store: Path, *, ends: bool) -> Iterator[str]:
+    """Kill a client whose CREATE INDEX CONCURRENTLY waits for a writer; with `ends` after the index is valid."""
+    told = building(arena, store)
     with server.connect() as writer, forks.Forked("tests.runner.driver", json.dumps(told)) as client:
         writer.autocommit = False
         writer.execute(f"INSERT INTO {arena.schema}.gtest VALUES (0, 'x', 0)".encode())
@@ -101,6 +106,10 @@ def test_an_index_that_was_cut_off_is_built_again(
 ) -> None:
     store = tmp_path / "store.sqlite"
     with killed_while_building(arena, postgresql_server, store, ends=False) as run:
+        refused = forks.run("tests.runner.driver", json.dumps(building(arena, tmp_path / "other.sqlite")))
+        assert (
+            f"`{arena.schema}.made` already exists as index that is not valid" in refused.stdout + refused.stderr
+        )
         if order == "clean, resume":
             done, left = sweep_up(arena, store)
             assert ["made" in sentence and "not valid" in sentence for sentence in done] == [True]

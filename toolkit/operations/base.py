@@ -105,7 +105,8 @@ class Planner:
             raise ToolkitError(
                 f"`{name}` already exists as {row.get('object_kind') or 'an object'}",
                 code="TK-0205",
-                hint="choose another name; dbatk never replaces an object",
+                hint="choose another name; dbatk never replaces an object, and `dbatk clean` drops what an "
+                "interrupted run left",
             )
 
     def work_schema(self, near: QualifiedName | None) -> str | None:
