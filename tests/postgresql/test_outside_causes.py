@@ -21,6 +21,7 @@ from toolkit.app.results import ended_well, failures
 from toolkit.app.runs.execute import resume, start
 from toolkit.cli.main import main
 from toolkit.config.urls import parse_url
+from toolkit.dialects.postgresql.advice import explain
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, RunState
@@ -194,3 +195,19 @@ def test_one_failed_trial_is_exit_3_and_named(
     told = capsys.readouterr()
     assert status == 3, told
     assert "failed: degree=1 (not this time)" in told.err
+
+
+@pytest.mark.parametrize(("said", "outside"), [
+    ("pg_dump: error: query failed: server closed the connection unexpectedly", True),
+    ("pg_dump: error: query failed: FATAL:  terminating connection due to administrator command", True),
+    ("pg_basebackup: error: could not receive data from WAL stream: server closed the connection", True),
+    ('pg_dump: error: connection to server at "127.0.0.1", port 5 failed: Connection refused', True),
+    ('pg_dump: error: connection to server at "h" failed: FATAL:  the database system is starting up', True),
+    ("pg_dump: error: could not write to file: No space left on device", True),
+    ('pg_dump: error: connection to server at "h", port 5 failed: FATAL:  database "x" does not exist', False),
+    ('pg_dump: error: connection to server at "h", port 5 failed: FATAL:  password authentication failed', False),
+    ("pg_dump: error: query failed: ERROR:  permission denied for table t", False),
+])  # fmt: skip
+def test_what_a_program_of_the_server_says_tells_whether_the_cause_lies_outside(said: str, outside: bool) -> None:
+    advice = explain("exit 1", said)
+    assert (advice is not None and advice.outside) is outside

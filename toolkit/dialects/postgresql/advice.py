@@ -154,11 +154,23 @@ _CLASS_HINT = (
     "name one after the column (`--columns 'name gin_trgm_ops'`; for text, CREATE EXTENSION pg_trgm makes "
     "gin_trgm_ops and gist_trgm_ops), or index an expression: to_tsvector(...)"
 )
+_OF_PROGRAMS = (
+    ("53100", re.compile(r"No space left on device|Disk quota exceeded")),
+    ("57P03", re.compile(r"the database system is (?:starting|shutting|in recovery|not (?:yet )?accepting)")),
+    ("08006", re.compile(
+        r"server closed the connection unexpectedly|terminating connection (?:due to|because of)|"
+        r"could not (?:receive|send) data (?:from|to) (?:server|client)|could not (?:read COPY|receive) data|"
+        r"no connection to the server|Connection (?:refused|reset by peer|timed out)|timeout expired|"
+        r"No route to host|Network is unreachable|SSL connection has been closed unexpectedly")),
+)  # fmt: skip
+"""What libpq and the server say through a program such as pg_dump, which gives no SQLSTATE: its code."""
 _DISABLED_PARALLEL = "could not resize shared memory segment"
 
 
 def explain(code: str, message: str) -> ErrorAdvice | None:
-    """Look a SQLSTATE up: the code itself, else its class."""
+    """Look a SQLSTATE up, the code itself, else its class; of a program that failed, by what it wrote."""
+    if code.startswith("exit "):
+        code = next((known for known, said in _OF_PROGRAMS if said.search(message)), code)
     if code == "53100" and _DISABLED_PARALLEL in message:
         return _entry("53100", "the shared memory of parallel workers (/dev/shm) is full",
                       "lower the degree or work_mem; a container needs a larger --shm-size",
