@@ -70,6 +70,18 @@ def test_the_history_of_a_step_holds_the_nights_in_which_it_was_begun(store: Sto
     assert store.step_history("nightly", "statistics", "another") == []
 
 
+def test_the_history_of_a_step_is_in_the_order_of_the_nights_where_the_clock_was_set_back_in_one(
+    store: Store,
+) -> None:
+    for number, began in enumerate((0.0, -3.0)):
+        plan_run = f"20261121-22000{number}-aaaa"
+        store.begin_plan_run(night(plan_run, later=number))
+        store.note_step(plan_run, replace(STEPS[0], run=f"run {number}", began_at=BEGAN + timedelta(days=began)))
+    history = store.step_history("nightly", "statistics", "dwh")
+    assert [step.run for step in history] == ["run 1", "run 0"]
+    assert store.step_histories("nightly", ["statistics"], ["dwh"]) == {("dwh", "statistics"): history}
+
+
 def test_a_night_that_is_not_there_is_named(store: Store) -> None:
     for missing in (
         lambda: store.load_plan_run("x"),

@@ -13,7 +13,7 @@ from toolkit.model.plan import PlanNote, PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
 from toolkit.store import schema
 from toolkit.store.database import StorePart
-from toolkit.store.rows import AnyRow, newest_first
+from toolkit.store.rows import AnyRow, newest_first, newest_order
 
 _plan_run, _step, _note = schema.plan_run, schema.plan_step, schema.plan_note
 _LISTS = ("steps", "notes")
@@ -114,7 +114,7 @@ class Plans(StorePart):
         whole = [run.plan_run for run in runs[:2]]
         number = func.row_number().over(
             partition_by=(_step.c.target, _step.c.step, _step.c.state == StepState.DONE.value),
-            order_by=_step.c.began_at.desc(),
+            order_by=newest_order(_plan_run),
         )
         ended = (
             select(_step, number.label("number"))
@@ -198,13 +198,16 @@ class Plans(StorePart):
             return connection.execute(query.limit(1)).first() is not None
 
     def step_history(self, plan: str, step: str, target: str, limit: int = 100) -> list[StepRecord]:
-        """Return what became of a step on a target, newest first, without the plan runs it was not begun in."""
+        """Return what became of a step on a target, newest first, without the plan runs it was not begun in.
+
+        The plan runs are in the order of their begin: the clock may have been set while a step was at work.
+        """
         query = (
             select(_step)
             .join(_plan_run, _plan_run.c.plan_run == _step.c.plan_run)
             .where(_plan_run.c.plan == plan, _step.c.step == step, _step.c.target == target)
             .where(_step.c.began_at.is_not(None))
-            .order_by(_step.c.began_at.desc())
+            .order_by(*newest_order(_plan_run))
             .limit(limit)
         )
         with self._database.read() as connection:
@@ -226,7 +229,7 @@ class Plans(StorePart):
     ) -> dict[tuple[str, str], list[StepRecord]]:
         """Return what became of steps on many targets, by target and step, as `step_history` does of one."""
         number = func.row_number().over(
-            partition_by=(_step.c.target, _step.c.step), order_by=_step.c.began_at.desc()
+            partition_by=(_step.c.target, _step.c.step), order_by=newest_order(_plan_run)
         )
         found: dict[tuple[str, str], list[StepRecord]] = {}
         with self._database.read() as connection:

@@ -55,11 +55,16 @@ def newest_first(
         limit: how many at most; all without a limit.
         where: which ones.
     """
-    began, key = table.c.began_at, next(iter(table.primary_key))
-    order = (began > datetime.now(UTC) + _CLOCKS_DIFFER, began.desc(), key.desc())
+    key, order = next(iter(table.primary_key)), newest_order(table)
     if limit is not None:
         query = query.where(key.in_(select(key).where(*where).order_by(*order).limit(limit)))
     return query.where(*where).order_by(*order)
+
+
+def newest_order(table: Table) -> tuple[ColumnElement[Any], ...]:
+    """Return the order of runs or plan runs, newest first, those of a clock that was ahead last."""
+    began, key = table.c.began_at, next(iter(table.primary_key))
+    return began > datetime.now(UTC) + _CLOCKS_DIFFER, began.desc(), key.desc()
 
 
 def instant_text(instant: datetime) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from toolkit.model.words import RunState
 from toolkit.runner import Stop, lease, trial
 from toolkit.runner.sweep import Sweep
 from toolkit.store import Store, schema
+from toolkit.store.journal import RunJournal
 from toolkit.targets.base import Access
 from toolkit.targets.duckdb import DuckdbTarget
 
@@ -159,33 +162,80 @@ def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
     assert store.load_head(str(begun.run)).ended_at is not None
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("at", ["begins", "ends"])
-def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_that_took_its_target(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
-) -> None:
-    real, clocks = (execute.read_planning if at == "begins" else trial._read_evidence), lease._clocks
-    frozen = threading.Event()
+@contextmanager
+def frozen_at(
+    monkeypatch: pytest.MonkeyPatch,
+    store: Store,
+    place: tuple[Any, str],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Iterator[threading.Event]:
+    """Freeze this process for a minute as a function returns; another one takes its target by then."""
+    real, clocks, frozen = getattr(*place), lease._clocks, threading.Event()
 
-    def freeze(*args: Any) -> Any:
-        answer = real(*args)
-        with store._database.write("another process") as connection:
-            connection.execute(update(schema.lease).values(host="far", run="20261122-000000-0001", pid=1))
-        frozen.set()
+    def freeze(*args: Any, **more: Any) -> Any:
+        answer = real(*args, **more)
+        if not frozen.is_set():
+            with store._database.write("another process") as connection:
+                connection.execute(update(schema.lease).values(host="far", run="20261122-000000-0001", pid=1))
+            meanwhile()
+            frozen.set()
         return answer
 
     def passed() -> tuple[float, float]:
         return clocks()[0] + (60.0 if frozen.is_set() else 0.0), clocks()[1]
 
     with monkeypatch.context() as broken:
-        broken.setattr(*((execute, "read_planning") if at == "begins" else (trial, "_read_evidence")), freeze)
+        broken.setattr(*place, freeze)
         broken.setattr(lease, "_clocks", passed)
         broken.setattr(lease, "_BEAT_SECONDS", 3600.0)
+        yield frozen
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("at", ["begins", "ends"])
+def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_that_took_its_target(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    place = (execute, "read_planning") if at == "begins" else (trial, "_read_evidence")
+    with frozen_at(monkeypatch, store, place) as frozen:
         stopped = night(store, tmp_path, COPY)
     assert frozen.is_set() and stopped.state.value == "stopped" and "was lost" in str(stopped.reason)
     heads = store.list_runs()
     assert [head.ended_at for head in heads] == ([] if at == "begins" else [None])
     assert all(store.unended_trials(head.run) for head in heads), "whoever took it over says how it ended"
+
+
+@pytest.mark.parametrize("place", [(execute, "ruled_now"), (execute, "warn_of_drift")])
+def test_a_process_that_was_frozen_as_it_went_on_with_a_run_leaves_it_as_ended_by_the_one_that_took_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str]
+) -> None:
+    begun, at = cut_off(store, tmp_path, monkeypatch), datetime(2030, 1, 1, tzinfo=UTC)
+    left = store.unended_trials(str(begun.run))
+
+    def ended() -> None:
+        store.end_run(str(begun.run), RunState.DONE, at)
+
+    with frozen_at(monkeypatch, store, place, ended) as frozen:
+        night(store, tmp_path, COPY)
+    head = store.load_head(str(begun.run))
+    assert frozen.is_set() and (head.state, head.ended_at) == (RunState.DONE, at)
+    assert place[1] == "warn_of_drift" or store.unended_trials(str(begun.run)) == left
+
+
+def test_a_step_that_another_process_went_on_with_is_done_once_in_all_plan_runs(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This process had done the work, was frozen before it said so, and its target was taken by then."""
+
+    def told() -> None:
+        for plan_run, step in store.open_steps("n", f"duckdb:///{tmp_path}/x.duckdb"):
+            store.note_step(
+                plan_run, replace(step, state=StepState.STOPPED, reason="taken", ended_at=step.began_at)
+            )
+
+    with frozen_at(monkeypatch, store, (attempt, "ended_well"), told) as frozen:
+        step = night(store, tmp_path, COPY)
+    assert frozen.is_set() and (step.state, step.reason) == (StepState.STOPPED, "taken")
 
 
 GATHER = '[[step]]\nname = "load"\noperation = "stats-gather"\ntable = "g"\n'
@@ -279,3 +329,24 @@ def test_a_run_gone_on_with_by_hand_counts_as_done_when_it_ended(
     execute.resume(str(begun.run), target, store=store, approvals=Approvals(), events=Heard())
     again = night(store, tmp_path, COPY + ONCE)
     assert again.state is StepState.SKIPPED and "it was done" in str(again.reason), again.reason
+
+
+def test_what_a_failed_step_left_undone_is_put_back_before_the_next_night_begins_it_anew(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The work failed, and the store was full as it was to be told that nothing had been made."""
+    step = COPY.replace('source = "more"', 'query = "SELECT CAST(word AS int) AS id FROM words"')
+    planned(tmp_path, step)
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as made:
+        made.execute("CREATE TABLE words AS SELECT 'no number' AS word")
+    with monkeypatch.context() as away:
+        for told in ("abandon", "undone"):
+            away.setattr(RunJournal, told, refused(FULL))
+        first = night(store, tmp_path, step)
+    assert first.state is StepState.FAILED and first.run is not None
+    assert [entry.run for entry in store.open_entries_all()] == [first.run]
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as made:
+        made.execute("UPDATE words SET word = '7'")
+    second = night(store, tmp_path, step)
+    assert second.state is StepState.DONE, second.reason
+    assert not store.open_entries_all()

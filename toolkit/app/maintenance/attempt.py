@@ -160,7 +160,7 @@ class StepAttempt:
             return last.run
         head = self.store.load_head(last.run)
         cut_off = last.state in _CUT_OFF or head.state in _BROKEN or bool(self.store.unended_trials(last.run))
-        cut_off = cut_off or (last.state is StepState.FAILED and self._is_done_after_all(last.run))
+        cut_off = cut_off or (last.state is StepState.FAILED and self._is_unsettled(last.run))
         return last.run if cut_off and self._can_go_on(last.run) else None
 
     def _goes_on_with(self, run: str, job: TargetStep) -> bool:
@@ -179,10 +179,12 @@ class StepAttempt:
             return False
         if self.store.load_head(run).state is not RunState.DONE:
             return True
-        return self._has_loaded(run) or self._is_done_after_all(run)
+        return self._has_loaded(run) or self._is_unsettled(run)
 
-    def _is_done_after_all(self, run: str) -> bool:
-        return lost_after_all(run, self.store) or taken_as_done(run, self.store)
+    def _is_unsettled(self, run: str) -> bool:
+        """Tell whether a run that failed was done after all, or left something that nobody has put back."""
+        done = lost_after_all(run, self.store) or taken_as_done(run, self.store)
+        return done or bool(self.store.journal(run).open_entries())
 
     def _is_known(self, run: str) -> bool:
         """Tell whether a run is still stored: somebody may have deleted it."""

@@ -9,10 +9,12 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from toolkit.app.approvals import Approvals
+from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.conditions import unmet
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import Events
 from toolkit.model.window import TimeSpan
@@ -68,6 +70,19 @@ class PlanRun:
     def wait(self, seconds: float) -> bool:
         """Wait, but no longer than until it is stopped; return whether nothing more may begin."""
         return self.stop.wait(seconds) or self.closed_at() is not None
+
+
+def log_step(plan_run: PlanRun, record: StepRecord) -> None:
+    """Write the end of a step to the audit log.
+
+    Raises:
+        ToolkitError: the log cannot be written.
+    """
+    event = AuditEvent(
+        AuditKind.STEP, plan=plan_run.plan.name, step=record.step, target=record.target,
+        run=record.run or plan_run.id, outcome=record.state.value, reason=record.reason,
+    )  # fmt: skip
+    notes_of(plan_run.store, plan_run.approvals, plan_run.events).write(event)
 
 
 def plan_hash(plan: MaintenancePlan) -> str:

@@ -75,6 +75,16 @@ def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason:
     return replace(step, state=StepState.STOPPED, reason=reason, ended_at=now, run=run)
 
 
+def as_told(store: Store, plan_run: str, record: StepRecord) -> StepRecord:
+    """Return the end of a step as the process told it that took its target, or the record where it told none.
+
+    That process goes on with the step's run, and notes with its own plan run how it ended: it was done once.
+    """
+    stored = retrying(lambda: store.steps_on(plan_run, record.target))
+    told = (each for each in stored if each.step == record.step and each.state not in _OPEN)
+    return next(told, record)
+
+
 def ended_since(store: Store, plan: str, history: Sequence[StepRecord]) -> list[StepRecord]:
     """Return the records of a step, newest first; the last one is done where its run ended well since.
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from toolkit.app.auditing import notes_of
 from toolkit.app.maintenance.asking import NotYetError, Questions
 from toolkit.app.maintenance.attempt import StepAttempt, StepEvents
-from toolkit.app.maintenance.beginning import PlanRun
+from toolkit.app.maintenance.beginning import PlanRun, log_step
 from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, any_fits, choose, expected
-from toolkit.app.maintenance.closing import child_of, close_killed_runs, ended_since, retrying, taken_over
+from toolkit.app.maintenance.closing import as_told, child_of, close_killed_runs, ended_since, retrying, taken_over
 from toolkit.app.maintenance.conditions import CONDITION_SECONDS, SIZE_SECONDS, unmet, work_size
 from toolkit.app.maintenance.fitting import fits_until
 from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
@@ -23,18 +22,18 @@ from toolkit.app.maintenance.working import Working
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors import may_still_end, refused
-from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.engines import engine
 from toolkit.model.plan import AtDeadline, OnFailure, PlanNote, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.words import Role
 from toolkit.runner import Stop, holding_lease, within
+from toolkit.runner.stop import TAKEN_OVER
 from toolkit.targets.base import SessionTag
 from toolkit.units import seconds
 
 _TICK_SECONDS = 0.5
 _HOURS_SECONDS = 20.0
-_LOST = ToolkitError("the lease was lost", code="TK-0302")
+_LOST = ToolkitError("the lease was lost", code=TAKEN_OVER)
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 
 
@@ -379,6 +378,8 @@ class TargetRun:
             self._halt(f"step `{record.step}` failed", None)
 
     def _note(self, record: StepRecord) -> None:
+        if record.state not in _OPEN and self._is_taken():
+            record = as_told(self._plan_run.store, self._plan_run.id, record)
         self._records[record.step] = record
         retrying(lambda: self._plan_run.store.note_step(self._plan_run.id, record))
         reason = f" ({record.reason})" if record.reason else ""
@@ -386,15 +387,13 @@ class TargetRun:
         data = {"step": record.step, "target": self.plan_target.name, "state": record.state.value}
         self._plan_run.events.emit(Event("step", text, data))
         if record.state not in _OPEN:
-            self._log(record)
+            try:
+                log_step(self._plan_run, record)
+            except ToolkitError as error:
+                self._halt(error.sentence, None)
 
-    def _log(self, record: StepRecord) -> None:
-        plan_run = self._plan_run
-        event = AuditEvent(
-            AuditKind.STEP, plan=plan_run.plan.name, step=record.step, target=self.plan_target.name,
-            run=record.run or plan_run.id, outcome=record.state.value, reason=record.reason,
-        )  # fmt: skip
-        try:
-            notes_of(plan_run.store, plan_run.approvals, plan_run.events).write(event)
-        except ToolkitError as error:
-            self._halt(error.sentence, None)
+    def _is_taken(self) -> bool:
+        """Tell whether another process holds the target by now, which one that was frozen finds out here."""
+        if self.stop.overdue():
+            self.stop.look()
+        return self.stop.because is not None and self.stop.because.code == TAKEN_OVER

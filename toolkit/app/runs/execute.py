@@ -364,6 +364,7 @@ def resume(
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
         changes = launch.changes(head)
         asked = doubt.ask(launch.sessions)
+        launch.stop.refuse_if_disowned()
         made = repair(run, changes, store, launch.events)
         if doubt.settle(attempt, ended, asked, launch.events):
             return run
@@ -387,6 +388,7 @@ def _go_on(
         keep_explanation(context, policy)
         keep_snapshot_source(store, run, snapshot_source, launch.events)
     warn_of_drift(context)
+    launch.stop.refuse_if_disowned()  # who took the run over while this process was frozen may have ended it
     store.reopen_run(run)
     done = store.load_run(run).trials
     again = partial(worth_repeating, launch.dialect, every=retry_failed)
