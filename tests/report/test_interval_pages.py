@@ -20,7 +20,7 @@ from tests.tiers import thinned
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.trend import Series, trends
 from toolkit.model.interval import InputOutput, Interval, Listing, Segment, Statement, Wait
-from toolkit.report.interval.trend import trend_page, trend_sheet, trend_text
+from toolkit.report.interval.trend import trend_charts, trend_page, trend_sheet, trend_text
 from toolkit.report.interval.view import diff_page, diff_text, interval_view, shares_note
 from toolkit.terminal import use_width, usual_width
 
@@ -151,6 +151,14 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(head: str) -> None:
         for cell in row:
             number = cell.lstrip("-").replace(".", "", 1).replace("e-", "").isdigit()
             assert number or not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "|", "%"))
+
+
+def test_a_page_of_a_series_says_what_it_shows_and_when_and_draws_cpu_up_to_all_of_it() -> None:
+    (series,) = trends([interval(day=day, host_cpu={"busy_pct": 20.0 + day}) for day in range(3)])
+    title = "Load and waits of ACME / acme1, 2025-03-03 10:00 to 2025-03-05 11:00"
+    assert f"<title>{title}</title>" in trend_page([series])
+    (cpu,) = (chart for chart in trend_charts(series) if chart.title == "Host CPU")
+    assert cpu.y.high == 100.0
 
 
 def test_a_side_that_is_not_listed_is_not_shown_as_zero() -> None:

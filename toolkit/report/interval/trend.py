@@ -57,7 +57,8 @@ def _chart(series: Series, key: str, title: str, lines: Sequence[TrendLine], uni
     scale = _MIB if unit.startswith("MiB") else 1
     times = [_time(point.origin.begin) for point in series.points]
     x = time_axis(min(times), max(times), _FRAME.left, _FRAME.right - 8)
-    high = max((value / scale for line in lines for value in line.values if value is not None), default=1.0)
+    top = max((value / scale for line in lines for value in line.values if value is not None), default=1.0)
+    high = max(100.0, top) if unit == "%" else top
     y = linear(0.0, high, _FRAME.bottom, _FRAME.top)
     strokes, marks = [], []
     for index, line in enumerate(lines):
@@ -240,11 +241,20 @@ def trend_text(found: Sequence[Series]) -> str:
 def trend_page(found: Sequence[Series], warnings: Sequence[str] = ()) -> str:
     """Return the series as one self-contained page."""
     views = [series_view(one) for one in found]
-    title = views[0].title if len(views) == 1 else f"{len(views)} databases and instances over time"
+    title = _page_title(found)
     shown = [clean(one) for one in warnings]
     from toolkit.report.html import render_page
 
     return render_page("report/trend.html.j2", title=title, views=views, warnings=shown, method=_METHOD)
+
+
+def _page_title(found: Sequence[Series]) -> str:
+    """Say what the page shows, of which database, and when."""
+    if len(found) > 1:
+        return f"Load and waits of {len(found)} databases and instances over time"
+    (series,) = found
+    begin, end = series.points[0].origin.begin, series.points[-1].origin.end
+    return f"Load and waits of {clean(series.name)}, {_moment(begin)} to {_moment(end)}"
 
 
 def trend_sheet(found: Sequence[Series]) -> str:
