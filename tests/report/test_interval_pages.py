@@ -156,7 +156,7 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(head: str) -> None:
 def test_a_page_of_a_series_says_what_it_shows_and_when_and_draws_cpu_up_to_all_of_it() -> None:
     (series,) = trends([interval(day=day, host_cpu={"busy_pct": 20.0 + day}) for day in range(3)])
     title = "Load and waits of ACME / acme1, 2025-03-03 10:00 to 2025-03-05 11:00"
-    assert f"<title>{title}</title>" in trend_page([series])
+    assert f"<title>{title} - dbatk report</title>" in trend_page([series])
     (cpu,) = (chart for chart in trend_charts(series) if chart.title == "Host CPU")
     assert cpu.y.high == 100.0
 
