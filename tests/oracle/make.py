@@ -76,6 +76,7 @@ _PLAIN: dict[OperationName, Work] = {
         "partition-drop", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"keep_rows": "2 years"}
     ),
     "table-shrink": Work("table-shrink", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
+    "mview-refresh": Work("mview-refresh", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"method": "complete"}),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
     "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),
 }

@@ -105,6 +105,16 @@ def shrinks() -> Iterator[Step]:
             )
 
 
+def refreshes() -> Iterator[Step]:
+    """Render refreshes of a materialized view by every method, with the switches of the session."""
+    for degree in (1, 4, "default"):
+        for method in (None, "complete", "fast", "force", "pct"):
+            for more in ({}, {"atomic_refresh": "no"}, {"atomic_refresh": "no", "out_of_place": True}):
+                how = more if method is None else {**more, "method": method}
+                item = work("mview-refresh", degree, Mode.JOB, **how)
+                yield from _steps(item, assumed())
+
+
 def rds_calls() -> Iterator[Step]:
     """Render the procedures that stand for RMAN on Amazon RDS."""
     facts = assumed("19-ee", doctor_marks=({"schema_mark": "RDSADMIN"},))
@@ -179,7 +189,7 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
-    for step in (*rds_calls(), *moves_of_parts(), *drops_of_partitions(), *shrinks(), *users()):
+    for step in (*rds_calls(), *moves_of_parts(), *drops_of_partitions(), *shrinks(), *refreshes(), *users()):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)

@@ -100,6 +100,10 @@ class Implementation(ABC):
         """Name catalogue files without binds, each optional, that an option needs; `asked`: values of each."""
         return ()
 
+    def stored_queries(self, facts: Facts) -> tuple[QualifiedName, ...]:
+        """Name the objects whose stored queries the work runs; `facts` as `parts_of` has them."""
+        return ()
+
     def perishable(self, work: Work) -> tuple[str, ...]:
         """Name catalogue files without binds by which a trial is judged anew: others may change what they tell."""
         return ()

@@ -14,6 +14,7 @@ from toolkit.dialects.work import Work
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
+from toolkit.model.operations import declaration
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind, OperationName
@@ -44,7 +45,7 @@ class OverTables:
             return (
                 relation_query("target", table),
                 relation_query("indexes", table, "table_indexes"),
-                *_own(planner, table.schema, table.name, ""),
+                *own_reads(planner, table.schema, table.name, ""),
                 *planner.dialect.index_reads(table.schema, table.name, planner.facts, copied=copied),
             )
         return tuple(query for schema in planner.schemas() for query in self._of_schema(planner, schema))
@@ -52,7 +53,7 @@ class OverTables:
     def _of_schema(self, planner: Planner, schema: str) -> Iterable[Query]:
         yield Query(f"schema:{schema}", "schema", {"schema": schema})
         yield Query(f"tables:{schema}", "schema_tables", {"schema": schema})
-        yield from _own(planner, schema, None, f":{schema}")
+        yield from own_reads(planner, schema, None, f":{schema}")
         yield Query(f"indexes:{schema}", "schema_indexes", {"schema": schema})
         if self._on_copy(planner):
             yield from planner.dialect.index_reads(schema, None, planner.facts, f":{schema}")
@@ -81,7 +82,8 @@ class OverTables:
     def _judged(self, planner: Planner) -> tuple[dict[QualifiedName, float], LeftOut]:
         found = _all(planner)
         if not found:
-            raise ToolkitError("there is no table to work on", code="TK-0204", hint="check the name of the schema")
+            none = f"there are no {declaration(self.name).several} to work on"
+            raise ToolkitError(none, code="TK-0204", hint="check the name of the schema")
         judged = [(name, size, self._never(planner, name)) for name, size in found.items()]
         kept = {name: size for name, size, why in judged if why is None}
         left_out = tuple((str(name), why) for name, _, why in judged if why is not None)
@@ -225,7 +227,7 @@ class OverTables:
         )
 
 
-def _own(planner: Planner, schema: str | None, name: str | None, suffix: str) -> Sequence[Query]:
+def own_reads(planner: Planner, schema: str | None, name: str | None, suffix: str) -> Sequence[Query]:
     """Return what the engine's implementation wants to know of the tables."""
     files = planner.dialect.work.of(planner.spec.operation).table_files
     return [Query(f"{file}{suffix}", file, {"schema": schema, "name": name}, optional=True) for file in files]

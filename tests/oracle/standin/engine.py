@@ -35,6 +35,7 @@ from tests.oracle.standin.faults import Fault
 from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import outside_of, partition_table
+from tests.oracle.standin.mviews import Refreshing
 from tests.oracle.standin.reorganised import Reorganised
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import MODIFIABLE, Made, Session, State, instance_name
@@ -84,11 +85,12 @@ _TIMED = (
     "table_move",
     "table_shrink",
     "partition_drop",
+    "mview_refresh",
     "stats",
 )
 
 
-class Engine(Reorganised, IndexWork):
+class Engine(Refreshing, Reorganised, IndexWork):
     """One pretended database, shared by all its sessions."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -422,6 +424,7 @@ class Engine(Reorganised, IndexWork):
             if session.in_transaction:
                 raise ora(12841)
             session.dml = verb != "DISABLE"
+            session.forced_dml = int(command.parts["degree"] or 0) if verb == "FORCE" else None
         if what == "QUERY":
             session.query = {"ENABLE": "ENABLED", "DISABLE": "DISABLED"}.get(verb, "FORCED")
             session.forced = int(command.parts["degree"] or 0) if verb == "FORCE" else None

@@ -123,6 +123,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
         "session_trace",
         r"BEGIN\s+DBMS_SESSION\.SESSION_TRACE_(?P<verb>ENABLE|DISABLE)\s*(?:\([^()]*\))?\s*;\s*END\s*;",
     ),
+    ("mview_refresh", r"BEGIN\s+DBMS_MVIEW\.REFRESH\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s*;"),
     ("dbms_stats", r"BEGIN\s+DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s*;"),
     (
         "pending_delete",

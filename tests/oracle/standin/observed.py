@@ -54,7 +54,17 @@ COUNTED = _NAMES
 _EACH = {"redo size": 4096, "physical write total bytes": 81920, "execute count": 1, "user commits": 1,
          "CPU used by this session": 3, "workarea executions - optimal": 1}  # fmt: skip
 _TIMED = frozenset(
-    {"ctas", "insert", "index_build", "index_rebuild", "table_move", "table_shrink", "partition_drop", "stats"}
+    {
+        "ctas",
+        "insert",
+        "index_build",
+        "index_rebuild",
+        "table_move",
+        "table_shrink",
+        "partition_drop",
+        "stats",
+        "mview_refresh",
+    }
 )
 
 

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.oracle.standin import datapump, guarded, indexes, observed, readings, repository, rooms, scheduler
+from tests.oracle.standin import (
+    datapump,
+    guarded,
+    indexes,
+    mviews,
+    observed,
+    readings,
+    repository,
+    rooms,
+    scheduler,
+)
 from tests.oracle.standin.catalogue import VIEWS
 from tests.oracle.standin.external import External
 from tests.oracle.standin.grammar import Name
@@ -50,6 +60,8 @@ class Made:
     wasted: int = 0
     """Bytes of blocks that hold no rows any more, which a shrink gives back."""
     external: External | None = None
+    view: mviews.Refreshed | None = None
+    """Of a materialized view, whose rows are those of the table."""
     building: bool = False
     """Of an index whose ONLINE build or rebuild was cut off: STATUS does not show it (IND$.FLAGS does)."""
     shape: indexes.Shape = field(default_factory=indexes.Shape)
@@ -82,6 +94,7 @@ class Session:
     dml: bool = False
     query: str = "ENABLED"
     forced: int | None = None
+    forced_dml: int | None = None
     in_transaction: bool = False
     commits: int = 0
     """How many of its transactions were committed."""
@@ -539,6 +552,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "ALL_TABLES": _tables,
     "ALL_TAB_COLS": _tab_cols,
     "ALL_TAB_COMMENTS": _tab_comments,
+    "ALL_MVIEWS": lambda state, _: mviews.rows_of(state),
     "ALL_IND_COLUMNS": lambda state, _: indexes.ind_columns(state),
     "ALL_IND_STATISTICS": _ind_statistics,
     "ALL_USERS": _all_users,

@@ -127,10 +127,15 @@ def _option_wished(experiment: Experiment) -> bool:
 
 
 def _with_names(experiment: Experiment, facts: Facts, control: Connection) -> Facts:
+    from toolkit.dialects.registry import dialect_of
+
     found = _looked(user_texts(experiment, facts.engine))
     table = experiment.options.get("table")
     if isinstance(table, str) and may_load_twice(experiment):
         found = replace(found, written=(*found.written, *licences.look(table).names))
+    stored = dialect_of(facts.engine).work.of(experiment.operation).stored_queries(facts)
+    paths = tuple((name.schema, name.name) if name.schema else (name.name,) for name in stored)
+    found = replace(found, names=(*found.names, *paths))
     rows, refused = _led_to(found, control, fires_ddl=_sends_ddl(experiment))
     if refused is not None:
         return replace(facts, refused={**facts.refused, NAMES: refused})

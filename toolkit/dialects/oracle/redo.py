@@ -25,6 +25,7 @@ from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, SupportState
 
 _MAKES_SEGMENTS = frozenset({"ctas", "index-build", "index-rebuild", "table-move"})
+_INTO_TABLES = frozenset({"insert", "table-move", "mview-refresh"})
 _STANDBY_MODES = {
     "STANDBY NOLOGGING FOR DATA AVAILABILITY": "the commit waits until every standby has applied them",
     "STANDBY NOLOGGING FOR LOAD PERFORMANCE": "a standby that cannot keep up fetches the blocks later",
@@ -112,12 +113,14 @@ def _leaves_out_redo(work: Work, facts: Facts) -> bool:
 def _is_direct(work: Work) -> bool:
     if work.operation in _MAKES_SEGMENTS:
         return True
+    if work.operation == "mview-refresh":
+        return work.option("atomic_refresh") == "no"
     return work.operation == "insert" and work.option("load") != "conventional"
 
 
 def _is_nologging(work: Work, facts: Facts) -> bool:
     """Tell whether a load goes into a table that is NOLOGGING already."""
-    return work.operation in ("insert", "table-move") and former_logging(work, facts) == "NOLOGGING"
+    return work.operation in _INTO_TABLES and former_logging(work, facts) == "NOLOGGING"
 
 
 def _logged_anyway(work: Work, facts: Facts) -> str | None:
@@ -190,7 +193,8 @@ def _why_unasked(work: Work, facts: Facts) -> str:
 def _how_to_log(work: Work, facts: Facts) -> str:
     if _is_nologging(work, facts):
         name = ".".join(quote(part) for part in (work.object.name.schema, work.object.name.name) if part)
-        return f"ALTER TABLE {name} LOGGING first, or use --load conventional"
+        other = "--atomic-refresh yes" if work.operation == "mview-refresh" else "--load conventional"
+        return f"ALTER TABLE {name} LOGGING first, or use {other}"
     return "ALTER PLUGGABLE DATABASE DISABLE FORCE NOLOGGING first"
 
 

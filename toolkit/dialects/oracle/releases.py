@@ -42,6 +42,7 @@ class Feature(StrEnum):
     DEFERRED_INDEX_CLEANUP = "asynchronous-global-index-maintenance"
     RANGE_SECTION_DROP = "drop-the-last-partition-of-the-range-section"
     FIELD_NAMES = "external-tables-pass-over-headers"
+    OUT_OF_PLACE_REFRESH = "out-of-place-refresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ FEATURES: dict[Feature, Since] = {
     Feature.DEFERRED_INDEX_CLEANUP: Since(
         (12, 1), "VLDBG 12.1, asynchronous global index maintenance: DROP, TRUNCATE"
     ),
+    Feature.OUT_OF_PLACE_REFRESH: Since((12, 1), "PL/SQL Packages 12.1, DBMS_MVIEW.REFRESH: out_of_place"),
     Feature.FIELD_NAMES: Since((12, 1), "Database Utilities 12.1, ORACLE_LOADER: FIELD NAMES"),
     Feature.RANGE_SECTION_DROP: Since((12, 2), "ORA-14758 before (My Oracle Support 1590833.1)"),
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),

@@ -78,7 +78,7 @@ def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
 def end(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Put a worker's session back, in the reverse order."""
     opening: tuple[Call, ...] = ()
-    if work.operation == "insert":
+    if work.operation in ("insert", "mview-refresh"):
         # The DML switch cannot be changed inside a transaction (ORA-12841), which a failed load may have left.
         opening = (Call("rollback", session=Role.WORKER, effect=Effect.CHANGES),)
     back = [_switch(undo, what, None) for _, what, _, undo in reversed(_switches(work))]
@@ -167,6 +167,12 @@ def _switches(work: Work) -> list[tuple[str, str, int | None, str]]:
     chosen: list[tuple[str, str, int | None, str]] = []
     if work.operation in ("ctas", "insert") and work.query is not None:
         chosen += _query_switch(work)
+    if work.operation == "mview-refresh":
+        # DBMS_MVIEW writes its own statements: what they are given is the session's.
+        chosen += _query_switch(work)
+        if not spelling.is_serial(work):
+            verb, degree = ("FORCE", work.degree) if work.degree > 1 else ("ENABLE", None)
+            chosen.append((verb, "DML", degree, "DISABLE"))
     by_session = not spelling.is_serial(work) and not spelling.hints_parallel_dml(work)
     if work.operation == "insert" and by_session:
         chosen.append(("ENABLE", "DML", None, "DISABLE"))

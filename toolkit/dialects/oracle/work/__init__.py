@@ -30,6 +30,7 @@ WORK = Implementations(
         "stats-publish": f"{__name__}.of_statistics",
         "table-move": f"{__name__}.of_tables",
         "table-shrink": f"{__name__}.of_tables",
+        "mview-refresh": f"{__name__}.of_tables",
         "partition-drop": f"{__name__}.of_tables",
         "datapump-export": f"{__name__}.of_datapump",
         "backup": f"{__name__}.of_backup",

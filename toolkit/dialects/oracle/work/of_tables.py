@@ -1,4 +1,4 @@
-"""Changes of a table where it is: moved, shrunk, its old partitions dropped."""
+"""Changes of a table where it is: moved, shrunk, its old partitions dropped, a materialized view refreshed."""
 
 # ruff: noqa: ARG002 (every implementation answers with the same arguments)
 
@@ -11,12 +11,12 @@ from toolkit.dialects import reclaimed
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import Implementation, Kept
 from toolkit.dialects.indexes import IndexPart
-from toolkit.dialects.oracle.work import partition_drop, table_move, table_shrink
+from toolkit.dialects.oracle.work import mview_refresh, partition_drop, table_move, table_shrink
 from toolkit.dialects.oracle.work.base import INDEXES
 from toolkit.dialects.oracle.work.in_session import OracleInSession
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.values import Row
+from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import OperationName
 from toolkit.units import counted
 
@@ -83,8 +83,28 @@ class _Shrink(_GivesBackSpace):
         return (*table_shrink.remarks(work, facts), *super().remarks(work, facts))
 
 
+class _Refresh(OracleInSession):
+    """DBMS_MVIEW.REFRESH."""
+
+    table_files = (mview_refresh.VIEWS,)
+
+    def stored_queries(self, facts: Facts) -> tuple[QualifiedName, ...]:
+        return mview_refresh.views_of(facts)
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        return mview_refresh.hindrance(work, facts)
+
+    def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        found = super().tell(work, kept, deltas, seconds)
+        return replace(found, sentences=(*found.sentences, *mview_refresh.told(work, kept)))
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*mview_refresh.remarks(work, facts), *super().remarks(work, facts))
+
+
 WORK: Mapping[OperationName, Implementation] = {
     "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(INDEXES,)),
     "table-shrink": _Shrink(table_shrink, elsewhere=("ALTER ANY TABLE",), files=(INDEXES,)),
+    "mview-refresh": _Refresh(mview_refresh, elsewhere=("ALTER ANY MATERIALIZED VIEW",)),
     "partition-drop": _DropPartitions(partition_drop, elsewhere=("ALTER ANY TABLE", "DROP ANY TABLE")),
 }

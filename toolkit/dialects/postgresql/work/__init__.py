@@ -15,6 +15,7 @@ from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.files import CopyFiles
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
+from toolkit.dialects.postgresql.work.mviews import RefreshView
 from toolkit.dialects.postgresql.work.partitions import DropPartitions
 from toolkit.dialects.postgresql.work.purge import ChangeInChunks
 from toolkit.dialects.postgresql.work.rewrite import Rewrite
@@ -91,6 +92,7 @@ WORK = Implementations(
         "stats-gather": _StatsGather(),
         "vacuum": Vacuum(),
         "table-move": Rewrite(),
+        "mview-refresh": RefreshView(),
         "partition-drop": DropPartitions(),
         "purge": ChangeInChunks(),
         "backup": PostgresqlBackups(),
