@@ -224,6 +224,17 @@ def test_a_file_of_another_kind_is_refused(load: Made, tmp_path: Path, begin: by
     assert refused.value.code == "TK-0106" and "other.csv" in refused.value.message
 
 
+def test_a_text_in_utf_16_is_told_of_with_what_converts_it(arena: Arena, load: Made, tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("id,name,k\n1,one,1\n", encoding="utf-16")
+    with pytest.raises(ToolkitError, match=r"wide\.csv` is UTF-16 text") as refused:
+        load(file)
+    assert (refused.value.code, refused.value.hint) == (
+        "TK-0106",
+        "convert it first: iconv -f utf-16 -t utf-8",
+    )
+
+
 def test_a_truncated_gzip_file_leaves_nothing(arena: Arena, load: Made, tmp_path: Path) -> None:
     whole = gzip.compress(written(tmp_path / "b.csv", _LINES).read_bytes())
     file = tmp_path / "cut.csv.gz"

@@ -32,3 +32,10 @@ def test_a_number_that_no_program_writes_is_refused(text: str, says: str) -> Non
     with pytest.raises(ToolkitError, match=says) as refused:
         read_trials([("f", text)])
     assert refused.value.code == "TK-0117"
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " \r\n"])
+def test_an_empty_file_is_told_of_as_one(text: str) -> None:
+    with pytest.raises(ToolkitError, match="`f` is empty: no trial is in it") as refused:
+        read_trials([("f", text)])
+    assert refused.value.code == "TK-0117"

@@ -21,11 +21,12 @@ from toolkit.model.transfers import CsvStyle, FileFormat
 from toolkit.model.values import Row
 
 _BOM = b"\xef\xbb\xbf"
+_WIDE_TEXT = "UTF-16 text"
 _MAGIC = {
     b"\x1f\x8b": "gzip", b"PAR1": "parquet", b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
     b"BZh": "compressed by bzip2", b"\xfd7zXZ": "compressed by xz",
-    b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"ORC": "an ORC file", b"Obj\x01": "an Avro file",
+    b"\xff\xfe": _WIDE_TEXT, b"\xfe\xff": _WIDE_TEXT, b"ORC": "an ORC file", b"Obj\x01": "an Avro file",
 }  # fmt: skip
 _TAKEN = frozenset({"gzip", "parquet"})
 _WIDEST_HEADER = 2**20
@@ -78,9 +79,9 @@ def files_of(probe: Probe) -> tuple[Row, ...]:
 def _file(path: str, style: CsvStyle) -> Row:
     kind = _kind(path)
     if kind not in (*_TAKEN, ""):
-        raise ToolkitError(
-            f"`{path}` is {kind}", code="TK-0106", hint="CSV, CSV compressed by gzip, and parquet are loaded"
-        )
+        loaded = "CSV, CSV compressed by gzip, and parquet are loaded"
+        convert = "convert it first: iconv -f utf-16 -t utf-8" if kind == _WIDE_TEXT else loaded
+        raise ToolkitError(f"`{path}` is {kind}", code="TK-0106", hint=convert)
     state = Path(path).stat()
     row: dict[str, str | int | None] = {
         "path": path,

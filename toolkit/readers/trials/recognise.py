@@ -64,6 +64,8 @@ def read_trials(files: Sequence[tuple[str, str]]) -> TrialFiles:
 
 
 def _recognised(name: str, text: str) -> tuple[str, object]:
+    if not text.strip():
+        raise ToolkitError(f"`{name}` is empty: no trial is in it", code="TK-0117", hint=_HINT)
     if text.lstrip().startswith(("{", "[")) and not table.is_toml(text):
         document = _document(name, text)
         kinds = [kind for kind, fits, _ in _OF_JSON if fits(document)]
