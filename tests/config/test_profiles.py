@@ -188,6 +188,25 @@ def test_other_shapes_are_refused(folder: Path, text: str) -> None:
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    "arguments", [f"'sys/{CANARY}', 'as', 'sysdba'", f"'-S', 'sys/{CANARY}@//h:1/DWH as sysdba'"]
+)
+def test_a_password_of_sysdba_is_refused_and_not_shown(folder: Path, arguments: str) -> None:
+    write(folder, f"[targets.x]\nurl = 'oracle://scott@DWH'\nsysdba = ['sqlplus', {arguments}]\n")
+    with pytest.raises(ToolkitError) as caught:
+        load_profiles()
+    assert caught.value.code == "TK-0108"
+    assert CANARY not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "client", ["'sqlplus', '-L', '/', 'as', 'sysdba'", "'ssh', 'h', '/u01/bin/sqlplus', '/@dwh as sysdba'"]
+)
+def test_a_client_of_sysdba_without_a_password_is_taken(folder: Path, client: str) -> None:
+    write(folder, f"[targets.x]\nurl = 'oracle://scott@DWH'\nsysdba = [{client}]\n")
+    assert load_profiles()["x"].sysdba[-1].endswith("sysdba")
+
+
 def test_a_password_in_the_url_is_refused_and_not_shown(folder: Path) -> None:
     write(folder, f"[targets.x]\nurl = 'oracle://scott/{CANARY}@DWH'\n")
     with pytest.raises(ToolkitError) as caught:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
-from toolkit.executors.users.crew import Crew
+from toolkit.executors.users.crew import Crew, _Window
 from toolkit.executors.users.orders import measured_of, workload_of
 from toolkit.executors.users.values import Zipf, choice_of, drawing
 from toolkit.model.protocols import DatabaseError
@@ -180,6 +180,35 @@ def test_a_lost_session_ends_the_crew_with_its_error() -> None:
     crew, _ = worked(Session(fails=["08006"]))
     assert crew.error is not None
     assert crew.error.lost
+
+
+@dataclass
+class Broken(Session):
+    """A session with a fault of its own."""
+
+    def run(self) -> None:
+        raise ValueError("it cannot read its answer")
+
+
+def test_a_fault_that_is_none_of_the_database_ends_the_crew_with_its_error() -> None:
+    crew, _ = worked(Broken())
+    assert crew.error is not None and (crew.error.code, crew.error.lost) == ("ValueError", True)
+
+
+class Late(list[float]):
+    """What a user noted, who notes one more whenever somebody looks at a part of it."""
+
+    def __getitem__(self, part: object) -> list[float]:  # type: ignore[override]
+        assert isinstance(part, slice)
+        found = list(self)[part]
+        self.extend((0.5, 0.001))
+        return found
+
+
+def test_what_a_user_notes_late_does_not_end_the_measurement() -> None:
+    work = Workload((Transaction("t", ("SELECT 1",)),))
+    window = _Window(0.0, 1.0, [Told()], [0, 0], [Late([0.1, 0.001, 0.2, 0.001])])
+    assert window.measured(work).transactions["t"].done == 2
 
 
 def test_a_stall_delays_all_that_was_to_begin_meanwhile() -> None:

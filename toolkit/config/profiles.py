@@ -38,6 +38,8 @@ _KEYS = (
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
+_LOGON = re.compile(r"(?:^|\s)[^/@\s]+/[^/@\s]+(?:@\S+)?\s+as\s+sys", re.IGNORECASE)
+"""A user with its password among the arguments of a client: `sys/PASSWORD@orcl as sysdba`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,12 @@ def _sysdba(value: object, address: Address) -> tuple[str, ...]:
     argv = read_arguments("sysdba", value, "sqlplus", "-L", "-S", "/", "as", "sysdba")
     if argv and not engine(address.engine).sysdba:
         raise _bad(f"{engine(address.engine).title} has no SYSDBA", "remove `sysdba`")
+    if _LOGON.search(" ".join(argv[1:])):
+        raise ToolkitError(
+            "`sysdba` shows a password to all who list the processes",
+            code="TK-0108",
+            hint="let the operating system (`/`) or a wallet (`/@alias`) tell who connects",
+        )
     return argv
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _OPEN: Counter[str] = Counter()
 """How many targets of this process have each file open: DuckDB gives them one database."""
+_OPENING = threading.Lock()
+"""Held while a file is opened, or removed: nobody opens one that is about to go."""
 _COUNTS = re.compile(r"\s*(create|insert|update|delete|copy)\b", re.IGNORECASE)
 _NAMED = "the target's URL names the files that SQL may reach: `duckdb:///x.duckdb?files=PATH`"
 _HOLDER = re.compile(r"\(PID (\d+)\)")
@@ -105,7 +107,8 @@ class DuckdbTarget:
     def _session(self, role: Role, *, read_only: bool) -> DuckdbConnection:
         opened = self._root is not None
         if self._root is None:
-            self._root = self._open(read_only)
+            with _OPENING:
+                self._root = self._open(read_only)
         cursor = self._root.cursor()
         if opened:
             # One process opens a file in one way only: the session cannot write, though others can.
@@ -185,12 +188,14 @@ class DuckdbTarget:
         if self._root is not None:
             import duckdb
 
-            # One that gave itself up cannot write its last words.
-            with contextlib.suppress(duckdb.Error):
+            with _OPENING:
                 _OPEN[self._path] -= 1
+                # One that gave itself up cannot say what it has, nor write its last words.
                 if self._made and not _OPEN[self._path]:
-                    self._remove_empty(self._root)
-                self._root.close()
+                    with contextlib.suppress(duckdb.Error):
+                        self._remove_empty(self._root)
+                with contextlib.suppress(duckdb.Error):
+                    self._root.close()
             self._root = None
 
     def _remove_empty(self, root: duckdb.DuckDBPyConnection) -> None:

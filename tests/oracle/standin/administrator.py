@@ -178,7 +178,8 @@ class Administrator:
 
 def _told(error: BackendError) -> str:
     """Spell an error as the client prints it."""
-    return f"ORA-{error.ora_code:05d}: {error}\n"
+    more = "ORA-27101: shared memory realm does not exist\nLinux-x86_64 Error: 2: No such file or directory\n"
+    return f"ORA-{error.ora_code:05d}: {error}\n{more if error.ora_code == 1034 else ''}"
 
 
 def _toml(argv: list[str]) -> str:

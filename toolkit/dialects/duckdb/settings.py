@@ -51,9 +51,8 @@ class DuckdbSettings:
         )  # fmt: skip
 
     def in_system(self, setting: Setting, level: str, facts: Facts, key: str) -> SystemChange:
-        del key
         """Refuse it: another program opens the file with settings of its own."""
-        del level, facts
+        del level, facts, key
         raise ToolkitError(
             f"`{setting.name}` is a setting of dbatk's own process, which no other program sees",
             code="TK-0107",

@@ -24,6 +24,8 @@ CLIENT = "oracle/sysdba"
 PLACE, INSTANCE = "setting_spfile", "setting_instance"
 _MARK = "DBATK|"
 _ERROR = re.compile(r"^(?:ERROR:\s*)?((?:ORA|SP2|TNS)-\d{4,5}): ?(.*)")
+_IS_DOWN = frozenset({"ORA-01034", "ORA-27101"})
+"""Not available, and that its shared memory is not there: both are printed of an instance that is down."""
 _OWN_NAME = re.compile(r"\+.*\.\d+\.\d+")
 """A name that ASM gave a file: none can be made with it."""
 
@@ -36,7 +38,7 @@ def error(status: int, lines: Sequence[str]) -> DatabaseError | None:
     """
     found = [match for line in lines if (match := _ERROR.match(line.strip()))]
     if found and status == 0:
-        found = [match for match in found if match[1] != "ORA-01034"]  # SHUTDOWN ABORT of what is down
+        found = [match for match in found if match[1] not in _IS_DOWN]  # SHUTDOWN ABORT of what is down
     if found:
         last = found[-1]
         return DatabaseError("\n".join(lines), code=last[1], headline=f"{last[1]}: {last[2]}")

@@ -60,7 +60,7 @@ class _Window:
 
     def _count(self, which: int) -> None:
         with self._lock:
-            ended, self._ended[which] = self._ended[which], []
+            ended, self._ended[which] = tuple(self._ended[which]), []  # a late user may still add to the list
             latencies, seconds, begin = self.told[which].latencies, self.seconds, self.begin
             for now, latency in zip(ended[::2], ended[1::2], strict=True):
                 bucket = bucket_of(latency)
@@ -237,7 +237,7 @@ class _User:
             self._work_on()
         except DatabaseError as error:
             self._crew.failed(error)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - a user that is missing is never taken for one that is slow
             self._crew.failed(DatabaseError(str(error), code=type(error).__name__, lost=True))
 
     def _work_on(self) -> None:
