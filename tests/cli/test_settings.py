@@ -233,6 +233,10 @@ def test_a_killed_run_leaves_a_setting_that_the_next_run_refuses_and_clean_puts_
     assert system(postgresql_server, "work_mem")[1] in {"1MB", "2MB"}
     again = dbatk(*line, *PROGRAM)
     assert (again.status, "[TK-0307]" in again.err) == (5, True), again.err
+    job = ("command", "-t", postgresql_server.url, "--not-production", *PROGRAM)
+    told = dbatk(*job)
+    assert (told.status, "changed setting `work_mem`" in " ".join(told.err.split())) == (0, True), told
     cleaned = dbatk("clean", "-t", postgresql_server.url)
     assert (cleaned.status, "restored setting `work_mem` to `4MB`" in cleaned.out + cleaned.err) == (0, True)
     assert system(postgresql_server, "work_mem") == ("4096", None)
+    assert "has not restored" not in dbatk(*job).err

@@ -32,7 +32,7 @@ from toolkit.app.runs.retention import remove_old
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done, watching_room
-from toolkit.app.runs.undoable import refuse_open, refuse_unseen
+from toolkit.app.runs.undoable import refuse_open, refuse_unseen, warn_of_settings_left
 from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
 from toolkit.app.targets import allow_folders
 from toolkit.dialects.base import Dialect
@@ -298,6 +298,7 @@ def _sweep(
     done: Sequence[TrialRecord],
     again: Callable[[TrialRecord], bool] = lambda _: False,
 ) -> str:
+    warn_of_settings_left(context)
     with context.stop.listening():
         state = Sweep(context, planned, done, again).run()
         if state is RunState.DONE and context.experiment.keep is Keep.BEST:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from toolkit.app.runs.repair import database_of
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
 from toolkit.model.words import Effect, ObjectKind
+from toolkit.runner import RunContext
 from toolkit.runner.ownership import creates, find, named, ref_of
 from toolkit.store import Store
 
@@ -66,6 +68,23 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
                 code="TK-0307",
                 hint=f"first run: dbatk clean -t {head.experiment.target} --run {entry.run}",
             )
+
+
+def warn_of_settings_left(context: RunContext) -> None:
+    """Warn of what an earlier run set for the whole server or its host and has not restored."""
+    own = {context.run, context.store.load_head(context.run).parent}
+    for entry in context.store.open_entries_all():
+        if entry.object_kind != ObjectKind.SETTING or not entry.proof or entry.run in own:
+            continue
+        head = context.store.load_head(entry.run)
+        if head.target_name != database_of(context.facts, context.target):
+            continue
+        before = entry.proof.get("before")
+        was = f" (before: `{before}`)" if before else ""
+        context.warn(
+            f"run {entry.run} changed {named(entry)}{was} and has not restored it; this run works with what it "
+            f"left: dbatk clean -t {head.experiment.target} --run {entry.run}"
+        )
 
 
 def _changing(scripts: Iterable[Script]) -> Iterator[Step]:
