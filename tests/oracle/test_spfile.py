@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,33 @@ def test_a_killed_run_is_put_back_by_clean(dba: Administrator, tmp_path: Path, d
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 
+@pytest.mark.parametrize(("logon", "deaf"), [(28000, False), (1017, True)])
+def test_an_instance_that_is_up_and_lets_nobody_in_is_never_ended(
+    dba: Administrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    logon: int, deaf: bool,
+) -> None:  # fmt: skip
+    """The account is locked, or nobody can see whether it is up: others may be at work on it."""
+    from toolkit.cli.main import main
+
+    dba.write_profile(tmp_path / "config")
+    fault = Fault(break_connection, words="CREATE TABLE", when=AFTER)
+    assert wreck.kill(dba.standin, tmp_path, fault, *SWEEP, "--setting", "processes=400", url=False)
+    engine, before = dba.standin.engine, dba.standin.engine.scenario
+    engine.scenario, dba.deaf = replace(before, logon=logon), deaf
+    dba.said.clear()
+    for name, value in wreck.environment(dba.standin, tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(restarting, "_UNDER_WAY_SECONDS", 0.2)
+    status = main(["clean", "-t", "ora", "--json"])
+    said = "".join(capsys.readouterr())
+    assert status == 1 and ("cannot be seen" if deaf else "is up") in said, said
+    assert (engine.state.down, engine.state.spfile) == (False, {"processes": "400"})
+    assert all(each.startswith("SELECT") for each in dba.said), dba.said
+    engine.scenario, dba.deaf = before, False
+    status, document = wreck.run(dba.standin, tmp_path, "clean", "-t", "ora")
+    assert (status, spfile(dba)) == (0, {"processes": "300"}), document
+
+
 def _no_spfile(dba: Administrator) -> None:
     dba.standin.engine.state.spfile = None
 
@@ -135,10 +163,14 @@ def _elsewhere(dba: Administrator) -> None:
     dba.host = "another"
 
 
+def _cluster(dba: Administrator) -> None:
+    dba.standin.engine.state.started_with["cluster_database"] = "TRUE"
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [(_no_spfile, "without an SPFILE"), (_of_one, "for the instance `FREE` alone"), (_deaf, "ORA-01017"),
-     (_elsewhere, "is on `another/FREE/FREE`")],
+     (_elsewhere, "is on `another/FREE/FREE`"), (_cluster, "is a cluster")],
 )  # fmt: skip
 def test_what_could_not_be_put_back_is_refused_before_anything_is_changed(
     dba: Administrator, tmp_path: Path, wrong: object, words: str

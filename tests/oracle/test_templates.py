@@ -108,12 +108,13 @@ def in_spfile(facts: Facts) -> Iterator[Step]:
     yield from steps((settings.client.look(setting),))
     for written in (None, "300"):
         row: Row = {"name": "processes", "place": "h/FREE/F", "spfile": "+DATA/s.ora", "folder": "/it's",
-                    "written": written}  # fmt: skip
+                    "cluster": False, "written": written}  # fmt: skip
         answers = {**facts.answers, "setting_spfile": (row,), "setting_instance": ({"place": "h/FREE/F"},)}
         change = settings.in_system(setting, "400", replace(facts, answers=answers), RUN)
         assert change.copy is not None and change.offline is not None
         yield from steps((change.copy, *change.calls, *change.undo))
-        for step in steps((change.offline,)):
+        assert change.up is not None
+        for step in steps((change.offline, change.up)):
             yield replace(step, text=step.text.splitlines()[-1])
 
 

@@ -61,6 +61,7 @@ class SystemChange:
         written: what stood there; None for nothing.
         copy: keeps what there was, once, before the first change.
         offline: brings that back while the server is down, where it is not a line of `file`.
+        up: asks who administers the server whether it is up; what is up is never brought back so.
         kept: what of it stays, for people.
     """
 
@@ -71,6 +72,7 @@ class SystemChange:
     written: str | None = None
     copy: Call | None = None
     offline: Call | None = None
+    up: Call | None = None
     kept: str = ""
 
 

@@ -28,8 +28,9 @@ ANSWERS_SECONDS = 120.0
 
 def proof_of(change: SystemChange, name: str, dialect: Dialect) -> dict[str, Scalar]:
     """Return what the journal keeps of a change that takes effect at a restart."""
-    if change.offline is not None:
-        return {"restart": True, "sysdba": True, "offline": step_of(dialect, change.offline).text}
+    if change.offline is not None and change.up is not None:
+        offline, up = (step_of(dialect, call).text for call in (change.offline, change.up))
+        return {"restart": True, "sysdba": True, "offline": offline, "up": up}
     return {"restart": True, "file": change.file, "line": name, "was": change.written}
 
 
@@ -124,11 +125,34 @@ def bring_back(sessions: Sessions, entries: Iterable[JournalEntry]) -> bool:
         return False
     try:
         _until_it_answers(sessions, _UNDER_WAY_SECONDS)
-    except ToolkitError:
+    except ToolkitError as error:
+        _refuse_what_is_up(sessions, open_ones, error)
         back_without_connection(sessions, (entry.proof for entry in open_ones))
         return True
     return False
 
 
+def _refuse_what_is_up(sessions: Sessions, entries: Iterable[JournalEntry], why: ToolkitError) -> None:
+    """Leave a server alone that is up and lets only this user not in: others may be at work on it.
+
+    Raises:
+        ToolkitError: TK-0202; also where nobody can say whether it is up.
+    """
+    for text in {str(entry.proof["up"]) for entry in entries if "up" in entry.proof}:
+        try:
+            lines = sessions.run(Step("up", text, StepKind.SYSDBA)).lines
+        except DatabaseError as error:
+            raise ToolkitError(
+                f"{why.sentence}; whether it is up cannot be seen: {error.sentence}", code="TK-0202",
+                hint="see that `sysdba` of the target's profile can connect, then `dbatk clean`",
+            ) from None  # fmt: skip
+        if any(line.text.startswith(_UP) for line in lines):
+            raise ToolkitError(
+                f"the server is up, but does not let dbatk in: {why.sentence}", code="TK-0202",
+                hint="see its listener, and the account and password of the target; then `dbatk clean`",
+            )  # fmt: skip
+
+
+_UP = "DBATK|up|"
 _UNDER_WAY_SECONDS = 10.0
 """How long a restart that is under way is waited for before the server is taken for one that does not come up."""

@@ -91,6 +91,7 @@ class SpfileClient:
             "place": told["place"][0],
             "spfile": told.get("spfile", [""])[0],
             "folder": told.get("trace", [""])[0],
+            "cluster": "cluster" in told,
             "written": own[0][2] if own else None,
         }
 
@@ -119,6 +120,7 @@ def change(
         setting.value or "",
         copy=Call("spfile_copy", {"copy": copy}, kind=StepKind.SYSDBA, effect=Effect.CHANGES),
         offline=Call("spfile_restore", {"spfile": row["spfile"], "copy": copy}, kind=StepKind.SYSDBA),
+        up=Call("spfile_up", kind=StepKind.SYSDBA),
         kept=f"a copy of the SPFILE as it was stays on the server: {copy}",
     )
 
@@ -137,6 +139,13 @@ def _row(setting: Setting, facts: Facts) -> Row:
             f"the client that `sysdba` of the profile names is on `{row['place']}`, and the target is `{here}`",
             code="TK-0107",
             hint="let it connect to the instance of the target (ORACLE_SID, ORACLE_HOME)",
+        )
+    if row["cluster"]:
+        raise ToolkitError(
+            f"`{setting.name}` needs a restart, and the database is a cluster (CLUSTER_DATABASE): its instances "
+            "have one SPFILE, which cannot be made anew while another one is up",
+            code="TK-0107",
+            hint="measure each level by hand and `dbatk compare` the runs",
         )
     if not row["spfile"] or not row["folder"]:
         lacking = "was started without an SPFILE" if not row["spfile"] else "has no folder of traces (V$DIAG_INFO)"
