@@ -15,6 +15,7 @@ import pytest
 from tests.servers.postgresql import SETTINGS, Server, as_user, begun_from, free_port, unprivileged
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import guard_reader, plan_targets_of, run_plan
+from toolkit.app.maintenance.asking import ASKING
 from toolkit.app.maintenance.guard_reader import GuardReader
 from toolkit.app.maintenance.guards import guard_rows
 from toolkit.app.maintenance.run_guards import guarding
@@ -83,9 +84,9 @@ def run(
 
 
 @contextmanager
-def busy(server: Server) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+def busy(server: Server, name: str = "the nightly batch") -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     """Let a session of somebody else be at work until the block ends."""
-    with server.connect(application_name="the nightly batch") as session:
+    with server.connect(application_name=name) as session:
 
         def work() -> None:
             try:
@@ -123,6 +124,13 @@ def test_a_step_that_has_waited_long_enough_is_left_to_the_next_night(server: Se
         assert only(record).reason == "not started: 1 session active, the limit is 0"
     following = only(run(server, store, "max_active_sessions = 0", COPY))
     assert following.state == "done", following.reason
+
+
+def test_what_a_plan_asks_meanwhile_is_no_work_of_others(server: Server, store: Store) -> None:
+    """It asks how large a step is while the guards look: on a busy machine that was a session of others."""
+    with busy(server, ASKING.run):
+        record = run(server, store, "max_active_sessions = 0\nwait_at_most = 0", COPY)
+    assert only(record).state == "done", only(record).reason
 
 
 def test_a_running_step_is_stopped_when_others_come_and_its_work_is_not_left_behind(

@@ -11,8 +11,11 @@ from typing import TypeVar, cast
 
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.protocols import Connection, DatabaseError
+from toolkit.targets.base import SessionTag
 from toolkit.units import seconds
 
+ASKING = SessionTag("dbatk plan")
+"""Of the sessions that ask, for whichever plan; guards do not count them among those of others."""
 _MOMENT_SECONDS = 0.5
 """How long answers are waited for before the loop goes on with what else there is: they usually come at once."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from math import isfinite
 
-from toolkit.app.maintenance.asking import limited
+from toolkit.app.maintenance.asking import ASKING, limited
 from toolkit.app.maintenance.choice import Size
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.licensing import check_query
@@ -21,7 +21,6 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
 from toolkit.runner import Stop, spec_of
-from toolkit.targets.base import SessionTag
 from toolkit.units import byte_size, number, seconds
 
 SIZE_SECONDS = 5.0
@@ -113,7 +112,7 @@ def number_of(plan_target: PlanTarget, query: str) -> float:
         ToolkitError: TK-0203, TK-0201; TK-0303 for what would need a licence nobody declared.
     """
     target = plan_target.resolved.target
-    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+    session = open_session(target, Role.CONTROL, ASKING, read_only=True)
     try:
         with limited(session, CONDITION_SECONDS):
             check_query(query, target, session)
@@ -227,7 +226,7 @@ def _read(
     target = plan_target.resolved.target
     dialect = dialect_of(target.engine)
     timeouts = None if stop is None else stop.timeouts
-    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True, timeouts=timeouts)
+    session = open_session(target, Role.CONTROL, ASKING, read_only=True, timeouts=timeouts)
     try:
         with limited(session, limit_seconds):
             server = read_facts(session, dialect, (Query("server", "server"),))

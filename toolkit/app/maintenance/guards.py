@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 
+from toolkit.app.maintenance.asking import ASKING
 from toolkit.app.maintenance.guard_reader import GuardReader, GuardWatch, look_once
 from toolkit.app.maintenance.guard_readings import GuardReading, GuardReadings, breach, reading_behind, spell
 from toolkit.app.maintenance.plan_targets import PlanTarget
@@ -81,7 +82,7 @@ class GuardKeeper:
         return GuardWatch(
             lambda: GuardReader(target, plan_run, plan_target.jobs, watched, refused),
             watched,
-            lambda: (plan_run, *self._runs()),
+            lambda: (plan_run, ASKING.run, *self._runs()),
             min(guards.every_seconds for guards in self._guards.values()),
         )
 

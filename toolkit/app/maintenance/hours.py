@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from toolkit.app.maintenance.asking import ASKING
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -21,7 +22,6 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row
 from toolkit.model.window import DatabaseWindow, TimeSpan
 from toolkit.model.words import OperationName, Role
-from toolkit.targets.base import SessionTag
 
 _WINDOWS, _STATISTICS = "scheduler_windows", "scheduler_statistics"
 _AHEAD = timedelta(days=1)
@@ -137,7 +137,7 @@ def hours_of(plan_target: PlanTarget, wish: SchedulerWindows, span: TimeSpan | N
             return Hours(span, wish, unknown=f"{target.engine} has no scheduler with windows")
         return Hours(span)
     try:
-        session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True)
+        session = open_session(target, Role.CONTROL, ASKING, read_only=True)
         try:
             queries = (Query(file, file, optional=True) for file in dialect.scheduler_files)
             facts = read_facts(session, dialect, (Query("server", "server"), *queries))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from toolkit.app.maintenance.asking import ASKING
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -27,7 +28,6 @@ from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, Stop
 from toolkit.store import Store
-from toolkit.targets.base import SessionTag
 from toolkit.units import number
 
 _LOOK_SECONDS = 0.2
@@ -118,7 +118,7 @@ def _begun(reader: Reader) -> Reader | ToolkitError:
 
 def _reader(plan_target: PlanTarget, stop: Stop) -> Reader:
     target = plan_target.resolved.target
-    session = open_session(target, Role.CONTROL, SessionTag("dbatk plan"), read_only=True, timeouts=stop.timeouts)
+    session = open_session(target, Role.CONTROL, ASKING, read_only=True, timeouts=stop.timeouts)
     return Reader(session, dialect_of(target.engine))
 
 
