@@ -222,7 +222,7 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
     [
         (of_pgbench(1, 1, told=""), "line 2: this output of pgbench does not say how many"),
         ("transaction type: x\n", "line 1: this output of pgbench has no number of clients"),
-        ("", "line 1: this is not a file of trials"),
+        ("", "is empty: no trial is in it"),
         ("begin 600\nnothing", "line 1: this is not a file of trials"),
         ('{"results": []', "line 1: neither JSON"),
         ('{"other": 1}', "line 1: this is not a file of trials"),
