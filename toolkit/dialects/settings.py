@@ -49,6 +49,10 @@ def sizes(thousand: int, *, binary: bool = False) -> dict[str, Decimal]:
     return found
 
 
+UP = "DBATK|up|"
+"""How a line begins that says of a server that it is up."""
+
+
 @dataclass(frozen=True, slots=True)
 class SystemChange:
     """A change of the whole server.
@@ -61,7 +65,7 @@ class SystemChange:
         written: what stood there; None for nothing.
         copy: keeps what there was, once, before the first change.
         offline: brings that back while the server is down, where it is not a line of `file`.
-        up: asks who administers the server whether it is up; what is up is never brought back so.
+        up: asks who administers the server whether it is up, and prints `UP` then: it is left as it is.
         kept: what of it stays, for people.
     """
 

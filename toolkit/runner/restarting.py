@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from toolkit.dialects.base import Dialect
-from toolkit.dialects.settings import SystemChange
+from toolkit.dialects.settings import UP, SystemChange
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.executors.restart import put_line, start_again, until_it_answers
@@ -24,6 +24,8 @@ from toolkit.rendering import step_of
 
 ANSWERS_SECONDS = 120.0
 """How long a server that was started may replay its log before it answers."""
+_UNDER_WAY_SECONDS = 10.0
+"""How long a restart that is under way is waited for before the server is taken for one that does not come up."""
 
 
 def proof_of(change: SystemChange, name: str, dialect: Dialect) -> dict[str, Scalar]:
@@ -146,13 +148,8 @@ def _refuse_what_is_up(sessions: Sessions, entries: Iterable[JournalEntry], why:
                 f"{why.sentence}; whether it is up cannot be seen: {error.sentence}", code="TK-0202",
                 hint="see that `sysdba` of the target's profile can connect, then `dbatk clean`",
             ) from None  # fmt: skip
-        if any(line.text.startswith(_UP) for line in lines):
+        if any(line.text.startswith(UP) for line in lines):
             raise ToolkitError(
                 f"the server is up, but does not let dbatk in: {why.sentence}", code="TK-0202",
                 hint="see its listener, and the account and password of the target; then `dbatk clean`",
             )  # fmt: skip
-
-
-_UP = "DBATK|up|"
-_UNDER_WAY_SECONDS = 10.0
-"""How long a restart that is under way is waited for before the server is taken for one that does not come up."""

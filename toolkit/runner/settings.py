@@ -138,7 +138,9 @@ def with_settings(
 
 
 def _shown(varied: VariedSetting, level: str, dialect: Dialect, facts: Facts) -> tuple[Step, ...]:
-    change = varied.ways.in_system(varied.setting, level, facts, "RUN")
+    from toolkit.runner.context import PLACEHOLDER
+
+    change = varied.ways.in_system(varied.setting, level, facts, PLACEHOLDER)
     return (*_copying(change, dialect), *changing(varied, change, dialect))
 
 

@@ -77,17 +77,6 @@ _LOCKING = frozenset(
     }
 )
 """What needs a table (of an index: its table) without open transactions, and waits DDL_LOCK_TIMEOUT for that."""
-_TIMED = (
-    "ctas",
-    "insert",
-    "index_build",
-    "index_rebuild",
-    "table_move",
-    "table_shrink",
-    "partition_drop",
-    "mview_refresh",
-    "stats",
-)
 
 
 class Engine(Refreshing, Reorganised, IndexWork):
@@ -181,7 +170,7 @@ class Engine(Refreshing, Reorganised, IndexWork):
                     before,
                     lambda made: data.execute(f"DROP {made.kind} IF EXISTS {spell(made.name)}"),
                 )
-        if self.scenario.idle_time and command.kind in _TIMED:
+        if self.scenario.idle_time and command.kind in observed.TIMED:
             self._snipe(calls, session)
         self.state.statements_run += 1
         observed.end(self.state, session, command.kind, text, done or 0)
@@ -649,7 +638,7 @@ class Engine(Refreshing, Reorganised, IndexWork):
         self.state.first_made = self.state.next_object
 
     def _misfortune(self, kind: str, sql: str) -> None:
-        slow = kind in _TIMED if self.scenario.delay_text is None else self.scenario.delay_text in sql
+        slow = kind in observed.TIMED if self.scenario.delay_text is None else self.scenario.delay_text in sql
         if self.scenario.delay_seconds and slow:
             breaks.wait(self.scenario.delay_seconds, self.released)
         if self.scenario.lose == kind:

@@ -53,7 +53,7 @@ _NAMES = (
 COUNTED = _NAMES
 _EACH = {"redo size": 4096, "physical write total bytes": 81920, "execute count": 1, "user commits": 1,
          "CPU used by this session": 3, "workarea executions - optimal": 1}  # fmt: skip
-_TIMED = frozenset(
+TIMED = frozenset(
     {
         "ctas",
         "insert",
@@ -104,7 +104,7 @@ def begin(session: Session, kind: str, text: str) -> None:
     """Note what a session runs from now on."""
     seen = session.observed
     seen.commands += 1
-    if kind in _TIMED:
+    if kind in TIMED:
         seen.text, seen.begun = text, time.monotonic()
         seen.execution += 1
         session.asked = 0
@@ -112,7 +112,7 @@ def begin(session: Session, kind: str, text: str) -> None:
 
 def end(state: State, session: Session, kind: str, text: str, rows: int) -> None:
     """Note what a statement left behind: its cursor, and how rows were dealt to the servers."""
-    if kind not in _TIMED:
+    if kind not in TIMED:
         return
     degree = int(
         session.last.get("DOP") or session.last.get("Servers", 0) / max(session.last.get("Server Sets", 1), 1)
