@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import signal
 from pathlib import Path
 
 import pytest
 
+from tests.oracle import wreck
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.errors import ora
+from tests.oracle.standin.faults import Fault, break_connection
 from tests.oracle.standin.statistics import Statistics
-from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, _when, nothing, played
+from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, nothing, played
 
 OTHERS = ("APP", "ORDERS")
 PUBLISH = ("stats", "publish", "--schema", "DBATK,APP")
@@ -135,11 +136,9 @@ def test_a_killed_job_publishes_the_rest_when_it_is_resumed(tmp_path: Path) -> N
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
         context = Bench(standin, tmp_path)
         waiting(context.statistics)
-        second = _when(standin, "PUBLISH_PENDING_STATS", lambda: None)
-        process = context.start(*PUBLISH, "--not-production")
-        assert second.wait(300)
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=300)
+        fault = Fault(break_connection, words="PUBLISH_PENDING_STATS", spared=1)
+        assert wreck.kill(standin, tmp_path, fault, *PUBLISH)
+        assert len(context.statistics.pending) == 1
         answer = context.run("runs", "resume", "last")
         assert not context.statistics.pending, (answer.document, answer.said)
     assert answer.status == 0, answer.said
