@@ -16,7 +16,7 @@ import pytest
 from tests.cli.conftest import Dbatk, dbatk, home, url
 from toolkit.config.urls import parse_url
 from toolkit.executors import reaching
-from toolkit.executors.reaching import may_still_end
+from toolkit.executors.reaching import may_still_end, silent_seconds
 from toolkit.model.protocols import Answer
 from toolkit.model.values import Scalar
 from toolkit.targets.base import Access
@@ -34,10 +34,12 @@ class Watched:
     used: list[float] = field(default_factory=list)
     moved: list[int] = field(default_factory=list)
     looks: int = 0
+    slept: float = 0.0
 
     def sleep(self, seconds: float) -> None:
         assert seconds > 0
         self.looks += 1
+        self.slept += seconds
         self.seconds += self.used.pop(0) if self.used else 0.0
         self.read += self.moved.pop(0) if self.moved else 0
 
@@ -76,7 +78,7 @@ MB = 1 << 20
         ([], [], False, 5),
         ([0.5], [], True, 1),
         ([0.0, 0.0, 0.0, 0.5], [], True, 4),
-        ([0.01] * 9, [100_000] * 9, False, 5),
+        ([0.004] * 9, [100_000] * 9, False, 5),
         ([], [0, MB], True, 2),
         ([], [MB // 4] * 9, True, 4),
     ],
@@ -87,6 +89,11 @@ def test_what_was_cancelled_may_end_while_this_process_works(
 ) -> None:
     watched.used, watched.moved = used, moved
     assert (may_end(), watched.looks) == (may, looks)
+
+
+def test_what_hangs_is_given_up_in_time_for_a_window_that_closes(watched: Watched) -> None:
+    assert not may_end()
+    assert silent_seconds("duckdb") + watched.slept <= 4, "docs/safety.md: about 4 s"
 
 
 @pytest.mark.parametrize(("state", "may"), [("D", True), ("S", False), ("R", False)])

@@ -209,6 +209,7 @@ def run() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _silence()
+    gc.freeze()  # what is left ends with the process: to look for cycles in it takes longer than many a command
     sys.exit(status)
 
 

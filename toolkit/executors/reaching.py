@@ -142,10 +142,11 @@ def reach(target: Target, seconds: float = PROBE_SECONDS) -> Reached:
 
 
 # -- what was cancelled and does not end ------
-SILENT_SECONDS, EMBEDDED_SILENT_SECONDS = 20.0, 2.0
+SILENT_SECONDS, EMBEDDED_SILENT_SECONDS = 20.0, 1.0
 """How long a cancel may be without effect before it is asked whether any may still come."""
-_LOOKS, _WATCHED_SECONDS = 5, 1.0
-_LEAST_CPU_SECONDS, _LEAST_BYTES = 0.03, 1 << 20
+_LOOKS, _WATCHED_SECONDS = 5, 0.4
+"""With the wait before them 3 s: a window that closes is obeyed within 5 s."""
+_LEAST_CPU_SECONDS, _LEAST_BYTES = 0.012, 1 << 20
 """Signs of life: CPU within one look, and what is read and written within all; heartbeats of a run use less."""
 _TASKS = Path("/proc/self/task")
 
