@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import ClassVar
+from contextlib import contextmanager, suppress
+from typing import ClassVar, NoReturn
 
 import typer
 
@@ -209,8 +210,20 @@ def run() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _silence()
-    gc.freeze()  # what is left ends with the process: to look for cycles in it takes longer than many a command
-    sys.exit(status)
+    _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process without going through all that it has in memory, which takes longer than many a command.
+
+    What was registered to be done at the end is done, and what was written is handed over, as `sys.exit` does it.
+    """
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(status)
 
 
 def _take_signals() -> None:
