@@ -104,6 +104,38 @@ def test_scratch_tables_in_another_schema_are_not_taken_for_gone(tmp_path: Path)
         assert wreck.look(standin) == before
 
 
+# A table that one makes for others is in ALL_TABLES only of who has a right to the rows of any table.
+MADE_ELSEWHERE = ("ctas", "--source", "GTEST", "--table", "APP.MADE", "--degree", "4")
+
+
+def test_a_table_made_for_another_user_is_serial_again_where_dba_tables_shows_it(tmp_path: Path) -> None:
+    with running_standin(SEEING) as standin:
+        status, done = run(standin, tmp_path, *MADE_ELSEWHERE)
+        assert status == 0, done
+        assert standin.engine.state.objects["TABLE", ("APP", "MADE")].degree == "1"
+        status, cleaned = wreck.clean(standin, tmp_path)
+        assert (status, cleaned["left"]) == (0, [])
+
+
+def test_a_table_whose_degree_could_not_be_seen_again_is_not_made(tmp_path: Path) -> None:
+    with running_standin(replace(SEEING, denied=frozenset({"DBA_TABLES"}))) as standin:
+        before = wreck.look(standin)
+        status, said = run(standin, tmp_path, *MADE_ELSEWHERE)
+        assert (status, said["error"]["code"]) == (5, "TK-0306")  # type: ignore[index]
+        assert 'GRANT SELECT ON SYS.DBA_TABLES TO "DBATK"' in str(said)
+        assert "nor whether it exists" not in str(said)
+        assert wreck.look(standin) == before
+
+
+def test_doctor_prescribes_what_shows_a_table_made_for_another_user(tmp_path: Path) -> None:
+    blind = replace(SEEING, denied=frozenset({"DBA_OBJECTS", "DBA_TABLES", "DBA_TAB_PARTITIONS"}))
+    with running_standin(blind) as standin:
+        asked = ("doctor", "--operation", "ctas", "--source", "GTEST", "--table", "APP.MADE", "--grants")
+        _, said = wreck.run(standin, tmp_path, *asked, "-t", standin.url)
+    for view in sorted(blind.denied):
+        assert f"GRANT SELECT ON SYS.{view} TO DBATK" in str(said)
+
+
 # -- somebody else -----------------------------------------------------------------------------------------------
 THEIRS = (
     ("ctas-job", "TABLE", "MADE", 'CREATE TABLE "DBATK"."MADE" PARALLEL 8 AS SELECT * FROM "DBATK"."GTEST"'),

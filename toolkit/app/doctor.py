@@ -105,13 +105,15 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     facts = read_facts(control, dialect, files, read_base_facts(dialect, sessions))
     if experiment is None:
         return facts
-    binds = _names(PlanningContext(experiment, dialect, facts).planner())
+    planner = PlanningContext(experiment, dialect, facts).planner()
+    binds = _names(planner)
     named = dialect.object_files(experiment.operation, calls=bool(binds["words"]))
     objects = tuple(Query(file, file, binds, optional=True) for file in named)
     facts = read_facts(control, dialect, objects, facts)
     asked: Row = {
         "operation": experiment.operation, "schema": binds["schema"], "table": binds["name"],
         "source_schema": binds["source_schema"], "source": binds["source_name"],
+        "makes_in": _makes_in(planner),
         "remote": "yes" if _names_link(experiment) else "no",
     }  # fmt: skip
     facts = replace(facts, answers={**facts.answers, "doctor_work": (asked,)})
@@ -132,6 +134,13 @@ def _names(planner: Planner) -> dict[str, Scalar]:
         "source_name": source.name if source else None,
         "words": "".join(f"|{word}" for word in _called(planner.spec)) + "|" if _called(planner.spec) else None,
     }
+
+
+def _makes_in(planner: Planner) -> str | None:
+    """Return the schema in which a work makes the table that it is asked for."""
+    makes = declaration(planner.spec.operation).makes_table
+    table = planner.named("table") if makes else None
+    return table.schema if table else None
 
 
 def _written(spec: Spec | Experiment) -> list[Token]:

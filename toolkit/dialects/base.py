@@ -266,7 +266,7 @@ class ScratchObjects(Protocol):
         ...
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
-        """Drop an scratch object; the effect is `drops`."""
+        """Drop a scratch object; the effect is `drops`."""
         ...
 
     def identity(self, ref: ObjectRef) -> Call:

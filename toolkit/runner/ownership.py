@@ -18,6 +18,7 @@ from toolkit.model.words import Effect, EntryState, ObjectKind, Role
 from toolkit.rendering import step_of
 from toolkit.store import this_host
 
+_UNSEEN = "TK-0306"
 IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.BACKUP})
 """Kinds that are looked up again before anything of them is undone."""
 
@@ -63,8 +64,14 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
     call = dialect.attributes(ref)
     if call is None:
         return None
-    step = step_of(dialect, call)
-    rows = look(sessions, step) if worker is None else look(sessions, replace(step, session=Role.WORKER), worker)
+    step, remedy = step_of(dialect, call), "grant SELECT on its table again"
+    rows: tuple[Row, ...] = ()
+    try:
+        rows = look(sessions, step if worker is None else replace(step, session=Role.WORKER), worker or 0)
+    except ToolkitError as error:
+        if error.code != _UNSEEN:
+            raise
+        remedy = error.hint or remedy
     values = {
         (str(row["name"]), None if row["part"] is None else str(row["part"])): str(row["value"]) for row in rows
     }
@@ -74,10 +81,31 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
             raise ToolkitError(f"{name_of(ref)} is gone: somebody dropped or renamed it", code="TK-0211")
         raise ToolkitError(
             f"this user can no longer see what {name_of(ref)} is set to, so it cannot be compared",
-            code="TK-0306",
-            hint="grant SELECT on its table again",
+            code=_UNSEEN,
+            hint=remedy,
         )
     return Present(identity, values)
+
+
+def refuse_blind(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> None:
+    """Refuse to make an object whose attributes nobody could see, and so not restore, once it is there.
+
+    Raises:
+        DatabaseError: of the database.
+        ToolkitError: TK-0306.
+    """
+    call = dialect.attributes(ref)
+    try:
+        if call is not None:
+            look(sessions, step_of(dialect, call))
+    except ToolkitError as error:
+        if error.code != _UNSEEN:
+            raise
+        raise ToolkitError(
+            f"this user could not see what {name_of(ref)} is set to, and so not restore it once it is made",
+            code=_UNSEEN,
+            hint=error.hint,
+        ) from None
 
 
 def difference(

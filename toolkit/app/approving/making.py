@@ -52,6 +52,7 @@ _DAYS = 90
 _AROUND = (
     "sql/absence.sql", "sql/analyzed.sql", "sql/attributes.sql", "sql/claim.sql", "sql/clock.sql",
     "sql/definition_index.sql", "sql/definition_table.sql", "sql/elsewhere_absence.sql",
+    "sql/elsewhere_attributes_index.sql", "sql/elsewhere_attributes_table.sql",
     "sql/elsewhere_identity.sql", "sql/elsewhere_unfinished.sql", "sql/environment.sql",
     "sql/environment_11.sql", "sql/identity.sql", "sql/identity_index.sql",
     "sql/identity_table.sql", "sql/instant.sql", "sql/name_triggers.sql", "sql/other_instances.sql",

@@ -276,7 +276,7 @@ def _check(
         planning, sure_to_run(planning.experiment, planning.trials if left is None else left), launch.target, made
     )
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
-    refuse_unseen(planning.scripts, launch.dialect, launch.sessions, planning.facts)
+    refuse_unseen(planning, launch.dialect, launch.sessions)
     backup_client.check(planning, launch.sessions, launch.target)
     if left is None:
         _check_scripts(planning, launch)

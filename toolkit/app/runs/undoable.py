@@ -9,28 +9,27 @@ from toolkit.app.runs.repair import database_of
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions
-from toolkit.model.facts import Facts
 from toolkit.model.steps import Step
 from toolkit.model.words import Effect, ObjectKind
-from toolkit.runner import RunContext
-from toolkit.runner.ownership import creates, find, named, ref_of
+from toolkit.runner import PlanningContext, RunContext
+from toolkit.runner.ownership import creates, find, named, ref_of, refuse_blind
 from toolkit.store import Store
 
 _LOOKED_UP = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
 
 
-def refuse_unseen(scripts: Iterable[Script], dialect: Dialect, sessions: Sessions, facts: Facts) -> None:
+def refuse_unseen(planning: PlanningContext, dialect: Dialect, sessions: Sessions) -> None:
     """Refuse a run whose objects its user could not see again: what was left of them would be taken for gone.
 
     One object is asked of each kind and schema of others, and every table of others that is changed: a grant may
-    show it alone.
+    show it alone. Of a table that is made there and stays, what it is set to must be seen, too.
 
     Raises:
         ToolkitError: TK-0306; the hint is the grant.
     """
-    user = facts.value("server", "user_name")
+    user, kept = planning.facts.value("server", "user_name"), planning.experiment.keep != "none"
     asked = set()
-    for step in _changing(scripts):
+    for step in _changing(planning.scripts):
         ref = step.object
         if ref is None or ref.kind not in _LOOKED_UP or ref.name.schema in (None, user):
             continue
@@ -39,6 +38,8 @@ def refuse_unseen(scripts: Iterable[Script], dialect: Dialect, sessions: Session
         if key not in asked:
             asked.add(key)
             find(sessions, dialect, ref)
+            if step.effect is Effect.CREATES and ref.kind is ObjectKind.TABLE and (kept or not ref.scratch):
+                refuse_blind(sessions, dialect, ref)
 
 
 def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:

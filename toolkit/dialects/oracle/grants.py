@@ -14,6 +14,7 @@ from functools import cache
 from toolkit import resources
 from toolkit.dialects.answers import Grant
 from toolkit.dialects.oracle.names import literal, quote
+from toolkit.dialects.oracle.objects import ATTRIBUTES_OF_OTHERS
 from toolkit.dialects.oracle.work import WORK
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
@@ -134,7 +135,7 @@ def _system(facts: Facts, operation: OperationName | None, grantee: str) -> Iter
         privilege: f"{one}: its own objects" for one in _asked(operation) for privilege in WORK.of(one).privileges
     }
     asked = facts.first("doctor_work")
-    schema, user = asked.get("schema"), facts.value("server", "user_name")
+    schema, user = asked.get("makes_in") or asked.get("schema"), facts.value("server", "user_name")
     if operation is not None and schema not in (None, user):
         wanted |= dict.fromkeys(
             WORK.of(operation).privileges_elsewhere, f"{operation} in schema {schema} of another user"
@@ -179,11 +180,14 @@ def _rows_elsewhere(facts: Facts, operation: OperationName, grantee: str) -> Ite
 
 def _sight_elsewhere(facts: Facts, grantee: str) -> Iterator[Grant]:
     """Prescribe what shows the objects made and changed there, without which none is."""
-    seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
-    if any(_has(facts, privilege) for privilege in (*_SHOWN_BY, "SELECT ANY DICTIONARY")) or "DBA_OBJECTS" in seen:
+    if any(_has(facts, privilege) for privilege in (*_SHOWN_BY, "SELECT ANY DICTIONARY")):
         return
+    seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
     purpose = "to check objects that are created or changed in other schemas; a run is refused without it"
-    yield Grant(view_grant("DBA_OBJECTS", grantee), purpose)
+    made = facts.first("doctor_work").get("makes_in") is not None
+    for view in views_of(ATTRIBUTES_OF_OTHERS) if made else ("DBA_OBJECTS",):
+        if view not in seen:
+            yield Grant(view_grant(view, grantee), purpose)
 
 
 def _statspack(facts: Facts, grantee: str) -> Iterator[Grant]:

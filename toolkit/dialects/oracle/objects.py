@@ -15,6 +15,9 @@ from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 
 _GONE = frozenset({"ORA-00942", "ORA-01418"})
 _NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031", "ORA-41900"})
+_ATTRIBUTES_ELSEWHERE = "elsewhere_attributes_"
+ATTRIBUTES_OF_OTHERS = f"{_ATTRIBUTES_ELSEWHERE}{ObjectKind.TABLE}"
+"""What shows the attributes of a table that was made for another user, to whom it belongs."""
 _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
 
 
@@ -166,7 +169,7 @@ def attributes(ref: ObjectRef) -> Call | None:
     """Ask for degree and logging of a table or an index, and of its partitions."""
     if ref.kind not in _OBJECT_TYPES:
         return None
-    return Call("attributes", file=True, binds=_who(ref))
+    return _seen("attributes", _who(ref), elsewhere=f"{_ATTRIBUTES_ELSEWHERE}{ref.kind}")
 
 
 def definition(ref: ObjectRef) -> Call | None:
@@ -184,9 +187,9 @@ def unfinished(ref: ObjectRef) -> Call | None:
     return _seen("unfinished", {"schema": ref.name.schema, "name": ref.name.name})
 
 
-def _seen(file: str, binds: dict[str, Scalar]) -> Call:
-    """Ask the ALL_ views, and where they would not show the object to this user, DBA_OBJECTS."""
-    beyond = Call(f"elsewhere_{file}", file=True, binds=binds, tolerates=_NOT_GRANTED)
+def _seen(file: str, binds: dict[str, Scalar], *, elsewhere: str | None = None) -> Call:
+    """Ask the ALL_ views, and where they would not show the object to this user, the DBA_ views."""
+    beyond = Call(elsewhere or f"elsewhere_{file}", file=True, binds=binds, tolerates=_NOT_GRANTED)
     return Call(file, file=True, binds=binds, otherwise=beyond)
 
 
