@@ -16,6 +16,7 @@ from tests.oracle.make import EVERY_RELEASE, OURS, RUN, SOURCE, assumed, documen
 from tests.oracle.test_judge import judge
 from tests.schedule.make import job
 from toolkit import resources
+from toolkit.dialects.oracle.calibration import CALIBRATION
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Call
 from toolkit.executors.scripted.client import columns_of
@@ -24,7 +25,7 @@ from toolkit.model.settings import Setting, SettingKind, SettingScope
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.model.words import Mode, StepKind
-from toolkit.rendering import sql_file
+from toolkit.rendering import sql_file, step_of
 from toolkit.resources import template_root
 from toolkit.schedule.oracle import drop, jobs
 
@@ -96,6 +97,8 @@ def rest(release: str) -> Iterator[Step]:
         change = settings.in_system(setting, level, facts, RUN)
         yield from steps((*change.calls, *change.undo))
     yield from in_spfile(facts)
+    for call in (CALIBRATION.measure("it's/FREE/F", 8, 20), CALIBRATION.read()):
+        yield step_of(DIALECT, call)
     scheduled = job(command=("/opt/it's/dbatk", "run", 'a "plan" & 100%.toml'))
     yield from steps((*jobs(scheduled, "DBATK_OS", datetime(2026, 11, 21, tzinfo=UTC)), drop("DBATK_NIGHTLY")))
 

@@ -22,6 +22,7 @@ from toolkit.analysis.judged import Judged, judged_of
 from toolkit.analysis.metrics import MetricPair, left_out, metric_pairs, metrics_by_cell
 from toolkit.analysis.noise import LOAD_APART_PCT, BetweenRuns, between_runs, load_of
 from toolkit.errors import ToolkitError
+from toolkit.model.environment import DATABASE_ID
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, Scalar, spell_level
 from toolkit.model.words import Verdict
@@ -77,7 +78,8 @@ def _options(run: RunRecord) -> Mapping[str, Scalar]:
 
 
 def _surroundings(run: RunRecord) -> Mapping[str, Scalar]:
-    return run.environment
+    # target and database are named by `_head`, in words
+    return {name: value for name, value in run.environment.items() if name != DATABASE_ID}
 
 
 _IN_ENVIRONMENTS = ("setting.", "host_")

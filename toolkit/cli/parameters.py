@@ -236,16 +236,18 @@ UNSEEN_OK = option(
     kind=bool,
     topic=Topic.SAFETY,
 )
+ALLOW_PRODUCTION = option(
+    "yes_production",
+    "run on the production target of this name (several: one each)",
+    "--allow-production",
+    kind=list[str],
+    metavar="NAME",
+    topic=Topic.SAFETY,
+)
 APPROVALS = about(
     Topic.SAFETY,
     NOT_PRODUCTION,
-    option(
-        "yes_production",
-        "run on the production target of this name (several: one each)",
-        "--allow-production",
-        kind=list[str],
-        metavar="NAME",
-    ),
+    ALLOW_PRODUCTION,
     ALLOW_COMMANDS,
     UNSEEN_OK,
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
@@ -23,6 +24,33 @@ class Granted:
     source: str
     sentence: str = ""
     downgraded: bool = False
+
+
+class Calibration(Protocol):
+    """How a server measures what its files give to reads; rows have `mbps`, `iops`, `disks` and `measured`."""
+
+    file: str
+    """The SQL file of what was measured last, as a session of the target sees it."""
+    place_file: str
+    """The SQL file of where such a session is: column `place`."""
+
+    def measure(self, place: str, disks: int, latency_ms: int) -> Call:
+        """Return the call that measures, in the server of that place alone; it needs the client of SYSDBA.
+
+        Args:
+            place: of the session of the target.
+            disks: about how many the database's storage has.
+            latency_ms: the most that the read of a block may take.
+        """
+        ...
+
+    def read(self) -> Call:
+        """Return the call by which that client reads what was measured last."""
+        ...
+
+    def seen(self, lines: Iterable[str]) -> Row | None:
+        """Return what `read` printed as a row; None where nothing was measured."""
+        ...
 
 
 class Continuation(StrEnum):

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import (
+    Calibration,
+    Check,
+    DegreeLimit,
+    ErrorAdvice,
+    Grant,
+    LockWaits,
+    Room,
+    Watching,
+)
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import Counting
@@ -142,6 +151,8 @@ class Judging(Protocol):
 
     doctor_files: tuple[str, ...]
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
+    calibration: Calibration | None
+    """How the server measures itself what its files give to reads; None where it cannot."""
 
     def environment_files(self, release: Release) -> tuple[str, ...]:
         """Name the SQL files of what `model.environment` calls values; the first has the settings."""

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import (
+    Calibration,
+    Check,
+    DegreeLimit,
+    ErrorAdvice,
+    Grant,
+    LockWaits,
+    Room,
+    Watching,
+)
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
@@ -41,6 +50,7 @@ class Quiet:
     keeps_identity = False
     set_by_others: str | None = None
     settings: Settings | None = None
+    calibration: Calibration | None = None
 
     def _lacks(self, what: str) -> ToolkitError:
         return ToolkitError(f"{declared(self.engine).title} has no {what} in dbatk", code="TK-0304")

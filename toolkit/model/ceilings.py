@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+DATABASE_READ = "database read"
+
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """The most that was measured of one thing.
 
     Attributes:
-        name: `read`, `write`, `cpu` or `memory`.
+        name: `read`, `write`, `cpu` or `memory` of the host; `database read` of the files of a database.
         value: in its unit.
         unit: as `toolkit.units.quantity` spells it: `bytes_per_second`, `per second` ...
         how: by what it was measured, and on what: fio in a folder, CALIBRATE_IO ...
@@ -35,8 +37,10 @@ class Ceiling:
         return _METRICS.get(self.name, ())
 
 
-_TITLES = {"read": "reading", "write": "writing", "memory": "the memory", "cpu": "the CPU"}
+_TITLES = {"read": "reading", "write": "writing", "memory": "the memory", "cpu": "the CPU",
+           DATABASE_READ: "reading of the database's files"}  # fmt: skip
 _METRICS = {
     "read": ("host_disk_read_bytes", "physical read total bytes"),
+    DATABASE_READ: ("physical read total bytes",),
     "write": ("host_disk_write_bytes", "physical write total bytes"),
 }

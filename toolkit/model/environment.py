@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Scalar
 
+DATABASE_ID = "database_id"
+"""In the environment of a run: what tells the database from others of its name."""
 SETTING = "setting."
 """What the name of a database's setting begins with."""
 _FORMAT, _VERSION = "dbatk-environment", 1

@@ -178,7 +178,15 @@ def environment_table(run: RunRecord) -> Table:
 
 
 _LESS_TELLING = frozenset(
-    {"dbatk_version", "client_host", "host_cpu_count", "server_started_at", "database_name", "host_load_1min"}
+    {
+        "dbatk_version",
+        "client_host",
+        "host_cpu_count",
+        "server_started_at",
+        "database_name",
+        "database_id",
+        "host_load_1min",
+    }
 )
 _TELLING_SETTINGS = re.compile(
     r"parallel|workers?|_mem$|mem_|memory|^threads$|shared_buffers|wal_(?:buffers|level|size|compression)|cache|^sga|^pga"

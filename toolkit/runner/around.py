@@ -15,6 +15,7 @@ import psutil
 from toolkit import __version__
 from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.errors import ToolkitError
+from toolkit.model.environment import DATABASE_ID
 from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact
@@ -38,6 +39,7 @@ def environment_of(facts: Facts, *, host_is_ours: bool) -> dict[str, Scalar]:
         "server_version": facts.release.text,
         "server_edition": facts.release.edition,
         "database_name": server.get("database_name"),
+        DATABASE_ID: server.get(DATABASE_ID),
         "server_started_at": server.get("started_at"),
         "cpu_count": server.get("cpu_count") or _setting(facts, "cpu_count"),
         "client_host": platform.node(),

@@ -37,6 +37,13 @@ _COPY = re.compile(rf"CREATE PFILE = {_LITERAL.format('copy')} FROM SPFILE")
 _MAKE = re.compile(rf"CREATE SPFILE = {_LITERAL.format('spfile')} FROM PFILE = {_LITERAL.format('copy')}")
 
 
+_CALIBRATE = re.compile(
+    rf"DECLARE .* IF PLACE <> {_LITERAL.format('place')} THEN .* DBMS_RESOURCE_MANAGER\.CALIBRATE_IO\( "
+    r"NUM_PHYSICAL_DISKS => (?P<disks>\d+), MAX_LATENCY => \d+, .*END;",
+    re.IGNORECASE,
+)
+
+
 class Administrator:
     """Restarts the instance, and does what SYSDBA asks of it, also while it is down.
 
@@ -47,6 +54,7 @@ class Administrator:
         host: where the client connects to; another one where it is on another instance.
         unwritable: whether no file can be written on the server.
         lame: the restart ends with 0 although the instance does not come up.
+        asynchronous: whether the data files are read by asynchronous I/O.
         half: an instance that does not come up stays half started, with its SPFILE in use.
     """
 
@@ -54,7 +62,7 @@ class Administrator:
         self.standin, self.most = standin, 1000
         self.said: list[str] = []
         self.deaf = self.unwritable = self.lame = self.half = self.refusing = False
-        self.host = "standin"
+        self.host, self.asynchronous = "standin", True
         self._half_started = False
         self._lock = threading.RLock()
         self.port = 0
@@ -133,6 +141,8 @@ class Administrator:
             raise ora(1034)
         elif statement.startswith("SELECT"):
             yield from self._select(statement)
+        elif match := _CALIBRATE.fullmatch(statement):
+            self._calibrate(match["place"], int(match["disks"]))
         elif match := _COPY.fullmatch(statement):
             if state.spfile is None:
                 raise ora(1565, "unable to open SPFILE")
@@ -156,6 +166,13 @@ class Administrator:
         if self.refusing:
             raise ora(1031)
         state.spfile[name] = value
+
+    def _calibrate(self, place: str, disks: int) -> None:
+        if place.partition("/")[0] != self.host:
+            raise ora(20902, f"this client is on {self.host}")
+        if not self.asynchronous:
+            raise ora(56708)
+        self.standin.engine.state.calibrated = disks
 
     def _make(self, spfile: str, copy: str) -> None:
         state = self.standin.engine.state
@@ -197,8 +214,8 @@ def _statements(script: str) -> Iterator[str]:
             continue
         if line.strip().startswith("--"):
             continue
-        block = held[:1] == ["BEGIN"]
-        if line == "/" or (line.endswith(";") and not block and line != "BEGIN"):
+        block = held[:1] == ["BEGIN"] or held[:1] == ["DECLARE"]
+        if line == "/" or (line.endswith(";") and not block and line not in {"BEGIN", "DECLARE"}):
             yield " ".join(" ".join([*held, *([] if line == "/" else [line[:-1]])]).split())
             held = []
         else:

@@ -13,6 +13,7 @@ from tests.oracle.standin import (
     indexes,
     mviews,
     observed,
+    privileges,
     readings,
     repository,
     rooms,
@@ -185,6 +186,8 @@ class State:
     """The text files that were made of it, by path."""
     started_with: dict[str, str] = field(default_factory=dict)
     """What the SPFILE had when the instance was started."""
+    calibrated: int = 0
+    """On how many disks CALIBRATE_IO was told that the database is; 0 where it never ran."""
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)
@@ -286,6 +289,16 @@ def _spparameter(state: State, _: Session) -> list[CatalogueRow]:
     rows = [{"SID": sid, "NAME": name, "VALUE": value, "ISSPECIFIED": "TRUE"} for name, value, sid in written]
     absent = [name for name in PARAMETERS if name not in there]
     return [*rows, *({"SID": "*", "NAME": name, "ISSPECIFIED": "FALSE"} for name in absent)]
+
+
+def _calibration(state: State, session: Session) -> list[CatalogueRow]:
+    """Return what CALIBRATE_IO measured: in the root, which a session of a pluggable database does not see."""
+    if not state.calibrated or session.user != privileges.DBA:
+        return []
+    return [
+        {"START_TIME": BEGAN, "END_TIME": BEGAN, "MAX_IOPS": 2133, "MAX_MBPS": 127, "MAX_PMBPS": 64, "LATENCY": 9,
+         "NUM_PHYSICAL_DISKS": state.calibrated}
+    ]  # fmt: skip
 
 
 def instance_name(number: int) -> str:
@@ -537,6 +550,7 @@ _ROWS: dict[str, Callable[[State, Session], list[CatalogueRow]]] = {
     "V$OPTION": _option,
     "V$PARAMETER": _parameter,
     "V$SPPARAMETER": _spparameter,
+    "DBA_RSRC_IO_CALIBRATE": _calibration,
     "V$SESSION": _session,
     "GV$SESSION": _sessions,
     "DBA_TABLESPACE_USAGE_METRICS": lambda _, __: guarded.usage(),

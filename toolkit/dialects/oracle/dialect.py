@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from toolkit.dialects.answers import Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.answers import Calibration, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -30,6 +30,7 @@ from toolkit.dialects.oracle import (
     spfile,
 )
 from toolkit.dialects.oracle.backup import client as rman
+from toolkit.dialects.oracle.calibration import CALIBRATION
 from toolkit.dialects.oracle.settings import SETTINGS
 from toolkit.dialects.oracle.work import WORK, loads
 from toolkit.dialects.settings import Settings
@@ -57,6 +58,7 @@ class OracleDialect:
     gathers_schemas: bool = True
     work: Implementations = WORK
     settings: Settings | None = SETTINGS
+    calibration: Calibration | None = CALIBRATION
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
     # ALL_OBJECTS).
