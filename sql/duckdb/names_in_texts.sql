@@ -1,14 +1,30 @@
--- Title: What the names in a plan lead to: relations, sequences, macros and own types, and the text of views and macros
+-- Title: What the names in a plan lead to: relations, sequences, macros and own types, and what stands behind them
 -- Needs: none
 -- License: none
 -- Effect: reads only
 -- Params: :words, the names, each between bars (|orders|main.total|); one without a dot is of the current schema
 -- Versions: DuckDB 2.0 and later
 -- Names are the same in any case. A macro goes before a function of DuckDB that has its name.
--- A view or macro whose name occurs in the text of one that is named counts, too, however deep: DuckDB keeps no list of
--- what a text reads.
+-- Behind a view or a macro is its text; behind a table are its triggers, the defaults of its columns (what they are
+-- generated from, too) and its checks. Plain columns and rows are not: they change with the work of every day.
+-- What has something behind it and whose name occurs in the text of what is named counts, too, however deep: DuckDB
+-- keeps no list of what a text reads.
 WITH RECURSIVE found AS (
-SELECT table_name AS name, 'table' AS kind, schema_name, NULL AS behind, database_name FROM duckdb_tables()
+SELECT t.table_name AS name, 'table' AS kind, t.schema_name,
+       nullif(concat_ws(chr(10),
+         (SELECT string_agg(r.sql, chr(10) ORDER BY r.trigger_name)
+            FROM duckdb_triggers() r
+           WHERE (r.database_name, r.schema_name, r.table_name) = (t.database_name, t.schema_name, t.table_name)),
+         (SELECT string_agg(c.column_name || ' ' || c.column_default, chr(10) ORDER BY c.column_name)
+            FROM duckdb_columns() c
+           WHERE (c.database_name, c.schema_name, c.table_name) = (t.database_name, t.schema_name, t.table_name)
+             AND c.column_default IS NOT NULL),
+         (SELECT string_agg(k.constraint_text, chr(10) ORDER BY k.constraint_text)
+            FROM duckdb_constraints() k
+           WHERE (k.database_name, k.schema_name, k.table_name) = (t.database_name, t.schema_name, t.table_name)
+             AND k.constraint_type = 'CHECK')), '') AS behind,
+       t.database_name
+  FROM duckdb_tables() t
  UNION ALL
 SELECT view_name, 'view', schema_name, sql, database_name FROM duckdb_views() WHERE NOT internal
  UNION ALL

@@ -9,15 +9,26 @@
 -- partition calls. What the text of a view, a rule or a policy reads counts as if it were named, however deep. The list of columns, plain indexes and rows are not: they change with the work of every day. A
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
--- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call.
--- Operators and casts are used without a name: all own ones that this session finds count, and those of a schema that is named.
+-- A table to which a foreign key carries on what is deleted or changed (CASCADE, SET NULL, SET DEFAULT), however far, counts
+-- where it has triggers.
+-- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call, and its
+-- materialized views.
+-- Operators and casts are used without a name: all own ones that this session finds count, those of a schema that is named,
+-- and those that anything stored uses.
 WITH RECURSIVE own AS NOT MATERIALIZED (
 SELECT p.oid, n.nspname, p.proname,
        n.nspname || '.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' AS signature,
        CASE WHEN p.prokind <> 'a' THEN pg_get_functiondef(p.oid)
             ELSE (SELECT concat_ws(' ', g.aggtransfn, g.aggfinalfn, g.aggcombinefn, g.aggserialfn, g.aggdeserialfn,
                                    g.aggmtransfn, g.aggminvtransfn, g.aggmfinalfn, g.aggtranstype::regtype,
-                                   g.aggsortop::regoperator, g.agginitval, g.aggminitval)
+                                   g.aggsortop::regoperator, g.agginitval, g.aggminitval,
+                                   (SELECT string_agg(pg_get_functiondef(f.oid), chr(10) ORDER BY f.oid::regprocedure::text)
+                                      FROM pg_depend d
+                                      JOIN pg_proc f ON f.oid = d.refobjid
+                                      JOIN pg_namespace b ON b.oid = f.pronamespace
+                                     WHERE d.classid = CAST('pg_proc' AS regclass) AND d.objid = g.aggfnoid
+                                       AND d.refclassid = CAST('pg_proc' AS regclass)
+                                       AND b.nspname <> 'pg_catalog' AND f.prokind <> 'a'))
                     FROM pg_aggregate g
                    WHERE g.aggfnoid = p.oid) END AS body
   FROM pg_proc p
@@ -48,7 +59,13 @@ SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f
   JOIN pg_namespace n ON n.oid = o.oprnamespace
   LEFT JOIN own f ON f.oid = o.oprcode
  WHERE n.nspname <> 'pg_catalog'
-   AND (pg_operator_is_visible(o.oid) OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0)
+   AND (pg_operator_is_visible(o.oid) OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0
+        OR EXISTS (SELECT FROM pg_depend d
+                    WHERE d.refclassid = CAST('pg_operator' AS regclass) AND d.refobjid = o.oid AND d.deptype = 'n'
+                      AND d.classid IN (CAST('pg_rewrite' AS regclass), CAST('pg_policy' AS regclass),
+                                        CAST('pg_attrdef' AS regclass), CAST('pg_constraint' AS regclass),
+                                        CAST('pg_class' AS regclass), CAST('pg_statistic_ext' AS regclass),
+                                        CAST('pg_trigger' AS regclass), CAST('pg_proc' AS regclass))))
  UNION ALL
 SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.castcontext, f.signature, f.body)
   FROM pg_cast c
@@ -66,8 +83,16 @@ SELECT c.oid, asked.dotted
 SELECT CAST('pg_rewrite' AS regclass) AS class, r.oid, r.ev_class AS relation FROM pg_rewrite r
  UNION ALL
 SELECT CAST('pg_policy' AS regclass), p.oid, p.polrelid FROM pg_policy p
+), named AS (
+SELECT oid FROM relations
+ UNION
+SELECT c.oid
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind = 'm'
+   AND strpos(CAST(:words AS text), '|' || n.nspname || '.*|') > 0
 ), read AS (
-SELECT c.oid FROM relations c
+SELECT oid FROM named
  UNION
 SELECT d.refobjid
   FROM read
@@ -76,6 +101,25 @@ SELECT d.refobjid
   JOIN pg_class c ON c.oid = d.refobjid
   JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
+), keys AS (
+SELECT k.confrelid AS parent, k.conrelid AS child
+  FROM pg_constraint k
+ WHERE k.contype = 'f' AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
+), reached AS (
+SELECT keys.child FROM read JOIN keys ON keys.parent = read.oid
+ UNION
+SELECT keys.child FROM reached JOIN keys ON keys.parent = reached.child
+), asked AS (
+SELECT oid, dotted FROM relations
+ UNION
+SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)
+ UNION
+SELECT child, true
+  FROM reached
+ WHERE EXISTS (SELECT FROM pg_trigger t
+                WHERE NOT t.tgisinternal
+                  AND (t.tgrelid = child OR t.tgrelid IN (SELECT b.relid FROM pg_partition_tree(child) b)))
+   AND child NOT IN (SELECT oid FROM relations)
 )
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,
        CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table'
@@ -147,9 +191,7 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                                          pg_get_expr(p.polwithcheck, p.polrelid)), chr(10) ORDER BY p.polname)
                FROM pg_policy p
               WHERE p.polrelid = c.oid AND c.relrowsecurity)), '')), 12), '') AS leads_to
-  FROM (SELECT oid, dotted FROM relations
-         UNION
-        SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)) asked
+  FROM asked
   JOIN pg_class c ON c.oid = asked.oid
   JOIN pg_namespace n ON n.oid = c.relnamespace
  UNION ALL

@@ -21,7 +21,7 @@ from toolkit.model.operations import operations
 from toolkit.model.options import OptionKind
 from toolkit.store import Store
 
-STEPS = """
+STEPS = '''
 [[step]]
 name = "load"
 operation = "insert"
@@ -38,7 +38,13 @@ name = "more"
 operation = "insert"
 source = "b_app.src"
 table = "b_app.copied"
-"""
+[[step]]
+name = "others"
+operation = "insert"
+query = """SELECT id, (SELECT max(id) FROM b_app.summary)::text FROM b_other.copied
+ UNION ALL SELECT id, nextval('b_app.numbers')::text FROM b_app.matched"""
+table = "b_app.dest"
+'''
 OBJECTS = (
     "CREATE TABLE b_app.src AS SELECT 1 AS id, 'x' AS t",
     "CREATE TABLE b_app.secret (id int, t text)",
@@ -55,6 +61,17 @@ OBJECTS = (
     "CREATE FUNCTION b_app.defaulted(int, b text DEFAULT 'x') RETURNS text LANGUAGE sql AS 'SELECT b'",
     "CREATE TYPE b_app.row AS (a int)",
     "CREATE AGGREGATE b_app.total(int) (SFUNC = int4pl, STYPE = int)",
+    "CREATE FUNCTION b_app.adds(int, int) RETURNS int LANGUAGE sql AS 'SELECT $1 + $2'",
+    "CREATE AGGREGATE b_app.summed(int) (SFUNC = b_app.adds, STYPE = int)",
+    "CREATE VIEW b_app.summary AS SELECT b_app.summed(id) AS id FROM b_app.base",
+    "CREATE FUNCTION b_app.same(int, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'",
+    "CREATE TABLE b_other.copied (id int)",
+    "CREATE OPERATOR b_third.=== (LEFTARG = int, RIGHTARG = text, FUNCTION = b_app.same)",
+    "CREATE VIEW b_app.matched AS SELECT id FROM b_app.src WHERE id OPERATOR(b_third.===) t",
+    "ALTER TABLE b_app.base ADD PRIMARY KEY (id)",
+    "CREATE TABLE b_app.child (id int PRIMARY KEY REFERENCES b_app.base ON DELETE CASCADE)",
+    "CREATE TABLE b_app.grandchild (id int REFERENCES b_app.child ON UPDATE SET NULL)",
+    "CREATE SEQUENCE b_app.numbers",
 )
 TRIGGER = (
     "CREATE FUNCTION b_app.tr() RETURNS trigger LANGUAGE plpgsql AS "
@@ -68,6 +85,10 @@ PARTITIONED = (
     "DROP TABLE b_app.dest; CREATE TABLE b_app.dest (id int, t text) PARTITION BY RANGE (id); "
     "CREATE TABLE b_app.part PARTITION OF b_app.dest DEFAULT"
 )
+
+
+DUCKDB_TRIGGER = "CREATE TRIGGER t AFTER INSERT ON"
+FIRED = "REFERENCING NEW TABLE AS n FOR EACH STATEMENT INSERT INTO s.named SELECT 8 FROM n"
 
 
 @dataclass
@@ -99,9 +120,14 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
     with postgresql_server.connect() as session:
         session.execute("CREATE ROLE b_job LOGIN")
         try:
-            with postgresql_server.schema("b_app", *OBJECTS):
-                session.execute("GRANT ALL ON SCHEMA b_app TO b_job")
-                session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+            with (
+                postgresql_server.schema("b_other"),
+                postgresql_server.schema("b_third"),
+                postgresql_server.schema("b_app", *OBJECTS),
+            ):
+                session.execute("GRANT ALL ON SCHEMA b_app, b_other, b_third TO b_job")
+                session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app, b_other TO b_job")
+                session.execute("GRANT ALL ON ALL SEQUENCES IN SCHEMA b_app TO b_job")
                 url = postgresql_server.url.replace(f"{postgresql_server.user}@", "b_job@")
                 yield Plan(url, store, tmp_path)
         finally:
@@ -162,6 +188,39 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         ),
         ("CREATE FUNCTION b_app.f(bigint) RETURNS int LANGUAGE sql AS 'SELECT 7'", "`b_app.f`"),
         (EVENT_TRIGGER, "was not set and is `1 of them, "),
+        (
+            "CREATE OR REPLACE FUNCTION b_app.adds(int, int) RETURNS int LANGUAGE sql AS 'SELECT 7'",
+            "was `view b_app.summary, behind it ",
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION b_app.same(int, text) RETURNS boolean LANGUAGE sql AS 'SELECT false'",
+            "`operators and casts`",
+        ),
+        (
+            "ALTER TABLE b_other.copied RENAME TO old; CREATE VIEW b_other.copied AS SELECT b_app.own(1) AS id",
+            "was `table b_other.copied` and is `view b_other.copied, behind it ",
+        ),
+        (
+            "CREATE VIEW b_app.copied AS SELECT b_app.own(1) AS id, 'x' AS t",
+            "was not set and is `view b_app.copied, behind it ",
+        ),
+        (
+            f"CREATE TABLE b_app.copied (id int, t text); {TRIGGER}"
+            "CREATE TRIGGER t AFTER INSERT ON b_app.copied EXECUTE FUNCTION b_app.tr()",
+            "was not set and is `table b_app.copied, behind it ",
+        ),
+        (
+            f"{TRIGGER}CREATE TRIGGER t AFTER DELETE ON b_app.child EXECUTE FUNCTION b_app.tr()",
+            "was not set and is `table b_app.child, behind it ",
+        ),
+        (
+            f"{TRIGGER}CREATE TRIGGER t AFTER UPDATE ON b_app.grandchild EXECUTE FUNCTION b_app.tr()",
+            "was not set and is `table b_app.grandchild, behind it ",
+        ),
+        (
+            "DROP SEQUENCE b_app.numbers; CREATE VIEW b_app.numbers AS SELECT 1 AS id",
+            "was `sequence b_app.numbers` and is `view b_app.numbers, behind it ",
+        ),
         ("ALTER ROLE b_job SET work_mem = '8MB'", "set_for_it of"),
         ("ALTER ROLE b_job SET search_path = b_app", "search_path of"),
     ],
@@ -169,7 +228,9 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         "view", "rule", "trigger", "default", "check", "check of a domain", "type",
         "index", "partial index", "extended statistics", "generated", "operator", "cast", "default of an argument",
         "aggregate", "row security", "row security of a view", "view of a view", "partitions",
-        "text of a view", "body", "overload", "event trigger", "setting", "search path",
+        "text of a view", "body", "overload", "event trigger", "aggregate of a view", "operator of a view",
+        "name of what is made elsewhere", "view in place of what is made", "trigger on what is made",
+        "trigger that a key reaches", "trigger that two keys reach", "name in a literal", "setting", "search path",
     ],
 )  # fmt: skip
 def test_what_changes_behind_a_name_is_refused(
@@ -236,7 +297,8 @@ def test_what_other_jobs_make_anew_and_what_the_plan_makes_is_the_same(
 ) -> None:
     plan.approve()
     with postgresql_server.connect() as session:
-        session.execute("DROP SCHEMA b_app CASCADE; CREATE SCHEMA b_app; GRANT ALL ON SCHEMA b_app TO b_job")
+        session.execute("DROP TABLE b_other.copied; DROP SCHEMA b_app CASCADE; CREATE SCHEMA b_app")
+        session.execute("DROP OPERATOR IF EXISTS b_third.=== (int, text); GRANT ALL ON SCHEMA b_app TO b_job")
         for text in (*OBJECTS, "CREATE TABLE b_app.copied AS SELECT 1 AS id, 'x' AS t"):
             session.execute(text.encode())
         session.execute("CREATE INDEX ON b_app.src (id)")
@@ -346,6 +408,60 @@ def test_what_the_indexes_of_a_whole_schema_call_is_approved(
     assert said in caught.value.message and "name `b_app.*`" in caught.value.message
 
 
+REFRESH = """
+[[step]]
+name = "refresh"
+operation = "mview-refresh"
+schema = "b_app"
+"""
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "CREATE MATERIALIZED VIEW b_app.kept AS SELECT b_app.f(1) AS id",
+            "and is `materialized view b_app.kept, ",
+        ),
+        (
+            "CREATE OR REPLACE VIEW b_app.inner AS SELECT b_app.own(id) AS id FROM b_app.base",
+            "was `view b_app.inner, ",
+        ),
+        ("CREATE TABLE b_app.more (id int)", ""),
+    ],
+    ids=["made anew", "what it reads", "a table"],
+)
+def test_the_materialized_views_of_a_whole_schema_are_approved(
+    plan: Plan, postgresql_server: Server, change: str, said: str
+) -> None:
+    def subject() -> Subject:
+        return subject_of_plan(plan.folder / "n.toml", *made(plan.url, REFRESH, plan.store, plan.folder))
+
+    with postgresql_server.connect() as session:
+        session.execute("CREATE MATERIALIZED VIEW b_app.kept AS SELECT id FROM b_app.inner")
+        session.execute("GRANT ALL ON ALL TABLES IN SCHEMA b_app TO b_job")
+        approve(subject(), plan.store)
+        check(subject(), plan.store)
+        if "kept" in change:
+            session.execute("DROP MATERIALIZED VIEW b_app.kept")
+        session.execute(change.encode())
+    if not said:
+        check(subject(), plan.store)
+        return
+    with pytest.raises(ToolkitError) as caught:
+        check(subject(), plan.store)
+    assert said in caught.value.message
+
+
+@pytest.mark.postgresql
+def test_what_the_plan_makes_is_no_difference_once_it_is_there(plan: Plan, postgresql_server: Server) -> None:
+    plan.approve()
+    with postgresql_server.connect() as session:
+        session.execute("CREATE TABLE b_app.copied (id int, t text)")
+    assert plan.difference() == ""
+
+
 def test_every_option_that_holds_sql_is_looked_at() -> None:
     kinds = {OptionKind.QUERY, OptionKind.PREDICATE, OptionKind.ASSIGNMENTS, OptionKind.TRANSACTIONS}
     options = [option for one in operations().values() for option in one.options if option.kind in kinds]
@@ -366,10 +482,30 @@ def test_every_option_that_holds_sql_is_looked_at() -> None:
                 "DROP TABLE s.dest; CREATE VIEW s.dest AS SELECT 1 AS id",
                 "was `table s.dest` and is `view s.dest, text ",
             ),
+            (f"{DUCKDB_TRIGGER} s.dest {FIRED}", "was `table s.dest` and is `table s.dest, text "),
+            (f"{DUCKDB_TRIGGER} s.log {FIRED}", "was `table s.log` and is `table s.log, text "),
+            ("ALTER TABLE s.dest ALTER id SET DEFAULT s.f(7)", "was `table s.dest` and is `table s.dest, text "),
+            ("DROP TABLE s.named; CREATE VIEW s.named AS SELECT 7 AS id", "and is `view s.named, text "),
+            ("CREATE VIEW made AS SELECT 7 AS id", "was not set and is `view main.made, text "),
+            ("CREATE TABLE made (id INT DEFAULT 7)", "was not set and is `table main.made, text "),
+            ("CREATE TABLE made (id INT)", ""),
         ],
         3,
     ),
-    ids=["view", "macro", "view of a view", "macro of a view", "table"],
+    ids=[
+        "view",
+        "macro",
+        "view of a view",
+        "macro of a view",
+        "table",
+        "trigger",
+        "trigger of a trigger",
+        "default",
+        "name in a literal",
+        "view in place of what is made",
+        "what is made with a default",
+        "what is made",
+    ],
 )
 def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     store: Store, tmp_path: Path, change: str, said: str
@@ -377,11 +513,14 @@ def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     file = tmp_path / "x.duckdb"
     with duckdb.connect(str(file)) as session:
         session.execute("CREATE SCHEMA s; CREATE TABLE s.dest (id INT); CREATE MACRO s.f(x) AS x + 1")
+        session.execute("CREATE TABLE s.log (id INT); CREATE TABLE s.named (id INT)")
         session.execute('CREATE MACRO s.g(x) AS x; CREATE VIEW s."in.ner" AS SELECT s.G(1) AS id')
         session.execute('CREATE VIEW s.middle AS FROM s."IN.ner"; CREATE VIEW s.seen AS SELECT id FROM s.middle')
     steps = (
         '[[step]]\nname = "load"\noperation = "insert"\nsource = "s.seen"\ntable = "S.Dest"\n'
         '[[step]]\nname = "copy"\noperation = "ctas"\nquery = "SELECT s.f(id) AS id FROM s.dest"\ntable = "made"\n'
+        '[[step]]\nname = "log"\noperation = "insert"\ntable = "s.log"\n'
+        """query = "SELECT id FROM made UNION ALL FROM query_table('s.named')"\n"""
     )
 
     def subject() -> Subject:
@@ -391,6 +530,9 @@ def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     check(subject(), store)
     with duckdb.connect(str(file)) as session:
         session.execute(change)
+    if not said:
+        check(subject(), store)
+        return
     with pytest.raises(ToolkitError) as caught:
         check(subject(), store)
     assert said in caught.value.message

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from toolkit import __version__, resources
-from toolkit.app.approving.naming import begins_here, meanings, queries_of, refuse_session_statements
+from toolkit.app.approving.naming import begins_here, made_by, meanings, queries_of, refuse_session_statements
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
@@ -195,7 +195,8 @@ def identity_of(
         # the header is read past DuckDB: closing that file would give up the lock it holds for this process
         target.close()
     found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
-    found |= meanings(facts, asking)
+    own = made_by(values or {}, dialect, found.get(_SCHEMA, ""))
+    found |= meanings(facts, asking, own)
     if declared.embedded and any(name == "file" for name, _, _ in declared.identity):
         file = found.get("file", "")
         found |= _header(file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 
 from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
@@ -26,23 +26,23 @@ TRANSACTIONS = "transactions"
 _SCHEMA = "options.schema"
 _TABLE = "options.table"
 _OF_SESSIONS = (["SET"], ["RESET"], ["PRAGMA"], ["USE"], ["DISCARD"], ["ALTER", "SESSION"])
+_MADE_KINDS = ("table", "partitioned table", "index")
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
 
 
 def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list[Query]:
-    """Return the reads that resolve the names in a plan or an experiment, but not those of what it makes itself.
+    """Return the reads that resolve the names in a plan or an experiment.
 
     Args:
         file: the engine's query, with `:words`; empty where names cannot lead elsewhere.
         values: of the plan or experiment.
         dialect: whose quotes and letter case count.
     """
-    own = {word.rpartition(".")[2] for text in _made(values) for word in list(_words(text, dialect))[-1:]}
     words = {word for text in _texts(values) for word in _words(text, dialect)}
     words |= {f"{name}.*" for name in _schemas(values, dialect)}
     found, line = [], ""
-    for word in sorted(each for each in words if each.rpartition(".")[2] not in own) if file else ():
+    for word in sorted(words) if file else ():
         if len(line) + len(word) > _LONGEST:
             found.append(line)
             line = ""
@@ -51,13 +51,35 @@ def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list
     return [Query(f"names_{at}", file, {"words": f"|{each}"}, optional=True) for at, each in enumerate(lines)]
 
 
-def meanings(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
-    """Return what each name leads to, as parts of a database's identity."""
+def meanings(facts: Facts, queries: Iterable[Query], made: Container[str]) -> dict[str, str]:
+    """Return what each name leads to, as parts of a database's identity.
+
+    Args:
+        facts: with the answers.
+        queries: as `queries_of` gave them.
+        made: what is left out, as `made_by` gave it: it comes with the work.
+    """
     found: dict[str, set[str]] = {}
     for query in queries:
         for row in facts.rows(query.key):
-            found.setdefault(str(row["name"]), set()).add(str(row["leads_to"]))
+            if (leads_to := str(row["leads_to"])) not in made:
+                found.setdefault(str(row["name"]), set()).add(leads_to)
     return {f"name `{name}`": "; ".join(sorted(places)) for name, places in found.items()}
+
+
+def made_by(values: Mapping[str, Value], dialect: Dialect, schema: str) -> frozenset[str]:
+    """Return what the tables and indexes that the work makes lead to, as long as they are nothing but that.
+
+    A view in the place of one of them, or a table with triggers, rules or defaults, leads elsewhere.
+
+    Args:
+        values: of the plan or experiment.
+        dialect: whose quotes and letter case count.
+        schema: of names without one.
+    """
+    names = [dialect.parse_name(text) for text in _made(values)]
+    places = [f"{name.schema or schema}.{name.name}" for name in names]
+    return frozenset(f"{kind} {place}" for kind in _MADE_KINDS for place in places)
 
 
 def refuse_session_statements(experiment: Experiment, dialect: Dialect) -> None:
@@ -135,12 +157,15 @@ def _made(values: Mapping[str, Value]) -> Iterator[str]:
 def _words(text: str, dialect: Dialect) -> Iterator[str]:
     """Yield the names that stand alone or begin a dotted one, and each two with a dot between: nothing is parsed.
 
-    Names of columns are among them, and aliases.
+    Names of columns are among them, and aliases; so are those in literals, which functions take for names and
+    queries (`query_table('a')`, `nextval('a')`).
     """
     found = [each for each in tokens(text, syntax_of(dialect.engine)) if each.kind is not TokenKind.COMMENT]
     start = Token(TokenKind.SIGN, "")
     owner = ""
     for before, token in pairwise((start, *found)):
+        if token.kind is TokenKind.STRING:
+            yield from _words(token.text, dialect)
         name = _name(dialect, token)
         if before.sign != "." and name:
             yield name
