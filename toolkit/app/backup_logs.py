@@ -154,7 +154,7 @@ def _told(name: str, log: Log, pieces: PieceFiles | None) -> ReadLog:
 
 def _causes(log: Log) -> Iterator[FailureCause]:
     """Yield each cause once, with what the error catalogue knows of it, of a code within it, or of its stack."""
-    known = catalogue()
+    known = catalogue() if log.causes else {}
     seen: set[tuple[str, str]] = set()
     for message in log.causes:
         if (message.code, message.text) in seen:

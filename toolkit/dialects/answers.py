@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from toolkit.dialects.work import Call
-from toolkit.errors import ToolkitError
-from toolkit.model.records import ItemRecord, Metric, Sample
-from toolkit.model.values import Row
+if TYPE_CHECKING:  # the advice on errors is read beside logs, where nothing of this is loaded
+    from toolkit.dialects.work import Call
+    from toolkit.errors import ToolkitError
+    from toolkit.model.records import ItemRecord, Metric, Sample
+    from toolkit.model.values import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ places. A log has few shapes: its messages, with the names of its channels and f
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from toolkit.readers.rman.stamps import DATE
@@ -141,6 +142,7 @@ CORRUPT_ROW = re.compile(r"(\d{1,6})\s+FAILED\s+\d+\s+\d+\s+\d+\s+\d+\s*$")
 # -- shapes of lines --------------------------------------------------------------------------------------------
 _MOST = 2000
 _LONGEST_OPERATION = 200
+_LONGEST_STAMP = 60
 _LONGEST_HEAD = 160
 _DIGITS = bytes(48 if 49 <= byte <= 57 else byte for byte in range(256))
 
@@ -175,6 +177,7 @@ class Command(NamedTuple):
 class Shape:
     """The parts of a line. `word` and `name` are of what stands before a colon, `rest` is what follows it."""
 
+    # a word that a pattern cannot do without is sought before it: most lines have none, and many shapes are new
     __slots__ = (
         "_saying", "automatic", "bare", "coded", "command", "english", "head", "keyed", "last", "name", "prompted",
         "rest", "sid", "word",
@@ -186,12 +189,14 @@ class Shape:
         if ":" in line or "：" in line:
             self._colon(line)
         self.head = len(line) <= _LONGEST_HEAD and _is_head(line)
-        self.automatic = AUTOMATIC.search(line) is not None
+        self.automatic = "ORA_" in line and AUTOMATIC.search(line) is not None
         self.keyed = "=" in line
         self.command = None if self.keyed or len(line) >= _LONGEST_OPERATION else command_of(line)
         self.prompted = line.startswith(("SQL>", "SQL >")) or (">" in line[:6] and line[0].isdigit())
-        self.coded = CODE.match(line) is not None or line.startswith("startup failed")
-        self.last = CORRUPT_ROW.match(line) is not None or (_may_have_prefix(line) and prefix_of(line) is not None)
+        self.coded = ("-" in line[3:5] and CODE.match(line) is not None) or line.startswith("startup failed")
+        self.last = ("FAILED" in line and CORRUPT_ROW.match(line) is not None) or (
+            _may_have_prefix(line) and prefix_of(line) is not None
+        )
         self._saying: ChannelText | None = None
 
     def saying(self, rest: str) -> ChannelText:
@@ -225,6 +230,11 @@ class Shapes:
                 self._known.clear()
             shape = self._known[key] = Shape(line)
         return shape
+
+
+def is_command(op: str, stamp: str) -> bool:
+    """Whether RMAN speaks, and not a script around it that begins at some hour."""
+    return op in COMMANDS and len(stamp) < _LONGEST_STAMP and NUMBER.search(stamp) is not None
 
 
 def command_of(line: str) -> Command | None:
@@ -308,11 +318,14 @@ _CHANGED = re.compile(
 )
 
 
-def kind_of_change(line: str) -> tuple[str, int]:
+@lru_cache(maxsize=500)
+def change_of(line: str) -> tuple[str, int] | None:
     """Return what was done, and to how many: `deleted backup piece`, `crosschecked archived log: EXPIRED`.
 
-    The name is empty for what is not counted.
+    The name is empty for what is not counted; None where nothing was done.
     """
+    if CHANGES.match(line) is None:
+        return None
     found = _CHANGED.match(line)
     if found is None:
         return "", 1
@@ -324,6 +337,20 @@ def kind_of_change(line: str) -> tuple[str, int]:
     if validated:  # of CROSSCHECK ARCHIVELOG
         return f"crosschecked archived log: {'AVAILABLE' if validated == 'succeeded' else 'EXPIRED'}", 1
     return f"{verb} {thing}" + (f": {status}" if status else ""), 1
+
+
+def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
+    """Return handle, tag and comment of `piece handle=... tag=... comment=...`; what is not there is None."""
+    _, found, rest = text.partition("handle=")
+    if not found:
+        return None, None, None
+    rest, has_comment, comment = rest.partition(" comment=")
+    handle, has_tag, tag = rest.partition(" tag=")
+    return (
+        handle.strip() or None,
+        tag.strip() or None if has_tag else None,
+        comment.strip() if has_comment else None,
+    )
 
 
 def seconds_of(text: str) -> int | None:

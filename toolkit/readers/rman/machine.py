@@ -9,30 +9,10 @@ from toolkit.readers.rman.foreign import Foreign
 from toolkit.readers.rman.model import Datafile, DatafileSection
 from toolkit.readers.rman.state import Channel, LogState
 
-_LONGEST_STAMP = 60
 _WRAPS_FROM = 58
 """Terminals and mails wrap at 60 columns or more; a shorter line was ended by RMAN."""
 
 Handler = Callable[[str], bool]
-
-
-def is_command(op: str, stamp: str) -> bool:
-    """Whether RMAN speaks, and not a script around it that begins at some hour."""
-    return op in grammar.COMMANDS and len(stamp) < _LONGEST_STAMP and grammar.NUMBER.search(stamp) is not None
-
-
-def handle_of(text: str) -> tuple[str | None, str | None, str | None]:
-    """Return handle, tag and comment of `piece handle=... tag=... comment=...`; what is not there is None."""
-    _, found, rest = text.partition("handle=")
-    if not found:
-        return None, None, None
-    rest, has_comment, comment = rest.partition(" comment=")
-    handle, has_tag, tag = rest.partition(" tag=")
-    return (
-        handle.strip() or None,
-        tag.strip() or None if has_tag else None,
-        comment.strip() if has_comment else None,
-    )
 
 
 class Machine(LogState):
@@ -52,7 +32,7 @@ class Machine(LogState):
             "ORA-0": self._coded, "releas": self._released, "copyin": self._copying, "piece": self._handle,
             **dict.fromkeys(grammar.CHANGES_BEGIN, self._changes),
             "Piece ": self.listing.name, "Handle": self.listing.name, "File S": self.listing.heading,
-            "IMPDP>": self._counted, "List o": self.listing.heading, "File N": self._counted,
+            "IMPDP>": self._imported, "List o": self.listing.heading, "File N": self._listed,
             "archiv": self._noise, "contin": self._continuing, "sql st": self._noise, "curren": self._noise,
         }  # fmt: skip
         self._actions: dict[str, Callable[[Channel, str], bool]] = {
@@ -112,13 +92,22 @@ class Machine(LogState):
         name = line[8:at]
         rest = line[at + 2 :]
         action = self._actions.get(rest[:10])
-        if action is None or " " in name:
+        if action is None:
+            return self._says_nothing(name, rest)
+        if " " in name:
             return False
         channel = self.channels.by_name.get(name) or self.channels.get(name)
         if not action(channel, rest):
             return False
         if self.faults.in_stack:
             self.faults.quiet()
+        return True
+
+    def _says_nothing(self, name: str, rest: str) -> bool:
+        # `channel t1: throttle time: 0:00:02`
+        if name not in self.channels.by_name or rest.startswith(("SID=", "sid=")):
+            return False
+        self.ordinary()
         return True
 
     def _stripped_channel(self, line: str) -> bool:
@@ -206,7 +195,7 @@ class Machine(LogState):
         return True
 
     def _reads_piece(self, channel: Channel, rest: str) -> bool:
-        handle = handle_of(rest)[0]
+        handle = grammar.handle_of(rest)[0]
         if handle is None:
             return False
         channel.handles.append(handle)
@@ -241,7 +230,7 @@ class Machine(LogState):
             (" comment=", " comment=N", " comment=NO", " comment=NON")
         ):
             return self._hold(line)
-        self.take_handle(*handle_of(line))
+        self.take_handle(*grammar.handle_of(line))
         return True
 
     def _including(self, line: str) -> bool:
@@ -283,7 +272,7 @@ class Machine(LogState):
 
     def _starting(self, line: str) -> bool:
         op, found, stamp = line[9:].partition(" at ")
-        if not found or line[8] != " " or not is_command(op, stamp):
+        if not found or line[8] != " " or not grammar.is_command(op, stamp):
             return False
         self.ordinary()
         self.operations.begin(op, stamp, self.number)
@@ -291,7 +280,7 @@ class Machine(LogState):
 
     def _finished(self, line: str) -> bool:
         op, found, stamp = line[9:].partition(" at ")
-        if not found or line[8] != " " or not is_command(op, stamp):
+        if not found or line[8] != " " or not grammar.is_command(op, stamp):
             return False
         self.ordinary()
         self.operations.end(op, stamp, self.number)
@@ -327,17 +316,24 @@ class Machine(LogState):
 
     def _changes(self, line: str) -> bool:
         """Note that something was done that is no operation with a beginning and an end; nothing more is said."""
-        if grammar.CHANGES.match(line) is not None:
-            self.changed = True
-            kind, count = grammar.kind_of_change(line)
-            self.done[kind] += count
+        change = grammar.change_of(line)
+        if change is None:
+            return False
+        self.changed = True
+        self.done[change[0]] += change[1]
+        return True
+
+    def _imported(self, line: str) -> bool:
+        # `IMPDP> . . imported "SCOTT"."EMP"  8.5 KB` near the end of RECOVER TABLE
+        self.done["recovered table"] += line.startswith("IMPDP> . . imported ")
         return False
 
-    def _counted(self, line: str) -> bool:
-        # `IMPDP> . . imported "SCOTT"."EMP"  8.5 KB` near the end of RECOVER TABLE; files below their heading
-        self.done["recovered table"] += line.startswith("IMPDP> . . imported ")
-        self.done["cataloged file"] += self.listing.cataloged and line.startswith("File Name: ")
-        return False
+    def _listed(self, line: str) -> bool:
+        # `File Name: /fra/x.arc` below the heading of a list; of cataloged files they are counted
+        if not line.startswith("File Name: "):
+            return False
+        self.done["cataloged file"] += self.listing.cataloged
+        return True
 
     def _recovery(self, line: str) -> bool:
         if grammar.GOODBYE.match(line) is None or "Release" in line:
@@ -374,7 +370,7 @@ class Machine(LogState):
     def _give_up(self) -> None:
         held, self.partial = self.partial, ""
         if held.startswith("piece "):
-            self.take_handle(*handle_of(held))
+            self.take_handle(*grammar.handle_of(held))
 
     def _grow(self, line: str) -> bool:
         """Put the end of a file's name that was wrapped where it belongs."""
