@@ -257,8 +257,9 @@ class Checks:
             self._say(f"the move of `{name}` is done, and its file is that of before")
         if work.gathers and name not in self._gathered() and not (work.is_mix and name == "made"):
             self._say(f"the statistics of `{name}` are gathered, and there are none")
-        if name in self._attached() & set(work.drops):
-            self._say(f"the drop of `{name}` is done, and it is there")
+        part = name.rpartition(" ")[2]
+        if part in self._attached() & set(work.drops):
+            self._say(f"the drop of `{part}` is done, and it is there")
         if work.backs_up and not self._is_backup():
             self._say(f"the backup `{name}` is done, and it is not there")
 
