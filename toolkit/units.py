@@ -83,9 +83,10 @@ def count(value: int | None) -> str:
     return MISSING if value is None else f"{value:,}"
 
 
-def counted(value: int, one: str, many: str = "") -> str:
+def counted(value: float, one: str, many: str = "") -> str:
     """Spell a number of things: `1 index`, `1,024 indexes`; `many` defaults to `one` with an s."""
-    return f"{value:,} {one if value == 1 else many or f'{one}s'}"
+    whole = int(value) if float(value).is_integer() else value
+    return f"{number(whole)} {one if value == 1 else many or f'{one}s'}"
 
 
 def seconds(value: float | None) -> str:
@@ -211,7 +212,13 @@ def quantity(value: float | None, unit: str) -> str:
         inner = unit.removesuffix("_per_second").removesuffix("/s")
         return f"{quantity(value, inner)}/s"
     text = number(int(value)) if float(value).is_integer() else number(value)
-    return text if unit in {"", "1", "count"} else f"{text} {_SINGULAR.get(unit, unit) if value == 1 else unit}"
+    return text if unit in {"", "1", "count"} else f"{text} {_singular(unit) if value == 1 else unit}"
+
+
+def _singular(unit: str) -> str:
+    """Return the singular of a unit that is an English plural (`rows`); `tps`, `ms` and signs stay."""
+    plain = len(unit) > 3 and unit.isalpha() and unit.islower() and unit.endswith("s")
+    return _SINGULAR.get(unit, unit.removesuffix("s") if plain else unit)
 
 
 def yes_or_no(value: float | None) -> str:
@@ -221,7 +228,7 @@ def yes_or_no(value: float | None) -> str:
     return "yes" if value == 1 else "no" if value == 0 else "in part"
 
 
-_SINGULAR = {"operations": "operation", "queries": "query"}
+_SINGULAR = {"queries": "query", "processes": "process", "indexes": "index"}
 _SPELLERS = {
     "yes/no": yes_or_no,
     "seconds": seconds,
@@ -245,6 +252,13 @@ def parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text.strip().lower())
     parts = {} if match is None else {key: part for key, part in match.groupdict().items() if part is not None}
     total = sum(float(part) * _DURATION_SECONDS[key] for key, part in parts.items())
+    if match is None and text.strip().isdigit():
+        bare = text.strip()
+        raise ToolkitError(
+            f"`{bare}` has no unit of time",
+            code="TK-0102",
+            hint=f"`{bare}s` for seconds, `{bare}m` for minutes, `{bare}h` for hours",
+        )
     if not 0 < total <= _LONGEST_SECONDS:
         raise ToolkitError(
             f"`{text}` is not a duration",

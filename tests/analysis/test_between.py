@@ -91,7 +91,7 @@ def test_a_statement_not_seen_in_a_cut_list_is_no_new_one() -> None:
 def test_a_row_whose_counter_went_down_is_left_out_and_said_never_negative_or_zero() -> None:
     found = between(snapshot(1, 0, (("q", "select 1", 5, 9.0),)), snapshot(2, 1, (("q", "select 1", 2, 1.0),)))
     assert rows(found) == {}
-    assert any("1 rows were reset or evicted" in said for said in found.sentences)
+    assert any("because reset or evicted in between: 1 row" in said for said in found.sentences)
 
 
 def test_a_reset_leaves_out_what_it_guards_and_keeps_the_rest() -> None:

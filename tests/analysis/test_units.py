@@ -13,6 +13,8 @@ from toolkit.errors import ToolkitError
 def test_one_thing_is_told_as_one() -> None:
     assert units.counted(1, "index", "indexes") == "1 index"
     assert units.counted(0, "trial") == "0 trials"
+    assert units.counted(3.0, "row") == "3 rows"
+    assert units.counted(2.5, "CPU") == "2.50 CPUs"
     assert units.counted(1024, "index", "indexes") == "1,024 indexes"
 
 
@@ -73,6 +75,11 @@ def test_a_number_keeps_three_digits_and_every_digit_before_the_point(value: flo
         (12.0, "blocks", "12 blocks"),
         (1.0, "queries", "1 query"),
         (2.0, "queries", "2 queries"),
+        (1.0, "rows", "1 row"),
+        (0.0, "rows", "0 rows"),
+        (1.0, "processes", "1 process"),
+        (1.0, "rows_per_second", "1 row/s"),
+        (1.0, "tps", "1 tps"),
         (0.5, "seconds", "500 ms"),
         (None, "bytes", "-"),
     ],
@@ -146,9 +153,7 @@ def test_a_duration_is_read_into_seconds(text: str, seconds: float) -> None:
     assert units.parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize(
-    "text", ["", "90", "2x", "30m2h", "-5m", "0s", "1.5h", "400d", "h", "9" * 400 + "s", "٣m"]
-)
+@pytest.mark.parametrize("text", ["", "2x", "30m2h", "-5m", "0s", "1.5h", "400d", "h", "9" * 400 + "s", "٣m"])
 def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         units.parse_duration(text)
@@ -182,3 +187,9 @@ def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ToolkitError, match="is not a size"):
         units.parse_bytes(text)
+
+
+def test_a_duration_without_a_unit_is_told_which_there_are() -> None:
+    with pytest.raises(ToolkitError, match="`2` has no unit of time") as refused:
+        units.parse_duration(" 2 ")
+    assert refused.value.hint == "`2s` for seconds, `2m` for minutes, `2h` for hours"

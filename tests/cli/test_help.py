@@ -239,3 +239,16 @@ def test_importing_the_package_loads_nothing() -> None:
     program = f"import sys, toolkit; print([name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_words_and_releases_are_shown_of_the_engine_alone(dbatk: Dbatk) -> None:
+    def shown(*words: str) -> str:
+        return " ".join(dbatk("ctas", *words, "-h").out.split())
+
+    assert "or 1..64x2 (oracle: default, auto)" in shown()
+    assert "or 1..64x2 (or default, auto)" in shown("-t", "oracle://a@b/c")
+    assert "assume this release, as in 19-ee" in shown("-t", "oracle://a@b/c")
+    for url, release in (("duckdb:///x.duckdb", "2.0"), ("postgresql://a@b/c", "17")):
+        own = shown("-t", url)
+        assert "default, auto" not in own and "19-ee" not in own
+        assert f"assume this release, as in {release}" in own

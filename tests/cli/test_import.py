@@ -281,7 +281,8 @@ def test_text_that_windows_saved_is_refused_by_the_name_of_its_encoding(
     refused = dbatk("import", "wide.csv")
     assert refused.status == 2
     assert f"`wide.csv` is {codec[:6].upper()} text, not UTF-8" in refused.err
-    assert "save it as UTF-8" in refused.err
+    known = codec.upper().replace("-LE", "LE").replace("-BE", "BE")
+    assert f"convert it first: iconv -f {known} -t UTF-8" in refused.err
 
 
 def test_the_metric_that_is_judged_can_be_chosen(dbatk: Dbatk, home: Path) -> None:

@@ -190,6 +190,7 @@ def test_a_file_in_another_encoding_is_told_of(arena: Arena, load: Made, tmp_pat
     assert trial.outcome is Outcome.FAILED
     assert trial.reason is not None and "old.csv" in trial.reason
     assert re.search(r"not utf-8 encoded|invalid byte sequence for encoding", trial.reason)
+    assert trial.reason.endswith("; name the encoding of the file, for example --encoding latin-1")
     assert there(arena)[0][0] == 0
     assert load(file, encoding="latin-1").trials[0].rows == 1
     assert arena.ask(f"SELECT name FROM {arena.schema}.filled") == [("Käse",)]
@@ -224,15 +225,26 @@ def test_a_file_of_another_kind_is_refused(load: Made, tmp_path: Path, begin: by
     assert refused.value.code == "TK-0106" and "other.csv" in refused.value.message
 
 
-def test_a_text_in_utf_16_is_told_of_with_what_converts_it(arena: Arena, load: Made, tmp_path: Path) -> None:
-    file = tmp_path / "wide.csv"
-    file.write_text("id,name,k\n1,one,1\n", encoding="utf-16")
-    with pytest.raises(ToolkitError, match=r"wide\.csv` is UTF-16 text") as refused:
+@pytest.mark.parametrize(
+    ("codec", "known"),
+    [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
+)
+@pytest.mark.parametrize("name", ["wide.csv", "wide.csv.gz"])
+def test_a_text_in_utf_16_is_told_of_with_what_converts_it(
+    load: Made, tmp_path: Path, codec: str, known: str, name: str
+) -> None:
+    file, text = tmp_path / name, "id,name,k\n1,one,1\n".encode(codec)
+    file.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    with pytest.raises(ToolkitError, match=rf"{name}` is {known[:6]} text") as refused:
         load(file)
-    assert (refused.value.code, refused.value.hint) == (
-        "TK-0106",
-        "convert it first: iconv -f utf-16 -t utf-8",
-    )
+    assert (refused.value.code, refused.value.hint) == ("TK-0106", f"convert it first: iconv -f {known} -t UTF-8")
+
+
+def test_a_binary_file_is_told_of(load: Made, tmp_path: Path) -> None:
+    file = tmp_path / "core.csv"
+    file.write_bytes(bytes(range(256)) * 20)
+    with pytest.raises(ToolkitError, match=r"core\.csv` is not a text file"):
+        load(file)
 
 
 def test_a_truncated_gzip_file_leaves_nothing(arena: Arena, load: Made, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from toolkit.model.operations import declaration
 from toolkit.model.records import BUSIEST_THREAD, PLAN_IS_SERIAL, THREADS_AT_WORK, TrialRecord
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Outcome
-from toolkit.units import byte_size, number, percent, quantity, seconds
+from toolkit.units import byte_size, counted, number, percent, quantity, seconds
 
 _WAITS = 0.15
 """Part of the time that waits of a kind take before they are named."""
@@ -343,7 +343,7 @@ def _cpu(seen: _Seen) -> Iterator[str]:
     if used is None:
         return
     if seen.cpus and used >= _BUSY * seen.cpus:
-        yield f"{number(used)} of {number(seen.cpus)} CPUs were busy with it"
+        yield f"{number(used)} of {counted(seen.cpus, 'CPU')} {'was' if seen.cpus == 1 else 'were'} busy with it"
     elif used >= _BUSY * seen.degree and not declaration(seen.found.run.head.experiment.operation).backs_up:
         each = "the one process" if seen.degree == 1 else f"each of {spell_level(seen.degree)} processes"
         yield f"{each} kept a CPU busy ({number(used)} CPUs in all): more of them help while CPUs are idle"

@@ -10,7 +10,7 @@ from toolkit.analysis.fit import FEWEST_DEGREES, ConfidenceInterval, Noise
 from toolkit.model.records import FOUND_IN_CACHE, READ_DIRECT, READ_INTO_CACHE, TrialRecord
 from toolkit.model.values import Cell, spell_level
 from toolkit.model.words import Outcome
-from toolkit.units import count, number, percent
+from toolkit.units import count, counted, number, percent
 
 TARGET_PCT = 5.0
 """The difference that a DBA wants to detect, shown for inconclusive results."""
@@ -207,7 +207,7 @@ def beyond_cpus(found: RunAnalysis, *, known: Collection[float] = ()) -> tuple[s
     if not high:
         return ()
     exceed = "exceeds" if len(high) == 1 else "exceed"
-    return (f"{found.scale} {', '.join(map(spell_level, high))} {exceed} the {number(cpus)} CPUs",)
+    return (f"{found.scale} {', '.join(map(spell_level, high))} {exceed} the {counted(cpus or 0, 'CPU')}",)
 
 
 def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
             return (f"repeat until at least {least} trials of each configuration count; {known}",)
         return (f"repeat each configuration at least {least} times; {known}",)
     smallest = noise.times(2 / repeats).minimum_detectable_pct() or 0.0
-    shown = f"the minimum detectable effect with {repeats} repeats is {spelled_difference(smallest)}"
+    shown = f"the minimum detectable effect with {counted(repeats, 'repeat')} is {spelled_difference(smallest)}"
     return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would detect {_TARGET}",)
 
 
@@ -333,7 +333,7 @@ def _beyond(
     scale = found.scale or ""
     many = len(levels) > 1
     who = f"{scale} {', '.join(spell_level(level) for level in levels)}"
-    where = "" if cpus is None else f"exceed{'' if many else 's'} the {number(cpus)} CPUs and "
+    where = "" if cpus is None else f"exceed{'' if many else 's'} the {counted(cpus, 'CPU')} and "
     what = {
         -1: f"{'are' if many else 'is'} {found.judged.good}, but not measurably by more than {worth_pct:g} %",
         0: f"bring{'' if many else 's'} no measurable gain",

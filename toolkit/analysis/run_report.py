@@ -11,7 +11,7 @@ from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
 from toolkit.analysis.shifts import FEWEST, Shift, shifts
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState, status
-from toolkit.units import byte_size, counted, number, seconds
+from toolkit.units import byte_size, counted, seconds
 
 _SLOWER = 1.5
 """A step is reported as slower when it took half as long again as its median and longer than every earlier run."""
@@ -211,7 +211,7 @@ def trend_of(step: str, target: str, history: Sequence[StepRecord], differing: D
         sentences = sentences or ["no change of level was found"]
     failed = sum(each.state is StepState.FAILED for each in runs)
     if failed:
-        sentences.append(f"it failed in {failed} of {len(runs)} runs")
+        sentences.append(f"it failed in {failed} of {counted(len(runs), 'run')}")
     return Trend(step, target, runs, tuple(sentences))
 
 
@@ -262,7 +262,7 @@ def _rows(step: StepRecord) -> float | None:
 
 
 def _counted_rows(rows: float) -> str:
-    return f"{number(rows)} rows"
+    return counted(rows, "row")
 
 
 def _day(instant: datetime | None) -> str:

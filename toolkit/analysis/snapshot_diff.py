@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from toolkit.errors import ToolkitError
 from toolkit.model.state import BEGUN, DATABASE, INSTANT, ColumnRole, Snapshot, SnapshotHead, StateSection
 from toolkit.model.values import Scalar
+from toolkit.units import counted
 
 _BOTH, _NEW, _GONE = "both", "new", "gone"
 _TELLS_SINCE = {
@@ -125,13 +126,13 @@ def between(a: Snapshot, b: Snapshot) -> SnapshotDiff:
         if early is None:
             sentences.append(f"`{name}` exists only in `{after.head.label}` and is omitted")
             continue
-        counted = not set(late.since) & set(moved)
-        sections[name], reset = _delta(early, late, counted=counted)
+        kept = not set(late.since) & set(moved)
+        sections[name], reset = _delta(early, late, counted=kept)
         changed += _changed(name, early, late)
-        if not counted and late.places(ColumnRole.COUNTER):
+        if not kept and late.places(ColumnRole.COUNTER):
             sentences.append(f"`{name}`: its counters were reset and are left out")
         elif reset:
-            sentences.append(f"`{name}`: {reset} rows were reset or evicted in between and are left out")
+            sentences.append(f"`{name}`: left out, because reset or evicted in between: {counted(reset, 'row')}")
     sentences += _cluster_sentences(before, after)
     sentences += _own_snapshots(before, after)
     lost = _thrown_out(before, after)
@@ -214,7 +215,7 @@ def _thrown_out(before: Snapshot, after: Snapshot) -> list[str]:
     early, late = (each.state.identity.get(_THROWN_OUT) for each in (before, after))
     if isinstance(early, int | float) and isinstance(late, int | float) and late > early:
         return [
-            f"pg_stat_statements evicted statements {late - early:g} times for lack of room "
+            f"pg_stat_statements evicted statements {counted(late - early, 'time')} for lack of room "
             "(pg_stat_statements.max): their sums are too small"
         ]
     return []

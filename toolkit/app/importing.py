@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from toolkit.design.judging import ELAPSED, THROUGHPUT, read_judge
 from toolkit.design.order import cells_of
 from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
+from toolkit.executors.csv_text import wide_encoding
 from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import declaration, degree_level, operations
@@ -109,9 +109,13 @@ def _content(path: Path) -> bytes:
 
 
 def _text(name: str, content: bytes) -> str:
-    wide = _wide(content)
+    wide = wide_encoding(content)
     if wide:
-        raise ToolkitError(f"`{name}` is {wide} text, not UTF-8", code="TK-0117", hint="save it as UTF-8")
+        raise ToolkitError(
+            f"`{name}` is {wide[:6]} text, not UTF-8",
+            code="TK-0117",
+            hint=f"convert it first: iconv -f {wide} -t UTF-8",
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -119,32 +123,10 @@ def _text(name: str, content: bytes) -> str:
             raise ToolkitError(f"`{name}` is not a text file", code="TK-0117", hint=f"give {READ}") from None
         line = content.count(b"\n", 0, error.start) + 1
         raise ToolkitError(
-            f"`{name}`, line {line}: this is not UTF-8 text", code="TK-0117", hint="save it as UTF-8"
+            f"`{name}`, line {line}: this is not UTF-8 text",
+            code="TK-0117",
+            hint="convert it first, for example: iconv -f LATIN1 -t UTF-8",
         ) from None
-
-
-def _wide(content: bytes) -> str | None:
-    """Name the encoding of a text with two or four bytes a character, as Windows saves them; None for any other.
-
-    Without a byte order mark it is known by the zeros of its first characters: letters and digits have them in
-    the same bytes of each.
-    """
-    for name, size, marks in _WIDE:
-        head = content[: 16 * size]
-        lanes = [{*head[at::size]} for at in range(size)]
-        zeros = [lane == {0} for lane in lanes]
-        if content.startswith(marks) or (
-            len(head) >= 2 * size and sum(zeros) == size - 1 and 0 not in lanes[zeros.index(False)]
-        ):
-            return name
-    return None
-
-
-_WIDE = (
-    ("UTF-32", 4, (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
-    ("UTF-16", 2, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
-)
-"""Bytes of one character, and what such a text may begin with; UTF-16's mark is the beginning of UTF-32's."""
 
 
 def _artifact(name: str, content: bytes) -> Artifact:

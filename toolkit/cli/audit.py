@@ -162,7 +162,7 @@ def _verify(arguments: Arguments) -> int:
         out(f"note: {note}")
     if verdict.whole:
         span = f", {verdict.begin:%Y-%m-%d %H:%M} to {verdict.end:%Y-%m-%d %H:%M} UTC" if verdict.begin else ""
-        out(f"{path}: {verdict.lines} lines{span}, all intact")
+        out(f"{path}: {counted(verdict.lines, 'line')}{span}, all intact")
         return ExitCode.DONE
     say(f"\nhint: {path} proves nothing from that line on; compare it with a copy elsewhere")
     return ExitCode.FAILED

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from toolkit.terminal import line_width
-from toolkit.units import byte_size
+from toolkit.units import byte_size, counted
 
 _EVENTS, _STATEMENTS, _WARNINGS = 10, 5, 6
 _MODEL = 6
@@ -131,7 +131,8 @@ def _head(report: Record) -> Iterator[str]:
         "RAC" if report["rac"] else "",
     ]
     yield from _folded("  database   ", ", ".join(filter(None, names)))
-    host = [f"{_number(report[key])} {name}" for key, name in _HOST if report[key] is not None]
+    host = [counted(number, one) for key, one in _HOST if isinstance(number := report[key], int | float)]
+    host += [] if report["memory_gb"] is None else [f"{_number(report['memory_gb'])} GB"]
     if report["host"] or host:
         parts = ", ".join(filter(None, [_text(report["host"]), _text(report["platform"]), *host]))
         yield from _folded("  host       ", parts)
@@ -152,7 +153,7 @@ def _db_time(report: Record) -> object:
     return round(float(str(seconds[0])) / 60, 2) if seconds and _is_number(seconds[0]) else None
 
 
-_HOST = (("cpus", "CPUs"), ("cores", "cores"), ("sockets", "sockets"), ("memory_gb", "GB"))
+_HOST = (("cpus", "CPU"), ("cores", "core"), ("sockets", "socket"))
 
 
 def _profile(report: Record) -> Iterator[str]:

@@ -17,6 +17,7 @@ from toolkit.cli.parameters import (
     Arguments,
     add_command,
     argument,
+    assume_option,
     option,
 )
 from toolkit.errors import ExitCode, ToolkitError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _FILE = argument("file", "experiment file (TOML); `dbatk ctas ... --save-as FILE` writes one")
 _OUT = option("out", "folder to write; must be new or empty (required)", metavar="DIR")
 _UNCONNECTED = "`--assume 19-ee` (release and edition) or `--facts FILE` writes the scripts without connecting"
-_ASSUME = option("assume", "do not connect; assume this release and edition", metavar="19-ee")
+_ASSUME = assume_option("do not connect; assume this release")
 _FACTS = option("facts", "do not connect; read the facts from a file", metavar="FILE")
 _BUNDLE = argument("folder", "folder written by `dbatk export`, with its spool files", metavar="DIR")
 

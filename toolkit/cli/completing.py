@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -105,6 +105,16 @@ def engine_of(target: str | None) -> EngineName | None:
         return None
 
 
+Own = TypeVar("Own")
+OTHER_ENGINES = "others"
+"""Stands for every engine that is not named where engines differ."""
+
+
+def of_engine(on: Mapping[EngineName, Own], engine: EngineName | None) -> Own | None:
+    """Return what an engine has of its own; None where it has nothing, or no engine is known."""
+    return None if engine is None else on.get(engine, on.get(OTHER_ENGINES))
+
+
 def completer(
     name: str,
     choices: Sequence[str] = (),
@@ -127,8 +137,9 @@ def completer(
     def complete(ctx: typer.Context, incomplete: str) -> list[str]:
         done, comma, begun = incomplete.rpartition(",") if several or name in _LISTS else ("", "", incomplete)
         try:
-            own = on.get(engine_of(_text(ctx.params, "target")) or "") if on else None
-            found = own or choices or (values(ctx.params, begun) if values else ())
+            own = of_engine(on, engine_of(_text(ctx.params, "target"))) if on else None
+            known = choices if own is None else own
+            found = known or (values(ctx.params, begun) if values else ())
             cased = (value.lower() if begun.islower() and value.isupper() else value for value in found)
             return [f"{done}{comma}{value}" for value in cased if value.startswith(begun)]
         except Exception:  # noqa: BLE001 - a key press is answered by nothing rather than by an error

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from toolkit.cli.colours import on_terminal
-from toolkit.cli.completing import engine_of
+from toolkit.cli.completing import engine_of, of_engine
 from toolkit.cli.examples import EXAMPLES
 from toolkit.cli.habits import renamed
 from toolkit.cli.output import say
@@ -189,7 +189,7 @@ def examples_of(command: TyperCommand, path: str) -> tuple[str, ...]:
 
 def _meant(record: tuple[str, str], declared: Parameter | None, engine: EngineName | None) -> tuple[str, str]:
     """Return how a parameter is written and what it means, on an engine or in general."""
-    own = declared.on.get(engine) if declared and engine else None
+    own = of_engine(declared.on, engine) if declared else None
     return (record[0], own[0]) if own else record
 
 

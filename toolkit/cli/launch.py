@@ -128,6 +128,7 @@ def show_result(store: Store, run: str, arguments: Arguments, file: Path | None 
     Recipients are notified where it did not end well, and was read from a file.
     """
     from toolkit.app.results import ended_well, failures, find_run, undo_script_left
+    from toolkit.model.words import Outcome
 
     record = find_run(store, run, samples=arguments.flag("json"))
     well, undo = ended_well(record), undo_script_left(store, run)
@@ -159,7 +160,8 @@ def show_result(store: Store, run: str, arguments: Arguments, file: Path | None 
         reasons = [str(verification["sentence"])] if verification is not None else []
         reasons += [*failures(record), *(() if undo is None else ("not everything is undone",))]
         tell_experiment_ended(file.stem, run, reasons)
-    if not arguments.flag("quiet") and not speaks_json(arguments):
+    succeeded = any(trial.outcome is Outcome.OK for trial in record.latest_trials)
+    if succeeded and not arguments.flag("quiet") and not speaks_json(arguments):
         say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
     return ended
 

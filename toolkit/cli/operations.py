@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from toolkit.cli.completing import OTHER_ENGINES
 from toolkit.cli.help import Parameter
 from toolkit.cli.parameters import (
     APPROVALS,
@@ -114,7 +115,7 @@ def _target_or(default: str) -> Parameter:
 
 def _levels_of(options: Sequence[Option]) -> Parameter:
     flags = [one for one in options if one.factor and one.kind is OptionKind.FLAG]
-    engines = {engine for one in options for engine in (*one.engines, *one.choices_on)}
+    names = {engine for one in options for engine in (*one.engines, *one.choices_on)}
 
     def shown(of: Sequence[Option]) -> str:
         if not of:
@@ -123,7 +124,7 @@ def _levels_of(options: Sequence[Option]) -> Parameter:
 
     return option(
         "factor", shown(flags), kind=list[str], metavar="NAME=LEVELS", topic=Topic.FACTORS,
-        on={engine: (shown([one for one in flags if one.is_of(engine)]), ()) for engine in engines},
+        on={engine: (shown([one for one in flags if one.is_of(engine)]), ()) for engine in names},
     )  # fmt: skip
 
 
@@ -149,12 +150,17 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
     if one.kind in _SEVERAL:
         shown = _METAVARS.get(one.kind)
         return option(one.name, _help(one, needed), one.flag, kind=list[str], metavar=shown, topic=topic)
+    engines_apart = (*one.choices_on, *one.words_on, OTHER_ENGINES) if one.words_on else tuple(one.choices_on)
     metavar = "|".join(one.choices) if 0 < len(one.choices) <= 3 else _METAVARS.get(one.kind, "TEXT")
     return option(
         one.name, _help(one, needed), one.flag, metavar=metavar, topic=topic, engines=one.engines,
         choices=(*one.choices, *one.words), several=one.factor,
-        on={engine: (_help(one, needed, engine), own) for engine, own in one.choices_on.items()},
+        on={each: (_help(one, needed, each), _offered(one, each)) for each in engines_apart},
     )  # fmt: skip
+
+
+def _offered(one: Option, engine: EngineName) -> tuple[str, ...]:
+    return (*one.choices_of(engine), *one.words_of(engine))
 
 
 def _help(one: Option, needed: str | None, engine: EngineName | None = None) -> str:
@@ -163,8 +169,9 @@ def _help(one: Option, needed: str | None, engine: EngineName | None = None) -> 
         notes += [f"on {each}: {', '.join(own)}" for each, own in one.choices_on.items()]
     elif len(one.choices) > 3:
         notes.append(", ".join(one.choices_of(engine)))
-    if one.words:
-        notes.append("or " + ", ".join(one.words))
+    if one.words_of(engine):
+        where = "or " if engine is not None or not one.words_on else f"{', '.join(sorted(one.words_on))}: "
+        notes.append(f"{where}{', '.join(one.words)}")
     if one.factor and one.engines and one.kind is not OptionKind.DEGREE:
         notes.append("several: sweep")
     if one.unit not in (None, "%") and one.unit not in one.help and one.kind is not OptionKind.DEGREE:

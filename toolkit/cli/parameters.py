@@ -14,6 +14,7 @@ from toolkit.cli.completing import completer
 from toolkit.cli.help import HelpfulGroup, Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.options import Topic
+from toolkit.operations.options import ASSUMED
 
 if TYPE_CHECKING:
     from toolkit.model.words import EngineName
@@ -95,6 +96,17 @@ def option(
     made = Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, info])
     made.topic, made.engines, made.on = topic, engines, on
     return made
+
+
+def assume_option(what: str) -> Parameter:
+    """Declare `--assume`; each engine shows how its releases are written."""
+    written = "; ".join(f"on {name} {form}" for name, form in ASSUMED.items())
+    return option(
+        "assume",
+        f"{what}, {written}",
+        metavar="RELEASE",
+        on={name: (f"{what}, as in {form}", ()) for name, form in ASSUMED.items()},
+    )
 
 
 def about(topic: Topic, *options: Parameter) -> tuple[Parameter, ...]:
@@ -312,12 +324,7 @@ SCRIPT = about(
         "with --dry-run, on a terminal: of every configuration all, not only what differs (a pipe has all of it)",
         kind=bool,
     ),
-    option(
-        "assume",
-        "with --dry-run: do not connect; assume this release and edition, on oracle also what is known of the "
-        "database: 19-ee,rac,standby=deferred",
-        metavar="19-ee",
-    ),
+    assume_option("with --dry-run: do not connect; assume this release"),
     option("facts", "with --dry-run: do not connect; read the facts from a file", metavar="FILE"),
 )
 

@@ -17,7 +17,7 @@ from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName, Outcome, ProbeKind
-from toolkit.units import parse_duration, seconds
+from toolkit.units import counted, parse_duration, seconds
 
 SOURCE, RESTORED, CHECKED = "source_tables", "restored_tables", "checked"
 """Keys of what is kept: rows and checksums of the tables there and here, and the answer of the user's query."""
@@ -176,9 +176,11 @@ def _differing(work: Work, kept: Kept) -> Iterator[str]:
         if source is None or restored is None:
             yield f"table `{name}` could not be counted on the {'target' if source is None else 'copy'}"
         elif source[0] != restored[0]:
-            yield f"table `{name}` has {restored[0]} rows on the copy and {source[0]} on the target"
+            have = counted(int(restored[0]), "row")
+            yield f"table `{name}` has {have} on the copy and {source[0]} on the target"
         elif source != restored:
-            yield f"table `{name}` has other values on the copy than on the target, and {source[0]} rows"
+            have = counted(int(source[0]), "row")
+            yield f"table `{name}` has other values on the copy than on the target, and {have}"
 
 
 def _false(work: Work, kept: Kept) -> Iterator[str]:

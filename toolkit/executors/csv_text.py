@@ -6,6 +6,7 @@ All encodings that are taken leave quotes, delimiters and line ends single bytes
 
 from __future__ import annotations
 
+import codecs
 import gzip
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,6 +14,30 @@ from typing import BinaryIO, cast
 
 BLOCK_BYTES = 256 * 1024
 _SCAN_BYTES = 4 * 2**20
+
+
+_WIDE = (
+    ("UTF-32", 4, (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
+    ("UTF-16", 2, (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
+)
+"""Bytes of one character, and what such a text may begin with; UTF-16's mark is the beginning of UTF-32's."""
+
+
+def wide_encoding(content: bytes) -> str | None:
+    """Name the encoding of a text with two or four bytes a character, as Windows saves them; None for any other.
+
+    Without a byte order mark it is known by the zeros of its first characters: letters and digits have them in
+    the same bytes of each. The name then says the order, as `iconv` wants to know it: `UTF-16LE`.
+    """
+    for name, size, marks in _WIDE:
+        if content.startswith(marks):
+            return name
+        head = content[: 16 * size]
+        lanes = [{*head[at::size]} for at in range(size)]
+        zeros = [lane == {0} for lane in lanes]
+        if len(head) >= 2 * size and sum(zeros) == size - 1 and 0 not in lanes[zeros.index(False)]:
+            return f"{name}{'BE' if zeros[0] else 'LE'}"
+    return None
 
 
 def opened(path: str, *, gzipped: bool) -> BinaryIO:

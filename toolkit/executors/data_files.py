@@ -15,21 +15,23 @@ from itertools import accumulate
 from pathlib import Path
 
 from toolkit.errors import ToolkitError
-from toolkit.executors.csv_text import blocks_of, borders, records_of
+from toolkit.executors.csv_text import blocks_of, borders, records_of, wide_encoding
 from toolkit.model.facts import Probe
 from toolkit.model.transfers import CsvStyle, FileFormat
 from toolkit.model.values import Row
 
 _BOM = b"\xef\xbb\xbf"
-_WIDE_TEXT = "UTF-16 text"
 _MAGIC = {
     b"\x1f\x8b": "gzip", b"PAR1": "parquet", b"PK\x03\x04": "a zip archive",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
     b"BZh": "compressed by bzip2", b"\xfd7zXZ": "compressed by xz",
-    b"\xff\xfe": _WIDE_TEXT, b"\xfe\xff": _WIDE_TEXT, b"ORC": "an ORC file", b"Obj\x01": "an Avro file",
+    b"ORC": "an ORC file", b"Obj\x01": "an Avro file",
 }  # fmt: skip
+_LOADED = "CSV, CSV compressed by gzip, and parquet are loaded"
 _TAKEN = frozenset({"gzip", "parquet"})
 _WIDEST_HEADER = 2**20
+_LOOKED_AT = 4096
+"""Bytes of a file that show whether it is text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,7 @@ def files_of(probe: Probe) -> tuple[Row, ...]:
 def _file(path: str, style: CsvStyle) -> Row:
     kind = _kind(path)
     if kind not in (*_TAKEN, ""):
-        loaded = "CSV, CSV compressed by gzip, and parquet are loaded"
-        convert = "convert it first: iconv -f utf-16 -t utf-8" if kind == _WIDE_TEXT else loaded
-        raise ToolkitError(f"`{path}` is {kind}", code="TK-0106", hint=convert)
+        raise ToolkitError(f"`{path}` is {kind}", code="TK-0106", hint=_LOADED)
     state = Path(path).stat()
     row: dict[str, str | int | None] = {
         "path": path,
@@ -119,6 +119,16 @@ def _head(path: str, style: CsvStyle, *, gzipped: bool) -> _Head:
         raise ToolkitError(
             f"`{path}` cannot be unpacked: {error}", code="TK-0106", hint="check that it is whole"
         ) from None
+    wide = wide_encoding(first)
+    if wide:
+        hint = f"convert it first: iconv -f {wide} -t UTF-8"
+        raise ToolkitError(f"`{path}` is {wide[:6]} text", code="TK-0106", hint=hint)
+    if 0 in first[:_LOOKED_AT]:
+        raise ToolkitError(
+            f"`{path}` is not a text file",
+            code="TK-0106",
+            hint=_LOADED,
+        )
     skipped = len(_BOM) if first.startswith(_BOM) else 0
     text = first[skipped:]
     _, record = next(records_of(iter([text]), style.quote.encode()), (0, b""))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -156,9 +157,10 @@ class ChunkStream:
             if error.at is not None:
                 line = self._line_of(error.at) + self._before()
                 place = _place(self.transfer, line, error.at.column)
+        why = f"{error.sentence.rstrip('.')}{_NAME_ENCODING if _OTHER_ENCODING.search(error.sentence) else ''}"
         return DatabaseError(
             error.message, code=error.code, lost=error.lost, unsent=error.unsent, cancelled=error.cancelled,
-            headline=f"{place}: {error.sentence}",
+            headline=f"{place}: {why}",
         )  # fmt: skip
 
     def _line_of(self, at: At) -> int:
@@ -183,6 +185,11 @@ class ChunkStream:
                 line = end - record.count(b"\n") + record.endswith(b"\n")
                 break
         return line
+
+
+_OTHER_ENCODING = re.compile(r"not utf-8|invalid byte sequence for encoding|is not [\w-]+ text")
+"""Said of bytes that are none of the encoding: by DuckDB, by PostgreSQL, and by what reads rows for Oracle."""
+_NAME_ENCODING = "; name the encoding of the file, for example --encoding latin-1"
 
 
 def _place(transfer: Transfer, line: int, column: str) -> str:

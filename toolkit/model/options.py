@@ -83,6 +83,8 @@ class Option:
     """What to do on the engines that do not have it."""
     words: tuple[str, ...] = ()
     """Words allowed beside numbers (`default`, `auto`)."""
+    words_on: frozenset[EngineName] = frozenset()
+    """The engines on which help and completion offer them; empty for every engine."""
     file_key: str = ""
     """The key in files where it is not the name."""
     topic: Topic = Topic.WHAT
@@ -110,3 +112,7 @@ class Option:
     def choices_of(self, engine: EngineName | None) -> tuple[str, ...]:
         """Return the choices that an engine has; all of them for None."""
         return self.choices if engine is None else self.choices_on.get(engine, self.choices)
+
+    def words_of(self, engine: EngineName | None) -> tuple[str, ...]:
+        """Return the words that an engine takes beside numbers; all of them for None."""
+        return self.words if engine is None or not self.words_on or engine in self.words_on else ()

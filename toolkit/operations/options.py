@@ -9,9 +9,16 @@ POSTGRESQL = frozenset({"postgresql"})
 NOT_DUCKDB = frozenset({"oracle", "postgresql"})
 NOT_ORACLE = frozenset({"postgresql", "duckdb"})
 
+ASSUMED = {
+    "oracle": "19-ee with its edition, or with what is known of the database: 19-ee,rac,standby=deferred",
+    "postgresql": "17",
+    "duckdb": "2.0",
+}
+"""How `--assume` writes a release of each engine, for help."""
+
 DEGREE = Option("degree", OptionKind.DEGREE,
                 "parallel degree of the statement: 4; to compare several: 1,2,4 or 1..64x2", factor=True,
-                low=1, high=4096, unit="processes", words=("default", "auto"))  # fmt: skip
+                low=1, high=4096, unit="processes", words=("default", "auto"), words_on=ORACLE)  # fmt: skip
 CONCURRENCY = Option("concurrency", OptionKind.INTEGER, "concurrent sessions, each with its own degree",
                      factor=True, low=1, high=512, unit="sessions")  # fmt: skip
 TABLE = Option("table", OptionKind.NAME, "table to work on")

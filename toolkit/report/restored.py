@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from toolkit.model.records import TrialRecord
 from toolkit.model.words import Outcome
-from toolkit.units import byte_size, count, seconds
+from toolkit.units import byte_size, count, counted, seconds
 
 _PHASES = ("copy", "start")
 _MOST_ITEMS = 8
@@ -34,6 +34,6 @@ def restored(trial: TrialRecord) -> Iterator[str]:
         yield "not proved: the backup has no checksums of its files"
     items = [item for item in trial.items if item.label.startswith(("table ", "check "))]
     for item in items[:_MOST_ITEMS]:
-        yield item.label + (f" ({count(item.rows)} rows)" if item.rows is not None else "")
+        yield item.label + (f" ({counted(item.rows, 'row')})" if item.rows is not None else "")
     if len(items) > _MOST_ITEMS:
         yield f"and {count(len(items) - _MOST_ITEMS)} more tables and checks, all passed"

@@ -16,7 +16,7 @@ from toolkit.report.layout import bullets, text_table, wrapped
 from toolkit.report.restored import restored
 from toolkit.report.safe import clean
 from toolkit.report.tables import short_cells_table
-from toolkit.units import byte_size, count, quantity, seconds
+from toolkit.units import byte_size, count, counted, quantity, seconds
 
 _MOST_DOUBTS = 4
 _MOST_ITEMS = 10
@@ -82,16 +82,17 @@ def job_headline(run: RunRecord) -> str:
 
 
 def _ended(trial: TrialRecord, word: str, judged: Judged) -> str:
-    parts = [seconds(trial.elapsed_seconds) if trial.elapsed_seconds is not None else "no time"]
+    parts = [seconds(trial.elapsed_seconds)] if trial.elapsed_seconds is not None else []
     value = judged.of(trial)
     parts += [judged.spell(value)] if value is not None and not judged.is_time else []
-    parts += [f"{count(trial.rows)} rows"] if trial.rows is not None else []
+    parts += [counted(trial.rows, "row")] if trial.rows is not None else []
     parts += [byte_size(trial.bytes)] if trial.bytes else []
     unknown = trial.elapsed_seconds is not None and (trial.requested_degree or 1) > 1
     parts += [_degree(trial, word)] if trial.granted_degree or unknown else []
     # an error already carries its code; the reason stands last, it may be long
     why = f": {trial.reason}" if trial.reason else ""
-    return clean(f"{trial.outcome} ({', '.join(parts)}){why}")
+    measured = f" ({', '.join(parts)})" if parts else ""
+    return clean(f"{trial.outcome}{measured}{why}")
 
 
 def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:

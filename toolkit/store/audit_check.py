@@ -11,6 +11,7 @@ from pathlib import Path
 
 from toolkit.model.audit import AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
 from toolkit.store.audit import AuditFile, AuditLog, hash_of, log_name, parse_line
+from toolkit.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ def _against(
     """Yield what contradicts the store; `begin` is the log's first line, `first` the number of the first given."""
     if mark is None:
         return
-    seen, lines = f"the store recorded {mark.lines} lines of it", first - 1 + len(raws)
+    seen, lines = f"the store recorded {counted(mark.lines, 'line')} of it", first - 1 + len(raws)
     if not begin:
         yield 0, f"the log `{shown}` is missing: {seen}"
     elif log_name(begin) != mark.log:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from toolkit import resources
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Answer, At, DatabaseError
-from toolkit.model.transfers import RejectedRow, Stream, Transfer
+from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.transfers import RejectedRow, Stream
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
 from toolkit.targets.base import (
@@ -27,6 +27,13 @@ from toolkit.targets.base import (
     plain_rows,
     translate,
 )
+from toolkit.targets.duckdb_errors import (
+    CSV_REASON,
+    cannot_open,
+    place_of,
+    refuse_read_only_folder,
+    translated,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,8 +43,6 @@ _OPEN: Counter[str] = Counter()
 _OPENING = threading.Lock()
 """Held while a file is opened, or removed: nobody opens one that is about to go."""
 _COUNTS = re.compile(r"\s*(create|insert|update|delete|copy)\b", re.IGNORECASE)
-_NAMED = "the target's URL names the files that SQL may reach: `duckdb:///x.duckdb?files=PATH`"
-_HOLDER = re.compile(r"\(PID (\d+)\)")
 
 
 class DuckdbTarget:
@@ -100,7 +105,7 @@ class DuckdbTarget:
                 try:
                     session = self._session(role, read_only=read_only)
                 except duckdb.Error as error:
-                    raise _cannot_open(self._path, str(error)) from None
+                    raise cannot_open(self._path, str(error)) from None
             self._sessions.add(session)
             return session
 
@@ -125,6 +130,8 @@ class DuckdbTarget:
                 code="TK-0201",
                 hint=f"check the path, or create a new database with `duckdb:///{path}?create=yes`",
             )
+        if path and not read_only:
+            refuse_read_only_folder(path)
         self._refuse_another(path)
         self._made = self._made or (self._create and bool(path) and not Path(path).exists())
         try:
@@ -132,7 +139,7 @@ class DuckdbTarget:
             if self._confined:
                 _confine(root, self._allowed)
         except duckdb.Error as error:
-            raise _cannot_open(path, str(error)) from None
+            raise cannot_open(path, str(error)) from None
         try:
             self._file = self._file or (_file_id(path) if path else None)
             self._refuse_another(path)
@@ -247,23 +254,6 @@ def _require_driver() -> None:
         raise ToolkitError("DuckDB is not installed", code="TK-0206", hint="pip install duckdb") from None
 
 
-def _cannot_open(path: str, message: str) -> ToolkitError:
-    holder = _HOLDER.search(message)
-    if "lock" in message.lower():
-        who = f"process {holder[1]}" if holder else "another process"
-        hint = f"a DuckDB file can be open in only one process: end {who}, or use a copy of the file"
-        return ToolkitError(f"cannot open `{path}`: {_first_line(message)}", code="TK-0302", hint=hint)
-    if "not a valid DuckDB database" in message:
-        hint = "it is not a DuckDB file"
-    else:
-        hint = "check the path, its folder and its permissions"
-    return ToolkitError(f"cannot open `{path}`: {_first_line(message)}", code="TK-0201", hint=hint)
-
-
-def _first_line(message: str) -> str:
-    return message.strip().splitlines()[0] if message.strip() else "no reason given"
-
-
 class DuckdbConnection:
     """One cursor; transactions are the caller's, but an error never leaves one open."""
 
@@ -299,12 +289,12 @@ class DuckdbConnection:
         except duckdb.Error as error:
             with contextlib.suppress(duckdb.Error):
                 self._cursor.rollback()
-            raise _translated(error) from None
+            raise translated(error) from None
 
     @staticmethod
     def translated(error: duckdb.Error) -> DatabaseError:
         """Return an error of the driver as ours."""
-        return _translated(error)
+        return translated(error)
 
     def load(self, text: str, stream: Stream) -> Answer:
         """Run a statement that reads a data file itself, and hand on the rows that it left out."""
@@ -313,8 +303,8 @@ class DuckdbConnection:
         try:
             answer = self.execute(text)
         except DatabaseError as error:
-            error.at = _place_of(error.message, stream.transfer)
-            why = _CSV_REASON.search(error.message) if error.at else None
+            error.at = place_of(error.message, stream.transfer)
+            why = CSV_REASON.search(error.message) if error.at else None
             error.headline = why[0] if why else None
             raise
         if not stream.transfer.max_rejects or stream.transfer.sample_rows is not None:
@@ -358,33 +348,6 @@ def _answer(text: str, result: duckdb.DuckDBPyConnection) -> Answer:
         count = rows[0]["count"]
         return Answer(rowcount=count if isinstance(count, int) else None)
     return Answer(rows)
-
-
-def _translated(error: duckdb.Error) -> DatabaseError:
-    code = type(error).__name__
-    lost = code in {"FatalException", "ConnectionException", "InternalException"}
-    message = str(error).strip()
-    if code == "PermissionException" and "disabled" in message:
-        message = f"{_first_line(message)} ({_NAMED})"
-    return DatabaseError(message, code=code, lost=lost, cancelled=code == "InterruptException")
-
-
-_LINE = re.compile(r"CSV Error on Line: (\d+)")
-_COLUMN = re.compile(r'column "([^"]*)"')
-_CSV_REASON = re.compile(
-    r"Could not convert [^\n]*|Expected Number of Columns: [^\n]*|Value with unterminated quote found"
-    r"|Invalid unicode [^\n]*"
-)
-"""What is wrong with a line; the first line of DuckDB's message has only its number."""
-
-
-def _place_of(message: str, transfer: Transfer) -> At | None:
-    """Read where in a file an error was met: DuckDB counts records, the line with the names among them."""
-    line = _LINE.search(message)
-    if line is None:
-        return None
-    column = _COLUMN.search(message)
-    return At(int(line[1]) - transfer.style.header, column[1] if column else "", by_record=True)
 
 
 def open_target(access: Access) -> DuckdbTarget:

@@ -70,7 +70,7 @@ def test_what_cannot_be_put_back_is_named(store: Store, monkeypatch: pytest.Monk
         assert record.steps[0].reason == "500 rows were loaded, 7 were expected; table `DBATK.G2` stays"
         more = COPY.replace("ctas", "insert").replace('"copy"', '"more"') + 'on_failure = "undo"\n'
         (step,) = run(standin, store, monkeypatch, more).steps
-        assert step.reason == "500 rows were loaded, 7 were expected; 500 rows remain: they are committed"
+        assert step.reason == "500 rows were loaded, 7 were expected; what was committed remains: 500 rows"
 
 
 @pytest.mark.full

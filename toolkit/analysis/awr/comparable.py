@@ -10,7 +10,7 @@ from datetime import datetime
 from toolkit.errors import ToolkitError
 from toolkit.model.interval import Interval, Origin
 from toolkit.readers.awr.consistency import unexplained
-from toolkit.units import byte_size, change, number, percent, seconds
+from toolkit.units import byte_size, change, counted, number, percent, seconds
 
 _SCOPES = {
     "rac_global": "a whole cluster", "instance": "one instance", "pdb": "one pluggable database",
@@ -118,7 +118,7 @@ def _identity(a: Origin, b: Origin) -> Iterator[IntervalDifference]:
         if one and other and one != other:
             yield IntervalDifference(kind, f"different {words}: `{one}` and `{other}`")
     if a.cpus and b.cpus and a.cpus != b.cpus:
-        yield IntervalDifference("cpus", f"{number(int(a.cpus))} CPUs before, {number(int(b.cpus))} after")
+        yield IntervalDifference("cpus", f"{counted(int(a.cpus), 'CPU')} before, {number(int(b.cpus))} after")
     if a.memory_bytes and b.memory_bytes and abs(a.memory_bytes / b.memory_bytes - 1) > 0.02:
         yield IntervalDifference(
             "memory", f"{byte_size(a.memory_bytes)} of memory before, {byte_size(b.memory_bytes)} after"

@@ -12,6 +12,7 @@ from dataclasses import replace
 from toolkit.analysis.awr.details import DETAILS
 from toolkit.model.interval import Interval, Listing, Origin, Segment, Statement
 from toolkit.readers.awr.details import WORDS_OF_ORACLE
+from toolkit.units import counted
 
 _DIGITS = 10
 _NAMED = re.compile(r"`([^`]+)`")
@@ -152,7 +153,9 @@ def mask_report(report: Mapping[str, object], names: Pseudonyms) -> dict[str, ob
     warnings = report.get("warnings")
     sentences = [_warning(str(one), names) for one in warnings] if isinstance(warnings, list) else []
     if isinstance(left_out, list) and left_out:
-        sentences.append(f"{len(left_out)} tables outside the known sections are omitted: they may contain names")
+        sentences.append(
+            f"{counted(len(left_out), 'table')} outside the known sections omitted: names may be in there"
+        )
     masked["warnings"] = sentences
     return masked
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from toolkit.analysis.shifts import FEWEST, Shift, computable, shifts
 from toolkit.model.interval import Interval, Origin
+from toolkit.units import counted
 
 _TOP_EVENTS = 8
 _GAP, _CLOSE = timedelta(minutes=5), timedelta(minutes=1)
@@ -108,10 +109,12 @@ def _series(members: Sequence[Interval], sql: Sequence[str]) -> Series:
             twice += 1
         else:
             ordered.append(one)
-    notes = [f"{twice} reports of an interval that another report covers were left out"] if twice else []
+    notes = [f"left out: {counted(twice, 'report')} of an interval that another report covers"] if twice else []
     overlaps = sum(_begin(b)[0] + _CLOSE < _begin(a)[1] for a, b in pairwise(ordered))
     if overlaps:
-        notes.append(f"{overlaps} intervals overlap the previous one: their time counts in both")
+        notes.append(
+            f"{counted(overlaps, 'overlap')} of an interval with the previous one: the time counts in both"
+        )
     if len(ordered) < FEWEST:
         few = "is 1 point" if len(ordered) == 1 else f"are {len(ordered)} points"
         notes.append(f"there {few}: at least {FEWEST} are needed to locate a change")

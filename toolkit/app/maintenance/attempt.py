@@ -29,7 +29,7 @@ from toolkit.runner import OUT_OF_REACH, Gates, Stop
 from toolkit.runner.judging import END_UNKNOWN
 from toolkit.runner.parts import COMMITTED
 from toolkit.store import Store
-from toolkit.units import counted, number
+from toolkit.units import counted
 
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 300.0
@@ -351,6 +351,6 @@ def _staying(run: str, store: Store) -> list[str]:
         rows = sum(trial.rows or 0 for trial in record.trials if trial.outcome is Outcome.OK)
         if rows:
             removed = declaration(record.head.experiment.operation).rows is RowSemantics.CHANGES
-            what = "stay removed or changed: that is committed" if removed else "remain: they are committed"
-            sentences.append(f"{number(rows)} rows {what}")
+            what = "stays removed or changed" if removed else "remains"
+            sentences.append(f"what was committed {what}: {counted(rows, 'row')}")
     return sentences

@@ -100,7 +100,7 @@ def _scaling(last: StepRecord, size: Size) -> str | None:
     if size.bytes and last.size_bytes:
         return f"scaled from {byte_size(last.size_bytes)} to {byte_size(size.bytes)}"
     if size.rows and last.size_rows:
-        return f"scaled from {number(last.size_rows)} to {number(size.rows)} rows"
+        return f"scaled from {number(last.size_rows)} to {counted(size.rows, 'row')}"
     return None
 
 

@@ -21,7 +21,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
 from toolkit.runner import Stop, spec_of
-from toolkit.units import byte_size, number, seconds
+from toolkit.units import byte_size, counted, number, seconds
 
 SIZE_SECONDS = 5.0
 """How long the catalogue may take to tell a size: the size of a locked table is not worth waiting for."""
@@ -68,7 +68,11 @@ def _unmet(
         return None if condition.holds(value) else f"its query returned {number(value)}, {_bounds(condition)}"
     if condition.kind is ConditionKind.STALE:
         stale = stale_tables(job, plan_target)
-        return None if condition.holds(stale) else f"{number(stale)} tables have stale statistics"
+        return (
+            None
+            if condition.holds(stale)
+            else f"{counted(stale, 'table')} {'has' if stale == 1 else 'have'} stale statistics"
+        )
     if condition.kind is ConditionKind.TRANSACTION_AGE:
         age = transaction_age(job, plan_target)
         return None if condition.holds(age) else f"its oldest table is {number(age)} transactions old"

@@ -28,7 +28,7 @@ from toolkit.model.words import Role
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, Stop
 from toolkit.store import Store
-from toolkit.units import number
+from toolkit.units import counted, number
 
 _LOOK_SECONDS = 0.2
 _CANCEL_SECONDS = 20.0
@@ -176,10 +176,14 @@ def _expected(job: TargetStep, rows: int | None, how: str) -> Verification:
     if rows is None:
         return Verification(unverified=("the number of loaded rows is unknown",))
     if wish.hold(rows):
-        return Verification(verified=(f"{number(rows)} rows loaded, {how}",))
+        return Verification(verified=(f"{counted(rows, 'row')} loaded, {how}",))
     if wish.at_most is None:
         return Verification('0 rows where rows were expected (`expect_rows = "any"` allows none)')
-    return Verification(f"{number(rows)} rows were loaded, {number(wish.at_least)} were expected")
+    return Verification(f"{_loaded(rows)}, {number(wish.at_least)} were expected")
+
+
+def _loaded(rows: float) -> str:
+    return f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'} loaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +220,7 @@ class _Counts:
     def _made(self, after: int) -> tuple[int, Verification]:
         if self.told is None or self.told == after:
             return after, Verification(verified=(f"the new table has {number(after)}",))
-        return self.told, Verification(
-            f"{number(self.told)} rows were loaded, but the new table has {number(after)}"
-        )
+        return self.told, Verification(f"{_loaded(self.told)}, but the new table has {number(after)}")
 
     def _added(self, before: int, after: int) -> Verification:
         assert self.told is not None
@@ -267,9 +269,7 @@ class _Counts:
                 unverified=(f"{sentence}; the count before the load is unknown: {first.sentence}",)
             )
         if first == second:
-            return Verification(
-                f"{source} {number(first)}, before and after, but {number(loaded)} rows were loaded"
-            )
+            return Verification(f"{source} {number(first)}, before and after, but {_loaded(loaded)}")
         return Verification(
             unverified=(
                 f"the source changed while it was read: {number(first)} before, {number(second)} after, "

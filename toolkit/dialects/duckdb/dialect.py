@@ -120,7 +120,7 @@ class DuckdbDialect(Quiet):
         threads = settings.get("threads")
         lines = [
             Check("release", "ok", f"DuckDB {facts.release.text.removeprefix('v')}"),
-            Check("threads", "ok", f"{threads} threads",
+            Check("threads", "ok", f"{threads} {'thread' if threads == '1' else 'threads'}",
                   "the default degree of every statement, one setting for the whole process",
                   "sweep --degree to see what helps"),
             Check("memory", "ok", f"limit {settings.get('memory_limit')}",

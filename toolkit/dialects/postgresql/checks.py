@@ -14,7 +14,7 @@ from toolkit.dialects.postgresql.release import NEWEST, OLDEST, major
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
-from toolkit.units import byte_size
+from toolkit.units import byte_size, counted
 
 FILES = (
     "doctor_settings", "doctor_state", "doctor_grants", "doctor_unmaintained", "doctor_invalid_indexes",
@@ -317,7 +317,7 @@ def _grants(facts: Facts) -> Iterator[Check]:
                     f"GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO {user};")  # fmt: skip
     for row in facts.rows("doctor_unmaintained"):
         text = row["grant_text"]
-        tables = f"{row['table_count']} tables of {row['owner_name']} in {row['schema_name']}"
+        tables = f"{counted(int(str(row['table_count'])), 'table')} of {row['owner_name']} in {row['schema_name']}"
         yield Check("ANALYZE", "note", tables,
                     "ANALYZE skips them: this user neither owns nor maintains them",
                     f"{text};" if text else "let their owner, who is a superuser, gather them")  # fmt: skip

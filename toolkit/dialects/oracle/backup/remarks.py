@@ -11,7 +11,7 @@ from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
-from toolkit.units import byte_size
+from toolkit.units import byte_size, counted
 
 _READS = frozenset({BackupAction.READ, BackupAction.VALIDATE, BackupAction.RESTORE})
 _KEPT = ("RETENTION POLICY", "CONTROLFILE AUTOBACKUP")
@@ -70,8 +70,8 @@ def _forms(order: BackupOrder, facts: Facts) -> Iterator[str]:
         )
     if forms.keep_days is not None:
         yield (
-            f"kept for {forms.keep_days} days: the retention policy and DELETE OBSOLETE leave it alone; "
-            "KEEP FOREVER needs a recovery catalog, which dbatk does not connect to"
+            f"kept for {counted(forms.keep_days, 'day')}: the retention policy and DELETE OBSOLETE leave it "
+            "alone; KEEP FOREVER needs a recovery catalog, which dbatk does not connect to"
         )
     if forms.encryption is not None:
         yield "encrypted with the keystore of the database, which must be open, and be there for a restore"
@@ -136,8 +136,8 @@ def _layout(order: BackupOrder, facts: Facts) -> Iterator[str]:
         total = sum(file.bytes for file in files)
         if order.channels > len(files):
             yield (
-                f"{order.channels} channels for {len(files)} data files: without a section size each file uses "
-                "one channel, and the others are idle"
+                f"{order.channels} channels for {counted(len(files), 'data file')}: without a section size each "
+                "file uses one channel, and the others are idle"
             )
         elif total and biggest.bytes > 2 * total / order.channels:
             yield (

@@ -11,7 +11,7 @@ from toolkit.dialects.oracle.degrees import number, parameters
 from toolkit.dialects.oracle.space import tablespaces
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
-from toolkit.units import byte_size
+from toolkit.units import byte_size, counted
 
 _LITTLE = 1024**3
 _DAYS_OF_WARNING = 14
@@ -211,10 +211,14 @@ def _password(facts: Facts) -> Iterator[Check]:
         days = (datetime.fromisoformat(str(expires)) - datetime.fromisoformat(str(now))).days
         if days < _DAYS_OF_WARNING:
             yield Check(
-                "password", "warning", f"expires in {days} days", "a long run may last longer", "change it first"
+                "password",
+                "warning",
+                f"expires in {counted(days, 'day')}",
+                "a long run may last longer",
+                "change it first",
             )
         else:
-            yield Check("password", "ok", f"expires in {days} days")
+            yield Check("password", "ok", f"expires in {counted(days, 'day')}")
 
 
 CHECKS = (

@@ -14,6 +14,7 @@ from toolkit.dialects.oracle.releases import Feature, has
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName
+from toolkit.units import counted
 
 _INSERT = "insert"
 _BUILDS = frozenset({"index-build", "index-rebuild"})
@@ -83,7 +84,7 @@ def _kind(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield Check(
                 "partitions",
                 "note",
-                f"{row['partition_count']} partitions",
+                counted(int(str(row["partition_count"])), "partition"),
                 "DDL on whole partitions uses at most that many servers",
                 "a higher degree gains nothing there",
             )
@@ -182,7 +183,7 @@ def _indexes(facts: Facts, operation: OperationName) -> Iterator[Check]:
             yield Check(
                 "index-partitions",
                 "note",
-                f"{item} has {row['partition_count']} partitions",
+                f"{item} has {counted(int(str(row['partition_count'])), 'partition')}",
                 "a partitioned index is created with at most that many servers",
                 "rebuild partitions individually, several at once",
             )
