@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -13,6 +14,19 @@ from toolkit.model.words import Role
 from toolkit.targets.base import SessionTag
 
 NEW = "duckdb:///new.duckdb?create=yes"
+
+
+@pytest.mark.parametrize("more", ["", "?create=yes"])
+@pytest.mark.parametrize("what", ["pipe", "folder", "device"])
+def test_what_is_no_file_is_refused_at_once(dbatk: Dbatk, what: str, more: str) -> None:
+    path = Path("/dev/zero") if what == "device" else Path(what)
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "folder":
+        path.mkdir()
+    answer = dbatk("stats", "gather", "-t", f"duckdb:///{path}{more}", "--table", "x")
+    assert answer.status == 1, answer.err
+    assert f"error: `{path}` is a pipe, a device or a folder, not a DuckDB file [TK-0201]" in answer.err
 
 
 def test_a_refused_command_leaves_no_file(dbatk: Dbatk) -> None:

@@ -124,6 +124,12 @@ class DuckdbTarget:
         import duckdb
 
         path = self._path
+        if path and Path(path).exists() and not Path(path).is_file():
+            raise ToolkitError(  # to open a pipe would wait for who writes to it
+                f"`{path}` is a pipe, a device or a folder, not a DuckDB file",
+                code="TK-0201",
+                hint="give the path of a file",
+            )
         if path and not self._create and not Path(path).is_file():
             raise ToolkitError(
                 f"DuckDB file `{path}` does not exist",
