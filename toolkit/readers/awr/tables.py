@@ -200,6 +200,8 @@ class Numbers:
         if self.comma or not _COLUMN.fullmatch(whole):
             return None
         digits = whole.replace(",", "").split("\0")
+        if "." not in whole and "" not in digits:
+            return list(map(int, digits))
         return [(float(one) if "." in one else int(one)) if one else None for one in digits]
 
     def milliseconds(self, text: str, unit: str | None) -> Number | None:
