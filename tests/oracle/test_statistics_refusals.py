@@ -53,9 +53,29 @@ def test_a_job_that_leaves_statistics_unpublished_does_not_end_as_done(tmp_path:
     (trial,) = answer.document["trials"]
     assert trial["outcome"] == "failed"
     assert trial["reason"] == (
-        "pending statistics of 1 table differ from the present ones by more than 50 % and were not published: "
-        "APP.ORDERS"
+        "pending statistics of 1 table differ from the present ones by more than 50 % (or it is not known by how "
+        "much) and were not published: APP.ORDERS"
     )
+
+
+def test_a_difference_that_is_not_known_publishes_nothing(tmp_path: Path) -> None:
+    """MAXDIFFPCT is null: nobody has said that they differ little."""
+    arguments = ("stats", "gather", "--schema", "APP,DBATK", "--max-difference", "50")
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        context.statistics.differences[ORDERS] = None
+        answer = context.run(*arguments)
+        assert answer.status == 3
+        assert list(context.statistics.pending) == [ORDERS]
+        assert ("TABLE", ORDERS) not in context.statistics.published
+        (trial,) = answer.document["trials"]
+        assert "APP.ORDERS" in trial["reason"] and "or it is not known by how much" in trial["reason"]
+        publish = ("stats", "publish", "--table", "APP.ORDERS")
+        refused = context.run(*publish, "--max-difference", "50")
+        assert list(context.statistics.pending) == [ORDERS]
+        (trial,) = refused.document["trials"]
+        assert refused.status == 3 and "is not known" in trial["reason"]
+        assert context.run(*publish).status == 0 and not context.statistics.pending
 
 
 def test_what_stays_unpublished_is_not_done_when_the_job_is_resumed(tmp_path: Path) -> None:

@@ -361,9 +361,8 @@ class Engine(Refreshing, Reorganised, IndexWork):
         strange = set(grammar.arguments(command.parts["arguments"] or "")) - _PUBLISH_ARGUMENTS
         if strange:
             raise ora(6550, ", ".join(sorted(strange)))
-        self.state.statistics.publish(
-            asked["owner"], asked.get("table_name"), since, float(command.parts["most"] or 0)
-        )
+        most, unknown = float(command.parts["most"] or 0), command.parts["unknown"] is not None
+        self.state.statistics.publish(asked["owner"], asked.get("table_name"), since, most, unknown=unknown)
 
     def _do_stats_publish(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         """Compare, publish, delete or restore the statistics of one table, and look whether any stay pending."""
@@ -373,7 +372,9 @@ class Engine(Refreshing, Reorganised, IndexWork):
         if table != "*" and ("TABLE", (owner, table)) not in self.state.objects:
             raise ora(20000, f"{owner}.{table}")
         difference = statistics.differences.get((owner, table), 0)
-        if parts["most"] is not None and difference > float(parts["most"]):
+        if parts["most"] is not None and difference is None and parts["unknown"] is not None:
+            raise ora(20901, said=text_of(parts["unknown"]))
+        if parts["most"] is not None and difference is not None and difference > float(parts["most"]):
             raise ora(20901, said=f"{text_of(parts['differs'])}{difference:.0f}{text_of(parts['unit'])}")
         statistics.call((parts["procedure"] or "").upper(), given, session.user)
         if parts["query"] is not None and "DBA_TAB_PENDING_STATS" in self.scenario.denied:

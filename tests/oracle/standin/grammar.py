@@ -134,14 +134,17 @@ _FORMS: tuple[tuple[str, str], ...] = (
         "publish_pending",
         r"DECLARE\s+\w+\s+NUMBER\s*;\s*BEGIN\s+FOR\s+(?P<row>\w+)\s+IN\s*\((?P<query>\s*SELECT\b.*?)\)\s*LOOP\s+"
         r"SELECT\s+MAX\(d\.maxdiffpct\)\s+INTO\s+\w+\s+FROM\s+TABLE\(DBMS_STATS\.DIFF_TABLE_STATS_IN_PENDING\([^;]*?,\s*NULL,\s*"
-        r"(?P<most>[\d.]+)\)\)\s+d\s*;\s*IF\b[^;]*?<=\s*(?P=most)\s+THEN\s+DBMS_STATS\.PUBLISH_PENDING_STATS\s*"
+        r"(?P<most>[\d.]+)\)\)\s+d\s*;\s*IF\s+(?P<unknown>\w+\s+IS\s+NULL\s+OR\s+)?\w+\s+<=\s*(?P=most)\s+THEN\s+"
+        r"DBMS_STATS\.PUBLISH_PENDING_STATS\s*"
         r"\((?P<arguments>[^;]*)\)\s*;\s*END\s+IF\s*;\s*END\s+LOOP\s*;\s*END\s*;",
     ),
     (
         "stats_publish",
         r"DECLARE\s+difference\s+NUMBER\s*;\s*still_pending\s+PLS_INTEGER\s*;\s*BEGIN\s+"
         r"(?:SELECT\s+MAX\(d\.maxdiffpct\)\s+INTO\s+difference\s+FROM\s+TABLE\(DBMS_STATS\.DIFF_TABLE_STATS_IN_"
-        r"(?:PENDING|HISTORY|STATTAB)\([^;]*?,\s*NULL,\s*(?P<most>[\d.]+)[^;]*?\)\)\s+d\s*;\s*IF\s+difference\s+>\s+(?P=most)\s+THEN\s+"
+        r"(?:PENDING|HISTORY|STATTAB)\([^;]*?,\s*NULL,\s*(?P<most>[\d.]+)[^;]*?\)\)\s+d\s*;\s*"
+        rf"(?:IF\s+difference\s+IS\s+NULL\s+THEN\s+RAISE_APPLICATION_ERROR\(-20901,\s*(?P<unknown>{_LITERAL})\)\s*;\s*ELS)?"
+        r"IF\s+difference\s+>\s+(?P=most)\s+THEN\s+"
         rf"RAISE_APPLICATION_ERROR\(-20901,\s*(?P<differs>{_LITERAL})\s*\|\|[^;]*?\|\|\s*(?P<unit>{_LITERAL})\)\s*;\s*"
         r"END\s+IF\s*;\s*)?DBMS_STATS\.(?P<procedure>PUBLISH_PENDING_STATS|DELETE_PENDING_STATS|RESTORE_TABLE_STATS|"
         r"IMPORT_TABLE_STATS|IMPORT_SCHEMA_STATS)\s*"

@@ -97,8 +97,8 @@ class Statistics:
     stale: set[Name] = field(default_factory=set)
     temporary: set[Name] = field(default_factory=set)
     """Tables whose statistics are published at once, whatever PUBLISH says."""
-    differences: dict[Name, float] = field(default_factory=dict)
-    """MAXDIFFPCT of pending statistics and the present ones."""
+    differences: dict[Name, float | None] = field(default_factory=dict)
+    """MAXDIFFPCT of pending statistics and the present ones; None for null."""
     exported: list[tuple[str, str]] = field(default_factory=list)
     history: dict[Name, list[datetime.datetime]] = field(default_factory=dict)
     """When statistics were replaced, in UTC."""
@@ -219,11 +219,14 @@ class Statistics:
             if name[0] == owner and table in (None, name[1]) and when >= since:
                 del self.pending[name]
 
-    def publish(self, owner: str, table: str | None, since: datetime.datetime, most: float) -> None:
-        """Publish pending statistics that are not older, of tables that do not differ by more."""
+    def publish(
+        self, owner: str, table: str | None, since: datetime.datetime, most: float, *, unknown: bool
+    ) -> None:
+        """Publish pending statistics that are not older, of tables that do not differ by more (or by null)."""
         for name, when in list(self.pending.items()):
             of = name[0] == owner and table in (None, name[1]) and when >= since
-            if of and self.differences.get(name, 0) <= most:
+            difference = self.differences.get(name, 0)
+            if of and (unknown if difference is None else difference <= most):
                 self.published["TABLE", name] = self.pending.pop(name)
 
     # -- the catalogue ------------------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ def refuted(work: Work, kept: Answers) -> str | None:
 def _too_different(rows: Sequence[Row], most: OptionValue | None) -> str:
     return (
         f"pending statistics of {counted(len(rows), 'table')} differ from the present ones by more than {most:g} %"
-        f" and were not published: {_named(rows)}"
+        f" (or it is not known by how much) and were not published: {_named(rows)}"
     )
 
 

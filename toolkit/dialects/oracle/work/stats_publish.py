@@ -214,4 +214,7 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
     if work.option("stat_table") is not None:
         yield "what is imported is not verified further than by the end of the call, which commits"
     if work.option("max_difference") is not None:
-        yield "each table is compared first; one that differs more fails (ORA-20901) and stays as it is"
+        yield (
+            "each table is compared first; one that differs more, or nobody knows how much, fails (ORA-20901) and "
+            "stays as it is"
+        )
