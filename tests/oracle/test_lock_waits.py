@@ -118,7 +118,15 @@ def test_copies_that_cannot_be_dropped_are_named_and_the_run_is_not_called_done(
             ["cancels the build after 60 s", "statistics"],
         ),
         (work("index-build", 1, Mode.JOB, ref=LIVE), ["at degree 1 too"]),
-        (work("insert", 1, Mode.JOB, ref=TARGET), ["locks `DBATK.GTEST` exclusively"]),
+        (
+            work("insert", 1, Mode.JOB, ref=TARGET),
+            ["locks `DBATK.GTEST` exclusively", "cancels it after 60 s", "queue behind it"],
+        ),
+        (
+            work("table-move", 1, Mode.JOB, ref=TARGET),
+            ["nobody can change rows of `DBATK.GTEST`", "60 s", "queue behind it"],
+        ),
+        (work("table-move", 1, Mode.JOB, ref=TARGET, online=True), ["cancels it after 60 s"]),
         (work("insert", 1, Mode.JOB, ref=TARGET, load="conventional"), []),
         (work("index-rebuild", 1), []),
         (work("insert", 1), []),

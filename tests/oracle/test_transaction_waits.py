@@ -49,6 +49,22 @@ def test_a_build_that_waits_for_a_transaction_is_ended_and_the_blocker_is_named(
             assert "NEW_IX" in said and "ONLINE_INDEX_CLEAN" in said, "half-built, and what takes it away"
 
 
+def test_a_direct_load_that_waits_for_its_table_is_ended_and_the_blocker_is_named(tmp_path: Path) -> None:
+    load = ("insert", "--source", "GTEST", "--table", "APP.ORDERS", "--degree", "2", "--lock-wait", "1s")
+    with running_standin() as standin, closing(connect(standin)) as other:
+        del other
+        (blocker,) = standin.engine.state.sessions.values()
+        blocker.client_identifier = "app"
+        orders = standin.engine.state.objects["TABLE", ("APP", "ORDERS")]
+        rows = orders.rows
+        standin.engine.state.transactions["APP", "ORDERS"] = blocker.sid
+        status, run = dbatk(standin, tmp_path, *load)
+        (trial,) = run["trials"]  # type: ignore[misc]
+        assert (status, trial["outcome"], trial["error_code"]) == (3, "failed", "TK-0212"), run
+        assert f"session {blocker.sid},7 of DBATK (python@standin)" in trial["reason"]
+        assert orders.rows == rows
+
+
 def test_a_transaction_that_ends_in_time_costs_the_build_nothing(tmp_path: Path) -> None:
     with running_standin() as standin, closing(connect(standin)):
         state = standin.engine.state

@@ -155,6 +155,8 @@ class Engine(Refreshing, Reorganised, IndexWork):
             self._await_lock(session, command)
         if command.kind in ("index_build", "index_rebuild") and command.parts.get("online"):
             self._await_transactions(session, command, text)
+        if command.kind == "insert" and "APPEND" in (command.parts["hints"] or "").upper():
+            self._await_table(session, command)
         handler: Callable[[Session, duckdb.DuckDBPyConnection, Command], int | None] = getattr(
             self, f"_do_{command.kind}"
         )
@@ -242,6 +244,16 @@ class Engine(Refreshing, Reorganised, IndexWork):
             raise
         finally:
             session.waits_behind, session.waited_looks = None, 0
+
+    def _await_table(self, session: Session, command: Command) -> None:
+        """Let a direct-path load wait for its table's exclusive lock: DDL_LOCK_TIMEOUT is for DDL alone."""
+        held, event = self.state.transactions, session.waits_for
+        try:
+            while command.name in held:
+                session.waits_behind, session.waits_for = held.get(command.name) or None, "enq: TM - contention"
+                breaks.wait(0.02, self.released)
+        finally:
+            session.waits_behind, session.waited_looks, session.waits_for = None, 0, event
 
     def _snipe(self, calls: Mapping[int, int], working: Session) -> None:
         """Let IDLE_TIME be over for every session that asked nothing while another one worked."""

@@ -279,7 +279,7 @@ def waiting(session: Session) -> CatalogueRow:
     if session.waits_behind is None:
         return {}
     session.waited_looks += 1
-    return {"STATE": "WAITING", "EVENT": "enq: TX - row lock contention", "WAIT_CLASS": "Application",
+    return {"STATE": "WAITING", "EVENT": session.waits_for, "WAIT_CLASS": "Application",
             "WAIT_TIME_MICRO": 30_000_000 * session.waited_looks, "BLOCKING_SESSION_STATUS": "VALID",
             "BLOCKING_INSTANCE": 1, "BLOCKING_SESSION": session.waits_behind}  # fmt: skip
 

@@ -114,6 +114,8 @@ class Session:
     in_call: bool = False
     waits_behind: int | None = None
     """The session whose transaction it waits for."""
+    waits_for: str = "enq: TX - row lock contention"
+    """The event of that wait."""
     waited_looks: int = 0
     """How often V$SESSION has shown that wait; half a minute of it is over at each look."""
     sniped: bool = False

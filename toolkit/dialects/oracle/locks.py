@@ -33,15 +33,21 @@ def remarks(work: Work) -> Iterator[str]:
             "a rebuild gathers new statistics of its index (unless they are locked): plans that use it may change "
             "afterwards"
         )
-    if work.operation == "insert" and work.option("load") != "conventional":
+    if _loads_directly(work):
         part = work.option("partition")
         what, of = (
             (f"partition {parse_name(str(part)).name} of ", "partition") if part is not None else ("", "table")
         )
         yield (
             f"a direct-path load locks {what}`{work.object.name}` exclusively until its COMMIT, at degree 1 too: "
-            f"nobody else can change rows of the {of} meanwhile"
+            f"nobody else can change rows of the {of} meanwhile; it waits for open transactions on it, which no "
+            f"parameter bounds, so dbatk cancels it after {lock_wait_seconds(work.options)} s of that "
+            "(--lock-wait), and changes that come later queue behind it"
         )
+
+
+def _loads_directly(work: Work) -> bool:
+    return work.operation == "insert" and work.option("load") != "conventional"
 
 
 def former_values(work: Work, facts: Facts) -> Iterator[str]:
@@ -63,11 +69,14 @@ def former_values(work: Work, facts: Facts) -> Iterator[str]:
 
 
 def endless_wait(work: Work) -> EndlessWait | None:
-    """Bound an ONLINE build, rebuild or move on a user's table, whose waits for transactions no parameter bounds.
+    """Bound what waits for transactions on a user's table without a parameter that would bound it.
 
-    Its last wait comes when the index is built: cancelled there, hours of work are lost, so only who asks has it.
+    That is a direct-path load, which waits before its work, and an ONLINE build, rebuild or move. The last wait of
+    these comes when the index is built: cancelled there, hours of work are lost, so only who asks has it.
     """
     live = work.option("on_live_objects") or not work.object.scratch
+    if live and _loads_directly(work):
+        return EndlessWait(Call("load_waits", file=True), lock_wait_seconds(work.options), ends_late=True)
     if work.operation not in _ONLINE or not work.option("online") or not live:
         return None
     asked = work.options.get("lock_wait") is not None

@@ -19,6 +19,7 @@ from toolkit.dialects.oracle import space, spelling
 from toolkit.dialects.oracle.catalog import fact_about, same_schema
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
+from toolkit.dialects.oracle.session import lock_wait_seconds
 from toolkit.dialects.oracle.work import index_rebuild, loads
 from toolkit.dialects.oracle.work.base import (
     NOT_GRANTED,
@@ -307,19 +308,23 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
     if work.object.scratch:
         return
     what = f"{work.part} of `{name}`" if work.part is not None else f"`{name}`"
+    wait = lock_wait_seconds(work.options)
     if work.option("online"):
         yield (
             f"locks: changes of {what} go on; the move waits for open transactions when it begins and before it "
-            "ends, and parallel DML and direct loads wait for it"
+            f"ends, and parallel DML and direct loads wait for it; dbatk cancels it after {wait} s of the first "
+            "wait (--lock-wait; an explicit one also at the end, where the move is lost)"
         )
         return
     yield (
-        f"locks: nobody can change rows of {what} until it is moved; queries go on, and may fail where they need "
-        "an index that is not rebuilt yet (ORA-01502)"
+        f"locks: nobody can change rows of {what} until it is moved; it waits up to {wait} s for open "
+        "transactions (--lock-wait), and changes that come later queue behind it; queries go on, and may fail "
+        "where they need an index that is not rebuilt yet (ORA-01502)"
     )
     if any(True for _ in _rebuilt(work)):
         yield (
             "the move makes its indexes unusable, and each is rebuilt right after it: if this is cut off between, "
-            f"`dbatk index rebuild --table {name} --unusable-only` mends it, or resume the run"
+            f"`dbatk index rebuild --table {name} --unusable-only` mends it, or resume the run; new statistics of "
+            "them are gathered by that (unless they are locked), so plans may change"
         )
     yield "row addresses change: what stores ROWIDs of it must be renewed; there is no undo"
