@@ -323,3 +323,25 @@ def test_a_wrong_file_is_a_sentence_with_its_line(text: str, code: str, word: st
     assert caught.value.code == code and word in caught.value.message
     assert "geheim" not in caught.value.message + caught.value.hint
     assert "notify.toml" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("mailto://USER:secret@mail:2525?to=a@example.com", "add `&from=dbatk@example.com` to it"),
+        ("mailto://USER:secret@127.0.0.1?to=a@example.com", "add `&from=dbatk@example.com` to it"),
+        ("mailto://USER:secret@mail?to=a@example.com&from=none", "its URL is unknown to apprise"),
+        ("nosuch://USER:secret@mail", "its URL is unknown to apprise"),
+    ],
+)
+def test_a_url_that_leads_nowhere_is_told_why(url: str, why: str) -> None:
+    record = run(step("failed"))
+    (problem,) = deliver([DeliveryAddress("dba", url)], run_message(record, reasons_of(record, ())))
+    assert problem.startswith("`dba` received no message: ") and problem.endswith(why)
+    assert "secret" not in problem
+
+
+def test_a_mail_host_without_a_domain_is_enough_where_the_sender_is_named() -> None:
+    from apprise import Apprise
+
+    assert Apprise().add("mailto://USER:secret@mail:2525?to=a@example.com&from=dbatk@example.com")

@@ -62,11 +62,11 @@ def test_phases_are_stacked_behind_the_timed_statement() -> None:
     phases = {"prepare": 2.0, "conclude": 0.5, "idle": 0.0}
     chart = phase_chart(analyse(replace(run, trials=tuple(replace(one, phases=phases) for one in run.trials))))
     assert chart is not None
-    assert [entry.label for entry in chart.legend] == ["1 timed", "2 prepare", "3 conclude"]
+    assert [entry.label for entry in chart.legend] == ["1 timed", "2 prepare", "3 cleaning up"]
     assert {word.text for word in chart.words} == {"1", "2", "3"}, "told apart without colour"
     first = [span for span in chart.spans if span.label.startswith("degree=1")]
     assert [span.label for span in first] == [
-        "degree=1: timed 8.10 s", "degree=1: prepare 2.00 s", "degree=1: conclude 500 ms",
+        "degree=1: timed 8.10 s", "degree=1: prepare 2.00 s", "degree=1: cleaning up 500 ms",
     ]  # fmt: skip
     assert [span.end for span in first[:-1]] == [span.begin for span in first[1:]]
     assert chart.table is not None

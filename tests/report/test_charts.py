@@ -6,15 +6,18 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.report import make
 from tests.report.make import cell, host_samples, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.compare import compare
+from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.model.records import RunRecord, Sample
 from toolkit.report.chart import Chart, linear
-from toolkit.report.comparison_charts import MOST_PAIRS, comparison_charts, ratio_chart, short_names
-from toolkit.report.labels import label_of
+from toolkit.report.comparison_charts import MOST_PAIRS, comparison_charts, ratio_axis, ratio_chart, short_names
+from toolkit.report.labels import label_of, surrounding
 from toolkit.report.tables import left, table
 from toolkit.report.time_charts import order_chart, sample_charts
 from toolkit.report.view import run_view
@@ -201,3 +204,33 @@ def test_an_axis_of_counted_things_has_whole_ticks(highest: float) -> None:
     scale = linear(0.0, highest, 200.0, 0.0, least=1.0)
     assert all(float(tick.label.replace(",", "")).is_integer() for tick in scale.ticks)
     assert scale.high >= highest
+
+
+@given(
+    st.floats(0.005, 200.0),
+    st.floats(1.0, 5.0),
+    st.sampled_from((60.0, 150.0, 240.0)),
+)
+def test_an_axis_of_ratios_has_ticks_on_both_sides_of_one(ratio: float, width: float, left: float) -> None:
+    base = make.compared(sweep(TIMES, run="a"), sweep(TIMES, run="b")).pairs[0]
+    interval = ConfidenceInterval(ratio / width, ratio * width)
+    axis = ratio_axis([replace(base, ratio=ratio, interval=interval)], left)
+    ticks = [float(tick.label) for tick in axis.ticks]
+    assert min(ticks) < 1.0 < max(ticks) and 1.0 in ticks
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("server_version", "version of the server"),
+        ("size.database_bytes", "size of the database"),
+        ("setting.work_mem", "setting work_mem"),
+        ("memory.swap_bytes", "memory: swap"),
+        ("disk.vda.read_ahead_kb", "disk vda: read ahead kb"),
+        ("cpu.model", "CPU: model"),
+        ("option where", "option where"),
+        ("most blocks", "most blocks"),
+    ],
+)
+def test_the_environment_has_names_for_people(name: str, words: str) -> None:
+    assert surrounding(name) == words

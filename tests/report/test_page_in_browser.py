@@ -104,6 +104,8 @@ def opened(browser: Browser, address: str, width: int, scheme: str = "light") ->
 def test_the_page_never_scrolls_sideways_and_asks_for_nothing(browser: Browser, address: str, width: int) -> None:
     page = opened(browser, address, width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "with all that is folded unfolded"
     page.context.close()
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.model.values import Scalar
+from toolkit.report.labels import surrounding
 from toolkit.report.render import Format, render
 from toolkit.report.safe import markdown
 from toolkit.report.tables import scalar, short_cells_table, short_environment
@@ -42,16 +43,16 @@ def test_a_value_of_the_environment_is_spelled_by_its_unit(name: str, value: Sca
 def test_text_shows_what_tells_of_the_environment_and_counts_the_rest() -> None:
     found, note = short_environment(sweep({1: [1.0]}, environment=SURROUNDINGS))
     assert [row[0] for row in found.rows] == [
-        "server_version",
-        "cpu_count",
-        "host_memory_bytes",
-        "host_kernel",
-        "setting.shared_buffers",
-        "setting.max_parallel_workers",
+        "version of the server",
+        "CPUs of the database",
+        "memory of the host",
+        "kernel of the host",
+        "setting shared_buffers",
+        "setting max_parallel_workers",
     ]
     assert note == ("3 more values: see the page or the JSON",)
     page = render(sweep({1: [1.0]}, environment=SURROUNDINGS), Format.HTML)
-    assert all(name in page for name in SURROUNDINGS)
+    assert all(surrounding(name) in page for name in SURROUNDINGS)
 
 
 def test_factors_have_columns_of_their_own_while_they_are_narrow() -> None:

@@ -87,7 +87,7 @@ def _service(address: DeliveryAddress) -> NotifyBase | None:
 def _send(service: NotifyBase | None, message: Message, url: str) -> str | None:
     """Send to one; return why it failed, in words that hold nothing of the URL."""
     if service is None:
-        return "its URL is unknown to apprise"
+        return _no_service(url)
     import apprise
 
     log, logged = logging.getLogger("apprise"), _Logged()
@@ -104,6 +104,15 @@ def _send(service: NotifyBase | None, message: Message, url: str) -> str | None:
     finally:
         log.removeHandler(logged)
     return None if sent else f"the service refused it or cannot be reached{_reason(logged.lines, url)}"
+
+
+def _no_service(url: str) -> str:
+    """Say why a URL leads to no service; a mail needs a sender, which a host such as `mail` does not give."""
+    parts = urlsplit(url)
+    given = {key.lower() for key, _ in parse_qsl(parts.query)}
+    if parts.scheme.lower() in ("mailto", "mailtos") and "from" not in given:
+        return "its URL gives no valid mail address of a sender; add `&from=dbatk@example.com` to it"
+    return "its URL is unknown to apprise"
 
 
 class _Logged(logging.Handler):

@@ -21,6 +21,7 @@ from toolkit.report.chart import (
     linear,
     named,
 )
+from toolkit.report.labels import PHASES
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, table
 from toolkit.units import MISSING, ratio, seconds, time_unit
@@ -199,7 +200,7 @@ def _stacked(
 def _phases(found: RunAnalysis, cell: Cell) -> dict[str, float]:
     trials = [each for each in found.run.trials if each.cell == cell and each.counts]
     names = dict.fromkeys(name for trial in trials for name in trial.phases)
-    medians = {name: median(trial.phases.get(name, 0.0) for trial in trials) for name in names}
+    medians = {PHASES.get(name, name): median(trial.phases.get(name, 0.0) for trial in trials) for name in names}
     timed = median(trial.elapsed_seconds or 0.0 for trial in trials)
     return {TIMED: timed, **{name: spent for name, spent in medians.items() if spent > 0 and name != TIMED}}
 

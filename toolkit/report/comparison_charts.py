@@ -64,7 +64,7 @@ def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
     left = round(14 + _LETTER * max(map(len, names)), 1)
     bottom = _HEAD + _ROW * len(shown)
     frame = Frame(height=bottom + _FOOT, left=left, top=_HEAD, bottom=bottom)
-    x = _axis(shown, left)
+    x = ratio_axis(shown, left)
     judged = comparison.judged
     below, above = (judged.good, judged.bad) if judged.by.lower_is_better else (judged.bad, judged.good)
     title = judged.by.title
@@ -94,7 +94,7 @@ def ratio_chart(comparison: Comparison, table: Table) -> Chart | None:
     )
 
 
-def _axis(shown: Sequence[Pair], left: float) -> Scale:
+def ratio_axis(shown: Sequence[Pair], left: float) -> Scale:
     """Return a log axis of ratios with 1 well inside; values off it stay at its ends."""
     ends = [end for pair in shown for end in _reach(pair)]
     low, high = min([0.95, *ends]), max([1.05, *ends])
@@ -102,6 +102,17 @@ def _axis(shown: Sequence[Pair], left: float) -> Scale:
     # room for the words at either side of 1
     span = math.log(high / low)
     low, high = min(low, math.exp(-0.28 * span)), max(high, math.exp(0.28 * span))
+    drawn = _with_ticks(low, high, left)
+    # an axis with ticks on one side of 1 only cannot be read
+    beside = [tick.place - place(drawn, 1.0) for tick in drawn.ticks]
+    if min(beside) >= 0:
+        low = max(value for value in _TICKS if value <= min(low, 0.95))
+    if max(beside) <= 0:
+        high = min(value for value in _TICKS if value >= max(high, 1.05))
+    return _with_ticks(low, high, left)
+
+
+def _with_ticks(low: float, high: float, left: float) -> Scale:
     bare = Scale(low, high, left + 8, _RIGHT - 8, (), logarithmic=True)
     return Scale(low, high, bare.begin, bare.end, _ticks(bare), logarithmic=True)
 

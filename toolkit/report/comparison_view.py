@@ -12,11 +12,12 @@ from toolkit.analysis.noise import SETTLES
 from toolkit.model.words import Verdict
 from toolkit.report.chart import Chart
 from toolkit.report.comparison_charts import comparison_charts
+from toolkit.report.labels import surrounding
 from toolkit.report.metric_tables import PairMetrics, comparison_metrics, cost_pairs
 from toolkit.report.safe import clean
 from toolkit.report.tables import Table, left, right, scalar, table
 from toolkit.report.view import factors_of, work_of
-from toolkit.units import MISSING, count, number, percent, ratio
+from toolkit.units import MISSING, count, number, ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
         "What differs",
         left("what", *sides),
         (
-            [found.name, scalar(found.name, found.a), scalar(found.name, found.b)]
+            [surrounding(found.name), scalar(found.name, found.a), scalar(found.name, found.b)]
             for found in comparison.differences
         ),
     )
@@ -199,6 +200,10 @@ def _between(pair: Pair) -> str:
     return MISSING if pair.interval is None else f"{number(pair.interval.low)} to {number(pair.interval.high)}"
 
 
+def _detectable(pair: Pair) -> str:
+    return MISSING if pair.minimum_detectable_pct is None else spelled_difference(pair.minimum_detectable_pct)
+
+
 def _pairs_table(comparison: Comparison) -> Table:
     judged = comparison.judged
     rows = [
@@ -209,7 +214,7 @@ def _pairs_table(comparison: Comparison) -> Table:
             ratio(pair.ratio),
             _between(pair),
             pair.verdict.value,
-            percent(pair.minimum_detectable_pct),
+            _detectable(pair),
             f"{pair.n_a}, {pair.n_b}",
         ]
         for pair in comparison.pairs

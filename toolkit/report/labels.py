@@ -82,6 +82,50 @@ _OURS = re.compile(r"(?:host|db|dbatk)_[a-z_0-9]+")
 _WORDS = {"cpu": "CPU", "db": "database", "io": "I/O", "wal": "WAL", "pct": "%"}
 
 
+_SURROUNDINGS = {
+    "dbatk_version": "version of dbatk",
+    "server_version": "version of the server",
+    "server_started_at": "server started at",
+    "database_name": "name of the database",
+    "database_id": "id of the database",
+    "cpu_count": "CPUs of the database",
+    "client_host": "host of dbatk",
+    "host_cpu_count": "CPUs of the host",
+    "host_cpu_model": "CPU model of the host",
+    "host_memory_bytes": "memory of the host",
+    "host_kernel": "kernel of the host",
+    "host_load_1min": "load of the host in the last minute",
+    "host_disk": "disk of the host",
+    "size.database_bytes": "size of the database",
+}
+_SAID_AS_IT_IS = ("setting.", "sysctl.", "mount.", "extension.")
+"""Of these the rest is a name that one types."""
+PHASES = {
+    "begin": "making sessions ready",
+    "intend": "noting what will be made",
+    "snapshot": "reading counters",
+    "evidence": "reading what was granted",
+    "journal": "noting what was made",
+    "end": "putting sessions back",
+    "conclude": "cleaning up",
+}
+"""Phases of a trial besides the timed one, for people."""
+
+
+def surrounding(name: str) -> str:
+    """Return the name of a value of the environment for people: `setting work_mem`, `memory: swap`."""
+    if name in _SURROUNDINGS:
+        return _SURROUNDINGS[name]
+    kind, dot, rest = name.partition(".")
+    if not dot:
+        return clean(name.replace("_", " "))
+    if name.startswith(_SAID_AS_IT_IS):
+        return clean(f"{kind} {rest}")
+    *within, last = rest.split(".")
+    words = " ".join(_WORDS.get(word, word) for word in _UNITS.sub("", last).split("_"))
+    return clean(f"{' '.join([_WORDS.get(kind, kind.replace('_', ' ')), *within])}: {words}")
+
+
 def label_of(name: str) -> str:
     """Return a name for people; one that is not known to dbatk as it is."""
     for ending, words in _ENDINGS.items():

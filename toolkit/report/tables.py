@@ -12,6 +12,7 @@ from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Scalar, spell_level
 from toolkit.model.words import Outcome
+from toolkit.report.labels import surrounding
 from toolkit.report.safe import clean
 from toolkit.units import MISSING, byte_size, count, number, percent, quantity, ratio, seconds
 
@@ -213,7 +214,7 @@ def _tells(name: str) -> bool:
 
 
 def _surroundings(found: Iterable[tuple[str, Scalar]]) -> Iterable[tuple[str, str]]:
-    return ((name, scalar(name, value)) for name, value in found)
+    return ((surrounding(name), scalar(name, value)) for name, value in found)
 
 
 _NAMED_UNITS = ("bytes", "seconds", "pct")

@@ -25,6 +25,7 @@ from toolkit.report.backup_charts import backup_charts
 from toolkit.report.cell_charts import heat_chart, phase_chart
 from toolkit.report.chart import Chart
 from toolkit.report.factor_charts import factor_charts
+from toolkit.report.labels import PHASES
 from toolkit.report.metric_tables import Metrics, cost_table, object_table, run_metrics
 from toolkit.report.mix_charts import mix_charts, mix_sentences, mix_table
 from toolkit.report.recommendation import recommendation_rows
@@ -159,8 +160,7 @@ def _title(run: RunRecord) -> str:
 
 def work_and_factors(run: RunRecord) -> str:
     """Name what a run did, and with which factors."""
-    factors = factors_of(run) if run.head.mode is Mode.MEASUREMENT else ""
-    return ": ".join(filter(None, (work_of(run), factors)))
+    return ": ".join(filter(None, (work_of(run), factors_of(run))))
 
 
 def factors_of(run: RunRecord) -> str:
@@ -346,4 +346,4 @@ def _phases(run: RunRecord) -> str:
     for trial in run.trials:
         for name, spent in trial.phases.items():
             longest[name] = max(spent, longest.get(name, 0.0))
-    return ", ".join(f"{clean(name)} {seconds(spent)}" for name, spent in longest.items())
+    return ", ".join(f"{clean(PHASES.get(name, name))} {seconds(spent)}" for name, spent in longest.items())
