@@ -15,7 +15,7 @@ import oracledb
 import pytest
 
 from toolkit.config.urls import parse_url
-from toolkit.targets.oracle_driver import connect_string
+from toolkit.targets.oracle_way import connect_string
 
 URL, PASSWORD, ROWS = "DBATK_TEST_ORACLE_URL", "DBATK_PASSWORD", "DBATK_TEST_ORACLE_ROWS"
 IMAGE = "gvenzl/oracle-free:slim-faststart"

@@ -103,9 +103,27 @@ def test_a_url_becomes_what_the_driver_reads_alike(cluster: Cluster, url: str, d
         assert parameters.service_name == "dwh"
 
 
-def test_tls_asks_for_tcps(cluster: Cluster) -> None:
-    target("oracle://dba@db1:2484/dwh", protocol="tcps").connect(Role.CONTROL, TAG)
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("oracle://dba@db1:2484/dwh", {"protocol": "tcps"}),
+        ("oracle://dba@db1:2484/dwh?protocol=tcps", {}),
+        ("oracle://dba@db1:2484/dwh?protocol=tcp", {"protocol": "tcps"}),
+    ],
+)
+def test_tls_asks_for_tcps(cluster: Cluster, url: str, options: dict[str, str]) -> None:
+    target(url, **options).connect(Role.CONTROL, TAG)
     assert cluster.asked[0]["dsn"] == "tcps://db1:2484/dwh"
+
+
+@pytest.mark.parametrize(
+    ("url", "protocol"), [("oracle://dba@db1:2484/dwh?protocol=TCPS", ""), ("oracle://a@b/c", "tls")]
+)
+def test_a_misspelt_protocol_does_not_send_in_clear_text(cluster: Cluster, url: str, protocol: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        target(url, **({"protocol": protocol} if protocol else {})).connect(Role.CONTROL, TAG)
+    assert caught.value.code == "TK-0102" and "use one of tcp, tcps" in str(caught.value.hint)
+    assert cluster.asked == []
 
 
 @pytest.mark.parametrize(
@@ -194,6 +212,7 @@ def test_an_administrative_session_is_refused_the_work_but_not_the_doctor(user: 
         ("oracle://dba@db1:1521/dwh", {}, "nothing is encrypted (TCP)"),
         ("oracle://dba@db1:1521/dwh", {"protocol": "tcp"}, "nothing is encrypted (TCP)"),
         ("oracle://dba@db1:2484/dwh", {"protocol": "tcps"}, ""),
+        ("oracle://dba@db1:2484/dwh?protocol=tcps", {}, ""),
         ("oracle://dba@db1:2484/dwh", {"protocol": "tcps", "ssl_server_dn_match": "false"}, "dn_match is off"),
         ("oracle://dba@db1:2484/dwh?ssl_server_dn_match=off", {"protocol": "tcps"}, "dn_match is off"),
         ("oracle://dba@db1:1521/dwh", {"thick": "true"}, ""),

@@ -54,6 +54,11 @@ def test_a_password_goes_to_the_standard_input_and_is_scrubbed_from_the_log() ->
     assert entered("s3cret!", mode="sysbackup") == 'CONNECT TARGET "bkp/s3cret!@//db1:1522/DWH as sysbackup"\n'
 
 
+def test_rman_is_led_to_the_server_by_tls_where_the_profile_says_so() -> None:
+    line = entered("s3cret!", mode="sysbackup", protocol="tcps")
+    assert line == 'CONNECT TARGET "bkp/s3cret!@tcps://db1:1522/DWH as sysbackup"\n'
+
+
 @pytest.mark.parametrize("password", ['a"b', "a@b", "a/b", "a b", "a\nDROP"])
 def test_a_password_that_would_end_the_string_is_refused_without_being_shown(password: str) -> None:
     with pytest.raises(ToolkitError) as caught:

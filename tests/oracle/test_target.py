@@ -18,6 +18,7 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets import oracle_driver as driver
+from toolkit.targets import oracle_way as way
 from toolkit.targets.base import Access, SessionTag
 from toolkit.targets.base import plain as plain_value
 from toolkit.targets.oracle import OracleTarget
@@ -41,7 +42,7 @@ def address(
     ],
 )
 def test_an_address_becomes_easy_connect_or_an_alias(place: Address, expected: str) -> None:
-    assert driver.connect_string(place, {}) == expected
+    assert way.connect_string(place, {}) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_an_address_becomes_easy_connect_or_an_alias(place: Address, expected: s
 )
 def test_an_address_the_driver_would_misread_is_refused_with_the_right_form(place: Address) -> None:
     with pytest.raises(ToolkitError) as refused:
-        driver.connect_string(place, {})
+        way.connect_string(place, {})
     assert refused.value.code == "TK-0102"
     assert "oracle://user@host:1521/service" in refused.value.hint
 

@@ -21,6 +21,7 @@ from toolkit.model.transfers import Stream
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import EngineName, Role
 from toolkit.targets import oracle_driver as driver
+from toolkit.targets import oracle_way as way
 from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, UserSession, names_in, plain_rows
 from toolkit.targets.oracle_guard import LicenceGuard
 
@@ -173,13 +174,13 @@ class OracleTarget:
     @property
     def exposure(self) -> Exposure | None:
         """What TCP leaves open; native encryption, which a `sqlnet.ora` may ask for, is for thick mode only."""
-        return None if self.local else driver.exposure(self.access)
+        return None if self.local else way.exposure(self.access)
 
     @property
     def lease_key(self) -> str:
         """Host, port and service as written, or the alias; the user is no part of it."""
         address = self.access.address
-        where = f"{(address.host or '').lower()}:{address.port or driver.DEFAULT_PORT}/" if address.host else ""
+        where = f"{(address.host or '').lower()}:{address.port or way.DEFAULT_PORT}/" if address.host else ""
         return f"oracle:{where}{address.database.lower()}"
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> OracleConnection:
@@ -281,7 +282,6 @@ _ADMINISTRATIVE = frozenset({"sysbackup", "sysdba"})
 # What needs no quotes of its own in a connect string; `@` and `/` end a password, a quote the whole.
 _SAFE = re.compile(r"[A-Za-z0-9_$#!.*+,:;=~^-]{1,128}")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
-_DEFAULT_PORT = 1521
 
 
 def folder_of(access: Access) -> str | None:
@@ -344,7 +344,5 @@ def _line(access: Access) -> tuple[str, tuple[str, ...]]:
 
 
 def _address(access: Access) -> str:
-    address = access.address
-    if not address.host:
-        return address.database
-    return f"//{address.host}:{address.port or _DEFAULT_PORT}/{address.database}"
+    address = way.connect_string(access.address, dict(access.options))
+    return address if not access.address.host or "://" in address else f"//{address}"

@@ -16,44 +16,22 @@ from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
-from toolkit.targets.base import Access, Exposure, UnheardError
+from toolkit.targets.base import Access, UnheardError
+from toolkit.targets.oracle_way import FALSE, connect_string, is_thick
 
 if TYPE_CHECKING:
     from types import ModuleType, TracebackType
 
-DEFAULT_PORT = 1521
 CONNECT_SECONDS = 15
 # Minutes: long silent statements go through firewalls that forget connections, and a dead peer is noticed.
 KEEP_ALIVE_MINUTES = 2
 # A read of the monitor is short; without a limit a hung network would hold it for ever.
 MONITOR_SECONDS = 60
 
-_SERVICE = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9_.$#-]*(?::(?:dedicated|shared))?(?:/[A-Za-z0-9_.$#-]+)?", re.IGNORECASE
-)
-_ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_HOST = re.compile(r"\[?[A-Za-z0-9_.:,-]+\]?")
-
-# Parameters of Easy Connect Plus we let through; the driver would drop a misspelt one without a word.
-_EASY_CONNECT = frozenset(
-    {
-        "expire_time",
-        "https_proxy",
-        "https_proxy_port",
-        "retry_count",
-        "retry_delay",
-        "sdu",
-        "ssl_server_cert_dn",
-        "ssl_server_dn_match",
-        "transport_connect_timeout",
-        "wallet_location",
-    }
-)
 _LOST = frozenset(
     {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028"}
 )
 
-_FALSE = frozenset({"false", "off", "no", "0"})
 _TIMED_OUT = frozenset({"ORA-12170", "ORA-12535"})
 _UNHEARD = _TIMED_OUT | {"ORA-12541", "ORA-12543", "ORA-12545", "DPY-6005"}
 """Connecting failed before a listener or an instance said anything; DPY-6005 tells in its message of what."""
@@ -177,81 +155,6 @@ def _pinned(oracledb: ModuleType, dsn: str, options: dict[str, str], instance: s
     return str(parameters.get_connect_string())
 
 
-def connect_string(address: Address, options: dict[str, str]) -> str:
-    """Return the Easy Connect Plus string or the alias of an address.
-
-    Raises:
-        ToolkitError: TK-0102 for what the driver would misread: a SID, a bare host, a misspelt parameter.
-    """
-    if not address.host:
-        if not _ALIAS.fullmatch(address.database):
-            raise _bad_address(f"`{address.database}` is not an alias in tnsnames.ora")
-        return address.database
-    if not _HOST.fullmatch(address.host):
-        raise _bad_address(f"`{address.host}` is not a valid host")
-    service = _service(address)
-    parameters = "&".join(f"{name}={value}" for name, value in _easy_connect(address))
-    protocol = "tcps://" if options.get("protocol") == "tcps" else ""
-    own_ports = "," in address.host and ":" in address.host
-    port = "" if own_ports else f":{address.port or DEFAULT_PORT}"
-    return f"{protocol}{address.host}{port}/{service}{'?' if parameters else ''}{parameters}"
-
-
-def exposure(access: Access) -> Exposure | None:
-    """Return what is at stake on the way to a server; None where TLS verifies it, or nobody can tell.
-
-    Of an alias and in thick mode `tnsnames.ora` and `sqlnet.ora` decide. The password is never sent as it is
-    (O5LOGON); thin mode verifies the name in the certificate unless told not to (python-oracledb,
-    "ssl_server_dn_match").
-    """
-    options = dict(access.options)
-    given = {**dict(access.address.parameters), **options}
-    if not access.address.host or _is_thick(options):
-        return None
-    where = access.address.host
-    if options.get("protocol") != "tcps":
-        return Exposure(
-            f"nothing verifies that `{where}` is the server, and nothing is encrypted (TCP)",
-            "whoever is on the way can read and change all that is sent",
-            'use TLS: `protocol = "tcps"` in the options of the profile and its port, mostly 2484',
-        )
-    if given.get("ssl_server_dn_match", "true").lower() in _FALSE:
-        return Exposure(
-            f"nothing verifies that the certificate of `{where}` is the server's (ssl_server_dn_match is off)",
-            "whoever has any certificate of the same authority can answer in its place",
-            "remove `ssl_server_dn_match`, or give the server's name as `ssl_server_cert_dn`",
-        )
-    return None
-
-
-def _service(address: Address) -> str:
-    named = dict(address.parameters)
-    if "sid" in named:
-        raise _bad_address("a SID is not accepted; use a service name")
-    service = address.database or named.get("service_name", "")
-    if service.lower().startswith("sid=") or not service:
-        raise _bad_address("the URL has no service")
-    if not _SERVICE.fullmatch(service):
-        raise _bad_address(f"`{service}` is not a valid service name")
-    return service
-
-
-def _easy_connect(address: Address) -> list[tuple[str, str]]:
-    chosen = [pair for pair in address.parameters if pair[0] != "service_name"]
-    for name, value in chosen:
-        if name not in _EASY_CONNECT:
-            raise _bad_address(
-                f"`{name}` is not a connection parameter; known: {', '.join(sorted(_EASY_CONNECT))}"
-            )
-        if re.search(r"[\s&?()'\"]", value):
-            raise _bad_address(f"the value of `{name}` has illegal characters")
-    return chosen
-
-
-def _bad_address(message: str) -> ToolkitError:
-    return ToolkitError(message, code="TK-0102", hint="`oracle://user@host:1521/service` or `oracle://user@alias`")
-
-
 def _driver() -> ModuleType:
     try:
         import oracledb
@@ -266,7 +169,7 @@ def _driver() -> ModuleType:
 
 
 def _choose_mode(oracledb: ModuleType, options: dict[str, str]) -> None:
-    if not _is_thick(options):
+    if not is_thick(options):
         return
     places = {name: options[name] for name in ("lib_dir", "config_dir") if name in options}
     try:
@@ -281,14 +184,10 @@ def _choose_mode(oracledb: ModuleType, options: dict[str, str]) -> None:
         ) from error
 
 
-def _is_thick(options: dict[str, str]) -> bool:
-    return options.get("thick", "no").lower() in ("yes", "true", "1")
-
-
 def _credentials(access: Access) -> dict[str, object]:
     user, password = access.address.user, access.password()
     options = dict(access.options)
-    if password is None and _is_thick(options):
+    if password is None and is_thick(options):
         # A wallet or the operating system says who the user is; thin mode knows neither (DPY-3001).
         return {"externalauth": True}
     if password is None and "wallet_location" in options:
@@ -298,7 +197,7 @@ def _credentials(access: Access) -> dict[str, object]:
             hint="add a password reference (env, keyring, command) besides the wallet, or set `thick = true` "
             "for a wallet with logins",
         )
-    if user is None and not _is_thick(options):
+    if user is None and not is_thick(options):
         raise ToolkitError(
             "the URL has no user",
             code="TK-0111",
@@ -313,12 +212,12 @@ def _arguments(oracledb: ModuleType, access: Access, options: dict[str, str]) ->
     if "wallet_location" in options and (secret := access.wallet_password()) is not None:
         chosen["wallet_password"] = secret
     for name in ("config_dir", "wallet_location", "proxy_user"):
-        if name in options and not (name == "config_dir" and _is_thick(options)):
+        if name in options and not (name == "config_dir" and is_thick(options)):
             chosen[name] = options[name]
     if "ssl_server_cert_dn" in options:
         chosen["ssl_server_cert_dn"] = options["ssl_server_cert_dn"]
     if "ssl_server_dn_match" in options:
-        chosen["ssl_server_dn_match"] = options["ssl_server_dn_match"].lower() not in _FALSE
+        chosen["ssl_server_dn_match"] = options["ssl_server_dn_match"].lower() not in FALSE
     if "mode" in options:
         chosen["mode"] = _auth_mode(oracledb, options["mode"])
     return chosen

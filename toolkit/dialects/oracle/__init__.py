@@ -58,7 +58,7 @@ DECLARATION = EngineDeclaration(
     consumer_groups=True,
     sysdba=True,
     asks_password=True,
-    verifying={"ssl_server_dn_match": (), "ssl_server_cert_dn": ()},
+    verifying={"protocol": ("tcp", "tcps"), "ssl_server_dn_match": (), "ssl_server_cert_dn": ()},
     counters="vstat",
     order=1,
 )
