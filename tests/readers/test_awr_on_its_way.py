@@ -182,6 +182,37 @@ def test_a_printed_report_is_to_be_replaced_not_unpacked() -> None:
     assert caught.value.hint == "give the file that was printed"
 
 
+_LISTS = """<h3>Wait Event Histogram</h3><ul><li>Units: s is second</li><li>Ordered by Event</li></ul>
+<table><tr><th></th><th>&#160;</th><th colspan="3">% of Total Waits</th></tr>
+<tr><th>Event</th><th>Total Waits</th><th>&lt;8us</th><th>&lt;16us</th><th>&gt;=16us</th></tr>
+<tr><td>widget wait</td><td>18</td><td>25.0</td><td>&#160;</td><td>75.0</td></tr></table>
+<h3>Latch Sleep Breakdown</h3><ul><li>ordered by misses desc</li></ul>
+<table><tr><th>Latch Name</th><th>Get Requests</th><th>Misses</th><th>Sleeps</th><th>Spin Gets</th></tr>
+<tr><td>widget latch</td><td>8,637</td><td>4,621</td><td>4,422</td><td>253</td></tr></table>
+<h3>PGA Aggr Target Stats</h3>
+<table><tr><th></th><th>PGA Aggr Target(M)</th><th>Auto PGA Target(M)</th><th>PGA Mem Alloc(M)</th>
+<th>W/A PGA Used(M)</th><th>%PGA W/A Mem</th><th>%Auto W/A Mem</th><th>%Man W/A Mem</th>
+<th>Global Mem Bound(K)</th></tr><tr><td>B</td><td>3,182</td><td>1,914</td><td>1,531.57</td><td>0.00</td>
+<td>0.00</td><td>0.00</td><td>0.00</td><td>325,830</td></tr></table>"""
+
+
+def test_lists_with_blank_headings_and_notes_above_them_are_read_from_a_copy() -> None:
+    page = html(extra=_LISTS)
+    whole, copy = (read_report(text.encode(), "r").document() for text in (page, copied(page)))
+    for name in ("wait_event_histogram", "latch_sleeps"):
+        assert whole[name] and copy[name] == whole[name], name
+    targets = [[row for table in one["tables"] for row in table["rows"] if row[0] == "B"] for one in (whole, copy)]
+    assert targets[0] and targets[0] == targets[1]
+    assert not [one for one in copy["warnings"] if "under each heading" in one]
+
+
+def test_the_load_profile_is_read_from_a_copy_without_empty_cells() -> None:
+    page = html()
+    whole, copy = (read_report(text.encode(), "r").document() for text in (page, copied(page, "   ", empty=False)))
+    assert whole["load_profile_per_sec"] and copy["load_profile_per_sec"] == whole["load_profile_per_sec"]
+    assert copy["begin_snap_id"] == whole["begin_snap_id"]
+
+
 def test_headings_of_a_copied_list_may_begin_with_a_number() -> None:
     heads = "Tablespace\tReads\tAv Rds/s\tAv Rd(ms)\t1-bk Rds/s\tWrites\n"
     (table,) = read_pasted(f"Tablespace IO Stats\n{heads}" + "USERS\t7\t0\t0.50\t0\t61\n" * 5).tables

@@ -1,7 +1,7 @@
 """A report that was copied from the window of a browser.
 
 What a browser copies of a table is its cells between tabs, and in some programs between blanks: then only rows
-that have a cell under every heading are believed.
+that have a cell under every heading are believed, and those that begin with a label (`Redo size (bytes):`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BARS = re.compile(r"^[ \t]*+\|?+(?: *+:?+-{3,}+:?+ *+\|)++(?: *+:?+-{3,}+:?+ *+
 _SEPARATED = re.compile(r"^\"?DB Name\"?([;,])\"?DB Id\"?\1", re.MULTILINE)
 _HEAD = 100_000
 _ROWS_ENOUGH = 5
-_LONGEST_HEADING = 160
+_LONGEST_HEADING, _MOST_NOTES = 160, 20
 _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK|AWR (?:RAC )?Report for", re.IGNORECASE)
 _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 
@@ -85,7 +85,8 @@ def read_pasted(text: str) -> ReportDocument:
     """Take a report apart that was copied from the window of a browser.
 
     A browser leaves out an empty cell at the begin of a row, and some programs all empty cells. A row with more or
-    fewer cells than headings is therefore left out; `remarks` count such rows.
+    fewer cells than headings is therefore left out, unless the first heading is the empty cell; `remarks` count
+    such rows.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     tabbed = len(_TABBED.findall(text)) >= _ROWS_ENOUGH
@@ -106,18 +107,24 @@ class _Reader:
         self.tables: list[AwrTable] = []
         self.remarks: list[str] = []
         self._tabbed = tabbed
-        self._section = ""
+        self._above: list[str] = []
+        """The heading of the next list, and what the report says of it."""
         self._rows: list[list[str]] = []
+        self._read = False
+        """Whether what `_above` stands above is over: the next line is a heading."""
 
     def take(self, line: str) -> None:
         cells = self._cells(line)
         if len(cells) < 2:
             self.end()
             words = " ".join(line.split())
-            if 0 < len(words) <= _LONGEST_HEADING and not words.startswith("Back to"):
-                self._section = words
+            if words.startswith("Back to"):
+                self._read = True
+            elif 0 < len(words) <= _LONGEST_HEADING:
+                self._above = [words] if self._read else [*self._above[:_MOST_NOTES], words]
+                self._read = False
             return
-        if self._rows and section_of(AwrTable(self._section, "", tuple(cells), ())) is not None:
+        if self._rows and section_of(self._table(cells)) is not None:
             self.end()  # the headings of another table
         self._rows.append(cells)
 
@@ -130,19 +137,44 @@ class _Reader:
         rows, self._rows = self._rows, []
         if not rows:
             return
-        wide = len(rows[0]) + 1
-        if len(rows) > 1 and all(len(row) == wide and row[0].endswith(":") for row in rows[1:]):
+        self._read = True
+        if (under := self._under_one(rows)) is not None:
+            rows[:2] = [under]
+        if self._lacks_first(rows):
             rows[0].insert(0, "")
-        table = table_of(self._section, "", Rows(list(rows), [DATA * len(row) for row in rows]))
+        own = self._table(())
+        table = table_of(own.section, own.title, Rows(list(rows), [DATA * len(row) for row in rows]))
         if table is None or not table.columns:
             self.tables += [table] if table is not None else []
             return
-        whole = [row for row in table.rows if self._is_whole(row, len(table.columns))]
+        whole = [row for row in table.rows if _is_whole(row, len(table.columns))]
         if lost := len(table.rows) - len(whole):
             many = counted(lost, "row has", "rows have")
-            where = f"`{self._section}`" if self._section else "a list without a name"
+            named = ": ".join(filter(None, (own.section, own.title)))
+            where = f"`{named}`" if named else "a list without a name"
             self.remarks.append(f"in {where} {many} no cell under each heading, and cannot be read")
         self.tables.append(AwrTable(table.section, table.title, table.columns, whole))
 
-    def _is_whole(self, row: Sequence[str], width: int) -> bool:
-        return len(row) == width or (self._tabbed and len(row) < width and row[0].endswith(":"))
+    def _lacks_first(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Whether the first heading is blank and was left out: above labels, or where tabs show all others."""
+        widths = {len(row) for row in rows[1:]}
+        if max(widths, default=0) != len(rows[0]) + 1:
+            return False
+        return all(row[0].endswith(":") for row in rows[1:]) or (self._tabbed and len(widths) == 1)
+
+    def _under_one(self, rows: Sequence[Sequence[str]]) -> list[str] | None:
+        """Return the headings with what stands above several (`% of Total Waits`), of a list that is known."""
+        if len(rows) < 2 or rows[0][0] or len(rows[0]) >= len(rows[1]):
+            return None
+        above = [*rows[0], *[rows[0][-1]] * (len(rows[1]) - len(rows[0]))]
+        joined = [f"{one} {own}".strip() for one, own in zip(above, rows[1], strict=True)]
+        return joined if section_of(self._table(joined)) is not None else None
+
+    def _table(self, columns: Sequence[str]) -> AwrTable:
+        """Return what is known of a list: its heading, the last that is said of it, its columns."""
+        return AwrTable(self._above[0] if self._above else "", " ".join(self._above[1:][-1:]), tuple(columns), ())
+
+
+def _is_whole(row: Sequence[str], width: int) -> bool:
+    """Whether a row has a cell under each heading; one that begins with a label may end before the last."""
+    return len(row) == width or (len(row) < width and row[0].endswith(":"))
