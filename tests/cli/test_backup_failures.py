@@ -67,6 +67,21 @@ def test_a_channel_that_failed_in_a_restore_shows_its_time_until_then(
     assert "channel `c2` did not end its part of restore" in screen
 
 
+@pytest.mark.parametrize("timed", [False, True])
+def test_the_time_of_a_failure_is_shown_where_dates_have_none(
+    timed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began = WRITING if timed else WRITING.replace(" 10:00:00", "").replace(" 10:00:05", "")
+    text = (
+        f"{BEGIN}{began}{STACK}RMAN-03009: failure of backup command on c1 channel at 03/02/2025 10:10:05\n"
+        f'ORA-19504: failed to create file "/b/1.bkp"\n{END}'
+    )
+    screen, _ = read(text, tmp_path, capsys)
+    assert "channel `c1` left 1 piece unfinished; it failed on 2025-03-02 at 10:10:05" in screen
+    assert ("have no time of day" in screen) is not timed
+    assert ("10 min" in screen) is timed
+
+
 def test_a_restore_that_another_channel_took_over_is_made_good(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

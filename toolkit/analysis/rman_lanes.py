@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -144,21 +144,32 @@ class _Failures:
     """When channels and commands failed: stated in one form, whatever the format of dates."""
 
     def __init__(self, log: Log) -> None:
-        self._stated: list[tuple[str | None, float]] = []
-        for message in log.errors:
-            match = _FAILED.search(message.text)
-            if match is not None:
-                try:
-                    at = datetime.strptime(match[2], "%m/%d/%Y %H:%M:%S").timestamp()
-                except ValueError:
-                    continue
-                self._stated.append((match[1], at))
+        self._stated = [(name, at.timestamp()) for name, at in _stated(log)]
 
     def end(self, channel: str, begin: float) -> float | None:
         """Return when a channel failed that was at work since an instant, or the command that it worked for."""
         own = [at for name, at in self._stated if name == channel and at >= begin]
         whole = [at for name, at in self._stated if name is None and at >= begin]
         return min(own or whole, default=None)
+
+
+def _stated(log: Log) -> Iterator[tuple[str | None, datetime]]:
+    for message in log.errors:
+        match = _FAILED.search(message.text)
+        if match is not None:
+            try:
+                yield match[1], datetime.strptime(match[2], "%m/%d/%Y %H:%M:%S")
+            except ValueError:
+                continue
+
+
+def failures_of(log: Log) -> Mapping[str, datetime]:
+    """Return when each channel failed first, as RMAN-03009 states it: it has the time of day in any log."""
+    found: dict[str, datetime] = {}
+    for name, at in _stated(log):
+        if name is not None:
+            found.setdefault(name, at)
+    return found
 
 
 def _stamped(piece: BackupPiece, first: float) -> LaneBar | None:

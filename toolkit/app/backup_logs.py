@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolkit.analysis.lanes import Lanes, balance_sentences
-from toolkit.analysis.rman_lanes import lanes_of_log
+from toolkit.analysis.rman_lanes import failures_of, lanes_of_log
 from toolkit.analysis.rman_sentences import DUPLICATE, work_sentences
 from toolkit.app.backup_pieces import PieceFiles, with_sizes
 from toolkit.dialects.oracle.errors import catalogue, is_frame
@@ -21,6 +21,7 @@ from toolkit.readers.rman.grammar import CHANNELS_WORK
 from toolkit.readers.rman.log import read_file
 from toolkit.readers.rman.model import Log, LogOutcome, RmanMessage
 from toolkit.readers.rman.parts import parts_in
+from toolkit.readers.rman.stamps import has_time
 from toolkit.readers.texts import UnreadableError
 from toolkit.units import counted, number, percent
 
@@ -181,16 +182,27 @@ def _in_duplicate(log: Log, line: int) -> bool:
     return any(one.op in DUPLICATE and one.finish is None and one.line <= line for one in log.operations)
 
 
+def _unfinished(log: Log) -> Iterator[str]:
+    failed = failures_of(log)
+    for name in dict.fromkeys(piece.channel for piece in log.unfinished):
+        at = f"; it failed on {failed[name]:%Y-%m-%d at %H:%M:%S}" if name in failed else ""
+        lost = [piece.set_type for piece in log.unfinished if piece.channel == name]
+        if pieces := sum(kind not in CHANNELS_WORK for kind in lost):
+            yield f"channel `{name}` left {counted(pieces, 'piece')} unfinished{at}"
+        for op in dict.fromkeys(kind for kind in lost if kind in CHANNELS_WORK):
+            yield f"channel `{name}` did not end its part of {op}{at}"
+    if failed and any(piece.start and not has_time(piece.start) for piece in log.unfinished):
+        yield (
+            "how long a channel had worked when it failed is not in this log: its dates have no time of day; set "
+            "NLS_DATE_FORMAT='YYYY-MM-DD HH24:MI:SS' in the environment of rman"
+        )
+
+
 def _sentences(log: Log, lanes: Lanes) -> Iterator[str]:
     yield from work_sentences(log, lanes)
     if log.downgraded:
         yield "one channel did all the work, whatever was requested: this edition has no parallel backup"
-    for name in dict.fromkeys(piece.channel for piece in log.unfinished):
-        lost = [piece.set_type for piece in log.unfinished if piece.channel == name]
-        if pieces := sum(kind not in CHANNELS_WORK for kind in lost):
-            yield f"channel `{name}` left {counted(pieces, 'piece')} unfinished"
-        for op in dict.fromkeys(kind for kind in lost if kind in CHANNELS_WORK):
-            yield f"channel `{name}` did not end its part of {op}"
+    yield from _unfinished(log)
     if log.corrupt:
         files = ", ".join(str(file) for file in dict.fromkeys(log.corrupt))
         yield f"corrupt blocks found in data file {files}: see V$DATABASE_BLOCK_CORRUPTION"
