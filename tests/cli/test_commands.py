@@ -410,3 +410,11 @@ def test_a_listed_run_can_be_copied_whole(dbatk: Dbatk, url: str, monkeypatch: p
     lines = dbatk("runs", "list").out.splitlines()
     assert any(line.startswith(f"{run} ") for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+def test_a_run_that_ended_early_is_not_listed_as_half_done(dbatk: Dbatk, url: str) -> None:
+    words = ("ctas", "-t", url, "--source", "small", "--table", "early", "--degree", "1,2", "--budget", "1s")
+    assert dbatk(*words).status in (0, 3)
+    dbatk("ctas", "-t", url, "--source", "small", "--table", "fixed", "--degree", "1", "--repeat", "1")
+    fixed, early = (line.split()[-1] for line in dbatk("runs", "list").out.splitlines()[-2:])
+    assert "/" in fixed and early.isdecimal()

@@ -257,3 +257,15 @@ def test_a_restore_that_was_tried_once_is_told_at_the_top_of_its_page() -> None:
     top = text[: text.index("What was done")]
     for told in ("Recovery time 61.0 s (copy 60.0 s)", "Recovery point 2026-11-26 01:09:21 UTC", "Not proved"):
         assert told in top
+
+
+def test_what_was_done_is_shown_as_it_was_written() -> None:
+    page = render(sweep({1: [1.0, 1.1], 2: [0.6, 0.5]}), Format.HTML)
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))
+    assert facts["target"].startswith("duckdb://") and facts["what"].startswith("ctas: ")
+    assert facts["factors"] == "degree 1, 2" and "`" not in "".join(facts.values())
+
+
+def test_the_title_of_a_job_names_its_degree() -> None:
+    job = sweep({4: [1.0]}, mode=Mode.JOB)
+    assert ": degree 4 (20" in render(job, Format.TEXT).splitlines()[0]

@@ -142,7 +142,7 @@ def _row(head: RunHead, ended: str) -> dict[str, str]:
         "target": _short_target(head.experiment.target),
         "state": ended,
         # of what a search may run it runs a little
-        "trials": f"{head.trials_ended}{'' if head.experiment.search else f'/{head.trials_planned}'}",
+        "trials": f"{head.trials_ended}{'' if head.experiment.open_ended else f'/{head.trials_planned}'}",
     }
 
 

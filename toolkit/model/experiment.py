@@ -52,6 +52,11 @@ class Experiment:
     present: Mapping[str, str] = field(default_factory=dict)
     """Of such: what was set before, as the command line spells levels; empty where the run tells."""
 
+    @property
+    def open_ended(self) -> bool:
+        """Whether it turns out only while it runs how many of the planned trials it needs."""
+        return self.search or self.detect_pct is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:

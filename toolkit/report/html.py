@@ -71,7 +71,12 @@ def code_spans(text: str) -> Markup:
 
     A number keeps its unit beside it.
     """
-    pieces = _CODE.split(_NUMBER_AND_UNIT.sub("\\1\u00a0\\2", text[:1].upper() + text[1:]))
+    return as_written(text[:1].upper() + text[1:])
+
+
+def as_written(text: str) -> Markup:
+    """Do the same to a value, which begins as it is written."""
+    pieces = _CODE.split(_NUMBER_AND_UNIT.sub("\\1\u00a0\\2", text))
     parts = (
         Markup("<code>{}</code>").format(piece) if index % 2 else escape(piece)
         for index, piece in enumerate(pieces)
@@ -105,6 +110,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters["code_spans"] = code_spans
+    made.filters["as_written"] = as_written
     made.filters["css_text"] = css_text
     made.filters["whole_dates"] = whole_dates
     return made

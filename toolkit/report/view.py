@@ -241,7 +241,7 @@ def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
     yield "mode", _mode(run)
     yield "when", _when(head.began_at, head.ended_at)
     planned = f"{count(head.trials_ended)} of {counted(head.trials_planned, 'trial')} ended"
-    trials = planned if experiment.detect_pct is None else f"{counted(head.trials_ended, 'trial')} ended"
+    trials = planned if not experiment.open_ended else f"{counted(head.trials_ended, 'trial')} ended"
     yield "state", f"{status(head.state, well=run.all_ok)}, {trials}"
     from toolkit.analysis.sequential import how_it_ended
 

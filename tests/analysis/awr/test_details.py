@@ -96,6 +96,6 @@ def test_a_statement_that_samples_show_in_both_is_not_called_new() -> None:
     diff = compare_intervals(before, after)
     sentence = cause_sentence(diff.causes[0], diff)
     assert "is in the lists of statements only after: though active session history saw it in both" in sentence
-    assert "(46 % before and 46 % after of the samples)" in sentence
+    assert "(46 % of the samples before, 46 % after)" in sentence
     unseen = compare_intervals(replace(before, details={}), after)
     assert "is new among the top statements" in cause_sentence(unseen.causes[0], unseen)

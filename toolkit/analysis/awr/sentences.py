@@ -174,10 +174,8 @@ def _sampled(row: StatementChange, diff: IntervalDiff) -> str:
     ]
     if not all(sides):
         return ""
-    shares = " and ".join(
-        f"{percent(share)} {when}" for share, when in zip(sides, ("before", "after"), strict=True)
-    )
-    return f"though active session history saw it in both ({shares} of the samples)"
+    before, after = map(percent, sides)
+    return f"though active session history saw it in both ({before} of the samples before, {after} after)"
 
 
 def _does(row: StatementChange, part: str, grew: bool) -> str:

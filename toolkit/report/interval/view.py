@@ -238,7 +238,8 @@ def _cause_table(diff: IntervalDiff) -> BarTable:
         share = percent(one.impact / whole * 100) if whole and abs(whole) > 1e-4 else MISSING
         sign = "+" if one.impact > 0 else ""
         rows.append(([one.key, one.kind, f"{sign}{number(one.impact)}", share], one.impact))
-    return barred("Causes", [*left("cause", "kind"), *right("active sessions", "of the change")], rows)
+    columns = [*left("cause", "kind"), *right("active sessions", "of the change")]
+    return barred("Causes", columns, rows, judged=True)
 
 
 def _instance_table(diff: IntervalDiff) -> BarTable:
