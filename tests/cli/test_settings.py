@@ -236,7 +236,13 @@ def test_a_killed_run_leaves_a_setting_that_the_next_run_refuses_and_clean_puts_
     job = ("command", "-t", postgresql_server.url, "--not-production", *PROGRAM)
     told = dbatk(*job)
     assert (told.status, "changed setting `work_mem`" in " ".join(told.err.split())) == (0, True), told
+    shown = dbatk("clean", "-t", postgresql_server.url, "--dry-run")
+    assert (shown.status, shown.err) == (0, "") and "work_mem" in shown.out and "ALTER SYSTEM" in shown.out
+    document = json.loads(dbatk("clean", "-t", postgresql_server.url, "--dry-run", "--json").out)
+    assert list(document["scripts"].values()) == [shown.out]
     cleaned = dbatk("clean", "-t", postgresql_server.url)
     assert (cleaned.status, "restored setting `work_mem` to `4MB`" in cleaned.out + cleaned.err) == (0, True)
+    again = dbatk("clean", "-t", postgresql_server.url, "--dry-run")
+    assert (again.status, again.out, again.err) == (0, "", "nothing to clean up\n")
     assert system(postgresql_server, "work_mem") == ("4096", None)
     assert "has not restored" not in dbatk(*job).err

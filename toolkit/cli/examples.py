@@ -18,7 +18,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "doctor": ("dbatk doctor -t orcl", "dbatk doctor -t orcl --operation ctas --source SALES --grants"),
     "noise": ("dbatk noise -t orcl", "dbatk noise -t orcl --measure degrees.toml"),
-    "clean": ("dbatk clean -t orcl", "dbatk clean -t orcl --run 20260103-0215"),
+    "clean": ("dbatk clean -t orcl --dry-run", "dbatk clean -t orcl --run 20260103-0215"),
     "error": ("dbatk error ORA-01652", "dbatk error TK-0104"),
     "runs list": ("dbatk runs list", "dbatk runs list --limit 200 --json"),
     "runs show": ("dbatk runs show last", "dbatk runs show 20260103-0215 --follow"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.help import Parameter
-from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.output import out, out_json, out_raw, out_table, say
 from toolkit.cli.parameters import (
     ALLOW_COMMANDS,
     OUTPUT,
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from toolkit.config.licences import Licence
     from toolkit.config.profiles import Profile
     from toolkit.config.secrets import SecretRef
+    from toolkit.store import Store
+    from toolkit.targets.base import Target
 
 _NAME = argument("name", "name of the profile")
 _KNOWN = argument("name", "name of the profile", like="target")
@@ -76,7 +78,8 @@ def add_targets(app: typer.Typer, target: typer.Typer) -> None:
     )
     add_command(target, "remove", _remove, [_KNOWN, *_NO_STORE], "Remove a target.")
     run = option("run", "only leftovers of this run", metavar="RUN")
-    cleaning = [TARGET, run, ALLOW_COMMANDS, QUIET, *OUTPUT]
+    dry = option("dry_run", "print the statements of each run without changing anything", kind=bool)
+    cleaning = [TARGET, run, dry, ALLOW_COMMANDS, QUIET, *OUTPUT]
     add_command(app, "clean", _clean, cleaning, "Clean up what a crash left behind on a target.")
     code = argument("code", "a code, such as TK-0104 or ORA-01652")
     add_command(app, "error", _error, [code, *_NO_STORE], "Explain an error code.")
@@ -293,6 +296,8 @@ def _clean(arguments: Arguments) -> int:
     with open_store(arguments.text("store")) as store:
         ref = arguments.text("run")
         run = None if ref is None else store.resolve(ref)
+        if arguments.flag("dry_run"):
+            return _show_undo(arguments, resolved.target, run, store)
         try:
             report = clean(
                 resolved.target,
@@ -320,6 +325,23 @@ def _clean(arguments: Arguments) -> int:
         if not report.done and not report.left and not report.others.left:
             say("nothing to clean up")
     return ExitCode.INCOMPLETE if report.left or report.others.left else ExitCode.DONE
+
+
+def _show_undo(arguments: Arguments, target: Target, run: str | None, store: Store) -> int:
+    from toolkit.app.runs.repair import shown_undo
+
+    try:
+        scripts = shown_undo(target, run=run, store=store)
+    finally:
+        target.close()
+    if arguments.flag("json"):
+        out_json({"scripts": scripts})
+    else:
+        for script in scripts.values():
+            out_raw(script)
+        if not scripts:
+            say("nothing to clean up")
+    return ExitCode.DONE
 
 
 def _error(arguments: Arguments) -> int:

@@ -63,7 +63,7 @@ class UndoScript:
         Raises:
             ToolkitError: TK-0405, when `strictly`.
         """
-        text = self._text(entries)
+        text = self.text(entries)
         try:
             if text is None:
                 # what a kill left of a script that was about to get its name
@@ -83,7 +83,7 @@ class UndoScript:
             self._announced = True
             self.on_first(self.path)
 
-    def _text(self, entries: Sequence[JournalEntry]) -> str | None:
+    def text(self, entries: Sequence[JournalEntry]) -> str | None:
         """Return the script, or None when no entry has anything to undo."""
         parts = [part for entry in _in_order(entries) if (part := self._part(entry))]
         if not parts:

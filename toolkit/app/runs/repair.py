@@ -144,6 +144,17 @@ def clean(
     return CleanReport(tuple(done), tuple(left), tuple(backup), others)
 
 
+def shown_undo(target: Target, *, run: str | None, store: Store) -> dict[str, str]:
+    """Return what `clean` would run of each run, by its id, where an object is still as the run left it."""
+    dialect = dialect_of(target.engine)
+    scripts = {}
+    for head in _heads(target, dialect, run, store, None):
+        script = UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target)
+        text = script.text(store.journal(head.run).open_entries())
+        scripts[head.run] = text or f"-- run {head.run}: no object to undo; sessions that are left are ended\n"
+    return scripts
+
+
 def _refuse_commands(head: RunHead, policy: TargetPolicy, store: Store) -> None:
     """Refuse to undo by commands of this host what was not approved to run there."""
     for line in store.audit.events(AuditKind.RUN_BEGIN):
