@@ -61,6 +61,11 @@ def test_an_index_that_is_not_seen_is_not_said_to_be_none(tmp_path: Path) -> Non
         status, said = run(standin, tmp_path, *REBUILD)
         assert (status, said["error"]["code"]) == (2, "TK-0204")  # type: ignore[index]
         assert "`APP.ORDERS_IX` does not exist or is not visible to DBATK" in str(said)
+        assert "GRANT SELECT ON its table TO DBATK" in said["error"]["hint"]  # type: ignore[index]
+        _, said = run(standin, tmp_path, "ctas", "--source", "APP.ORDERS", "--table", "X")
+        assert "GRANT SELECT ON APP.ORDERS TO DBATK" in said["error"]["hint"]  # type: ignore[index]
+        _, said = run(standin, tmp_path, "ctas", "--source", "NONE_OF_MINE", "--table", "X")
+        assert "GRANT" not in said["error"]["hint"]  # type: ignore[index]
 
 
 def test_an_index_of_another_schema_is_put_back_where_only_dba_objects_shows_it(tmp_path: Path) -> None:

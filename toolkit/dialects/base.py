@@ -29,7 +29,7 @@ from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Attribute, ObjectRef, Place, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.words import EngineName, ObjectKind, OperationName
 
 
 class Identifiers(Protocol):
@@ -173,6 +173,9 @@ class Judging(Protocol):
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         """List the privileges that are missing, for one operation or for all."""
 
+    def shown_by(self, name: QualifiedName, kind: ObjectKind, facts: Facts) -> str | None:
+        """Return the GRANT that would show an object of others; None where the catalogue hides none."""
+
 
 class Watched(Protocol):
     """How an engine is watched while statements run."""
@@ -274,11 +277,9 @@ class ScratchObjects(Protocol):
 
     def in_one_go(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Send auxiliary DDL of new scratch objects in few statements, where the engine can; the rest stays."""
-        ...
 
     def drop(self, ref: ObjectRef) -> tuple[Call, ...]:
         """Drop a scratch object; the effect is `drops`."""
-        ...
 
     def identity(self, ref: ObjectRef) -> Call:
         """Ask what proves which object this is: one row, or none when it does not exist.

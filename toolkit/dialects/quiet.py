@@ -31,7 +31,7 @@ from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Attribute, ObjectRef, Place, PlaceKind, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.words import EngineName, ObjectKind, OperationName
 
 
 class Quiet:
@@ -76,6 +76,9 @@ class Quiet:
 
     def degree_limit(self, facts: Facts, work: Work | None = None) -> DegreeLimit:
         return DegreeLimit()
+
+    def shown_by(self, name: QualifiedName, kind: ObjectKind, facts: Facts) -> str | None:
+        return None
 
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         return ()

@@ -85,13 +85,15 @@ class Planner:
             raise self.not_there(name)
         return QualifiedName(str(row["table_name"]), str(row["schema_name"]))
 
-    def not_there(self, name: QualifiedName) -> ToolkitError:
+    def not_there(self, name: QualifiedName, kind: ObjectKind = ObjectKind.TABLE) -> ToolkitError:
         """Return the error of a name that the catalogue does not show: what cannot be seen may be there."""
+        grant = self.dialect.shown_by(name, kind, self.facts)
         user = self.facts.value("server", "user_name", "") or "this session"
         return ToolkitError(
             f"`{name}` does not exist or is not visible to {user}",
             code="TK-0204",
-            hint="check schema and name (names in double quotes keep their case)",
+            hint="check schema and name (names in double quotes keep their case)"
+            + ("" if grant is None else f"; if it is there, this shows it: {grant}"),
         )
 
     def must_be_free(self, key: str, name: QualifiedName) -> None:

@@ -40,7 +40,7 @@ from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Attribute, ObjectRef, Place, Step, Takes
 from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import EngineName, OperationName
+from toolkit.model.words import EngineName, ObjectKind, OperationName
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,9 @@ class OracleDialect:
 
     def grants(self, facts: Facts, operation: OperationName | None = None) -> tuple[Grant, ...]:
         return grants.grants(facts, operation)
+
+    def shown_by(self, name: QualifiedName, kind: ObjectKind, facts: Facts) -> str | None:
+        return grants.shown_by(name, kind, facts)
 
     def watching(self, facts: Facts) -> Watching:
         return WATCHING

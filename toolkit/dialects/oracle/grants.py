@@ -18,7 +18,8 @@ from toolkit.dialects.oracle.objects import ATTRIBUTES_OF_OTHERS
 from toolkit.dialects.oracle.work import WORK
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
-from toolkit.model.words import OperationName
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import ObjectKind, OperationName
 
 _VIEW = re.compile(r"\b(?:SYS\.)?(V_\$[A-Z0-9_$#]+|DBA_[A-Z0-9_$#]+|REDACTION_COLUMNS)")
 _HEAD = re.compile(r"^-- (Title|Needs|Versions): (.*)$", re.MULTILINE)
@@ -93,6 +94,18 @@ def grantee_of(facts: Facts) -> str:
     """Return the user's name as GRANT takes it."""
     user = str(facts.value("server", "user_name") or "the_user")
     return user if _PLAIN.fullmatch(user) or user == "the_user" else quote(user)
+
+
+def shown_by(name: QualifiedName, kind: ObjectKind, facts: Facts) -> str | None:
+    """Return the GRANT that shows a table of others, or an index with its table, in the ALL_ views."""
+    if name.schema in (None, facts.value("server", "user_name")):
+        return None
+    table = f"{_spelled(str(name.schema))}.{_spelled(name.name)}"
+    return f"GRANT SELECT ON {'its table' if kind is ObjectKind.INDEX else table} TO {grantee_of(facts)}"
+
+
+def _spelled(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else quote(name)
 
 
 def view_grant(view: str, grantee: str) -> str:

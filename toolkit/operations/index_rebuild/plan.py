@@ -80,7 +80,7 @@ class IndexRebuild:
             self._check_partition(planner, everything)
         named = planner.named("index")
         if not everything and named is not None:
-            raise planner.not_there(named)
+            raise planner.not_there(named, ObjectKind.INDEX)
         if not found:
             what = "no unusable index" if planner.spec.flag("unusable_only") else "no index"
             raise ToolkitError(
