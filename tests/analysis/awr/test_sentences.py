@@ -30,8 +30,8 @@ KINDS = {
     "event": ("latency", "waits", "e"), "queue": ("host_cpu", "unaccounted"), "commit": ("latency",),
 }  # fmt: skip
 CLAIMS = (
-    (r"more work was requested", ("transactions", "executes"), 1),
-    (r"less work was requested", ("transactions", "executes"), -1),
+    (r"did more work", ("transactions", "executes"), 1),
+    (r"did less work", ("transactions", "executes"), -1),
     (r"^more hard parses", ("hard_parses",), 1), (r"^fewer hard parses", ("hard_parses",), -1),
     (r"more redo is written", ("redo_size_bytes",), 1), (r"less redo is written", ("redo_size_bytes",), -1),
     (r"spill more to", ("temp_io_bytes",), 1), (r"less data spills", ("temp_io_bytes",), -1),
@@ -98,6 +98,20 @@ def test_no_sentence_denies_its_own_numbers(data, kind: str, impact: float, part
             before, after = changes[name]
             assert (after - before) * way > 0, sentence
     assert len(evidence(cause)) == len(made)
+
+
+@given(st.lists(st.floats(0.1, 1e6), min_size=6, max_size=6), st.booleans())
+@examples(200)
+def test_what_went_against_the_load_is_told_as_such(values: list[float], grew: bool) -> None:
+    names = ("transactions", "user_calls", "executes")
+    made = tuple(
+        amounts(one, name) for name, one in zip(names, zip(values[::2], values[1::2], strict=True), strict=True)
+    )
+    told, _, against = cause_sentence(Cause("load", "load", 1.0 if grew else -1.0, "", made), DIFF).partition(
+        "though "
+    )
+    assert ("(-" if grew else "(+") not in told
+    assert ("(+" if grew else "(-") not in against.partition(";")[0]
 
 
 def test_a_statement_that_took_more_time_is_not_told_as_less() -> None:

@@ -128,10 +128,13 @@ def _get(cause: Cause, key: str) -> Change | None:
 
 def _load(cause: Cause) -> str:
     grew = cause.impact > 0
+    leads = [Lead(one, "the database did more work", "the database did less work") for one in cause.evidence]
+    against = [one.moved == (-1 if grew else 1) for one in leads]
     facts = [shift(one, RATE_NAMES[one.key]) for one in cause.evidence]
-    leads = [Lead(one, "more work was requested of the database", "less work was requested of the database")
-             for one in cause.evidence]  # fmt: skip
-    return joined(head(grew, leads, ("the load accounts for more", "the load accounts for less")), *facts)
+    with_it = [fact for fact, other in zip(facts, against, strict=True) if not other]
+    other_way = ", ".join(fact for fact, other in zip(facts, against, strict=True) if fact and other)
+    told = joined(head(grew, leads, ("the load accounts for more", "the load accounts for less")), *with_it)
+    return f"{told}, though {other_way}" if other_way else told
 
 
 def _statement(cause: Cause, diff: IntervalDiff) -> str:
