@@ -158,6 +158,13 @@ def test_a_load_that_executions_do_not_show_is_told_with_the_reads_that_do() -> 
     )
 
 
+def test_a_load_many_times_as_large_is_told_as_a_multiple_in_its_caveat_too() -> None:
+    load = {"transactions": 1794.0, "user_calls": 52_311.0, "executes": 29_467.0}
+    diff = compare_intervals(interval(), interval(day=1, load=load))
+    (told,) = (one.sentence for one in diff.doubts if one.kind == "load")
+    assert told.endswith("10.0 transactions per second before, 1,794 after (179 times as much)")
+
+
 def test_more_load_is_a_cause_of_its_own_and_hides_nothing() -> None:
     doubled = {"transactions": 20.0, "user_calls": 100.0, "executes": 200.0}
     before = interval(waits={"log file sync": (1000, 1e5)})

@@ -21,6 +21,8 @@ _SNAPSHOT_SOURCES = {
     "pgstat": "counters of PostgreSQL", "duckstat": "counters of DuckDB",
 }  # fmt: skip
 _LENGTHS, _LOAD = 1.5, 1.5
+_FROM_TIMES = 1.995
+"""A ratio that would round to 100 % more is told as a multiple."""
 """From these ratios on, length and load are worth a sentence."""
 _BATCH = 0.3
 _LACKING = re.compile(r"cut off|incomplete|has no |contradict|cannot be separated")
@@ -170,6 +172,11 @@ def _zoned(moment: datetime) -> bool:
     return moment.tzinfo is not None
 
 
+def by_ratio(ratio: float) -> str:
+    """Say by how much a ratio changes what it is of: `+12 %`, or `3.4 times as much` from twice on."""
+    return f"{number(ratio)} times as much" if ratio >= _FROM_TIMES else change(ratio)
+
+
 def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
     for name, words in (
         ("transactions", "transactions"),
@@ -180,7 +187,7 @@ def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:
         if a and b and max(a / b, b / a) >= _LOAD:
             yield IntervalDifference(
                 "load", f"the load is not the same: {number(a)} {words} per second before, {number(b)} after "
-                        f"({change(b / a)})"
+                        f"({by_ratio(b / a)})"
             )  # fmt: skip
             break
     for words, side in (("before", before), ("after", after)):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from toolkit.analysis.awr.changes import Change
-from toolkit.analysis.awr.comparable import unaccounted
+from toolkit.analysis.awr.comparable import by_ratio, unaccounted
 from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.analysis.awr.load import executions_apart, other_work, verdict_by
-from toolkit.units import change, number, percent, seconds
+from toolkit.units import number, percent, seconds
 
 _MOST_WAITS = 4
 SAME = 0.05
 _IDLE = 0.005
 """Active sessions below which an instance only keeps itself going (18 s of DB time in an hour)."""
-_FROM_TIMES = 1.995
 RATE_NAMES = {
     "transactions": "transactions per second", "user_calls": "user calls per second",
     "executes": "executions per second", "logical_reads": "logical reads per second",
@@ -82,11 +81,6 @@ def _verdict(ratio: float) -> str:
     if abs(ratio - 1) < SAME:
         return "it is about as fast as before"
     return "it got slower" if ratio > 1 else "it got faster"
-
-
-def by_ratio(ratio: float) -> str:
-    """Say by how much a ratio changes what it is of: `+12 %`, or `3.4 times as much` from twice on."""
-    return f"{number(ratio)} times as much" if ratio >= _FROM_TIMES else change(ratio)
 
 
 def both(one: Change, spell: Callable[[float | None], str]) -> tuple[str, str]:

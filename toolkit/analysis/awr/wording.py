@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from toolkit.analysis.awr.changes import Change
-from toolkit.analysis.awr.findings import both, by_ratio
+from toolkit.analysis.awr.comparable import by_ratio
+from toolkit.analysis.awr.findings import both
 from toolkit.units import MISSING, number, percent
 
 
