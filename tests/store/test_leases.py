@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -14,7 +15,7 @@ from sqlalchemy import update
 from tests.store.make import BEGAN, RUN, head
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.records import Lease
-from toolkit.store import lease_is_live, schema
+from toolkit.store import lease_is_live, open_store, schema
 from toolkit.store.leases import process_alive, process_began, this_host
 from toolkit.store.store import Store
 
@@ -157,3 +158,14 @@ def test_of_several_leases_of_a_run_the_one_heard_of_last_is_told(store: Store) 
             )
     found = store.lease_of_run(RUN)
     assert found is not None and found.target == "b"
+
+
+def test_a_heartbeat_does_not_wait_for_the_disk_and_what_is_written_next_does(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.sqlite") as store:
+        levels = []
+        for durable in (True, False, True):
+            with store._database.write("a test", durable=durable) as connection:
+                levels.append(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
+        assert levels == [2, 1, 2]  # FULL, NORMAL, FULL: one connection, used again
+        with store._database.read() as connection:
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"

@@ -25,7 +25,9 @@ from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Stop
 
 _TICK_SECONDS = 0.2
-_TOGETHER_SECONDS = 0.05
+_TOGETHER_SECONDS = 0.25
+"""Items that end so soon after one another are looked at and stored together: a process that is killed meanwhile
+leaves them to be found in the database."""
 _LookAgain = Callable[[TimedItem, int], None] | None
 _BeforeCommit = Callable[[TimedItem, int | None, int], None]
 

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
@@ -164,17 +164,21 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self, what: str) -> Iterator[Connection]:
-        """Give a connection whose changes are durable when the block ends, or all undone.
+    def write(self, what: str, *, durable: bool = True) -> Iterator[Connection]:
+        """Give a connection whose changes are stored when the block ends, or all undone.
 
         Args:
             what: what is being stored, for the message of a conflict.
+            durable: whether they survive a power cut by themselves, and all before them do then; else with the
+                next that are, and a process that dies loses none (SQLite's write-ahead log, synchronous=NORMAL).
 
         Raises:
             ToolkitError: TK-0401, TK-0402, TK-0404; TK-0109 and TK-0901 for a conflict.
         """
         with self._translated(what), self._turn, self._engine.connect() as opened:
             connection = opened.execution_options(dbatk_begin="BEGIN IMMEDIATE")
+            if self.is_sqlite:
+                _let_wait_for_disk(connection, durable=durable)
             with connection.begin():
                 yield connection
 
@@ -263,6 +267,15 @@ def _set_up_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> 
     except sqlite3.Error:
         connection.close()
         raise
+
+
+def _let_wait_for_disk(connection: Connection, *, durable: bool) -> None:
+    """Let commits of this connection wait for the disk or not, from now on; nothing is sent where that is so."""
+    if connection.info.get("durable", True) is durable:
+        return
+    with closing(connection.connection.cursor()) as cursor:
+        cursor.execute("PRAGMA synchronous = FULL" if durable else "PRAGMA synchronous = NORMAL")
+    connection.info["durable"] = durable
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -113,7 +113,7 @@ class Leases(StorePart):
         Raises:
             ToolkitError: TK-0302 when another live process or run holds it: who, where, since when.
         """
-        with self._database.write(f"the lease of `{target}`") as connection:
+        with self._database.write(f"the lease of `{target}`", durable=False) as connection:
             self._database.serialize(connection)
             now = self._database.now(connection)
             wanted = own_lease(target, run, now)
@@ -126,7 +126,7 @@ class Leases(StorePart):
 
     def acquire_leases(self, targets: Sequence[str], run: str) -> dict[str, ToolkitError]:
         """Take the leases of many targets at once, and return why some cannot be had (TK-0302), by target."""
-        with self._database.write("the leases of a plan") as connection:
+        with self._database.write("the leases of a plan", durable=False) as connection:
             self._database.serialize(connection)
             now = self._database.now(connection)
             holders = _holders(connection, targets, now)
@@ -148,7 +148,7 @@ class Leases(StorePart):
 
     def heartbeat_all(self, run: str) -> frozenset[str]:
         """Say that this process is at work for a run; return the targets whose leases are still its own."""
-        with self._database.write(f"the leases of run `{run}`") as connection:
+        with self._database.write(f"the leases of run `{run}`", durable=False) as connection:
             now = self._database.now(connection)
             own = _own(own_lease("", run, now))[1:]
             connection.execute(update(_table).where(*own).values(heartbeat_at=now))
@@ -156,14 +156,14 @@ class Leases(StorePart):
 
     def heartbeat(self, lease: Lease) -> bool:
         """Say that the holder of a lease is at work; False when the lease is no longer its own."""
-        with self._database.write(f"the lease of `{lease.target}`") as connection:
+        with self._database.write(f"the lease of `{lease.target}`", durable=False) as connection:
             now = self._database.now(connection)
             done = connection.execute(update(_table).where(*_own(lease)).values(heartbeat_at=now))
             return done.rowcount == 1
 
     def release(self, lease: Lease) -> None:
         """Give a lease back; one that is no longer its holder's is left alone."""
-        with self._database.write(f"the lease of `{lease.target}`") as connection:
+        with self._database.write(f"the lease of `{lease.target}`", durable=False) as connection:
             connection.execute(_table.delete().where(*_own(lease)))
 
     def holder_of(self, target: str) -> Holder | None:

@@ -109,7 +109,7 @@ class Runs(StorePart):
         Raises:
             ToolkitError: TK-0109 when no such run is stored.
         """
-        with self._database.write("what explains the run") as connection:
+        with self._database.write("what explains the run", durable=False) as connection:
             require_run(connection, run)
             _put_environment(connection, run, environment)
             for artifact in artifacts:
