@@ -153,7 +153,8 @@ def test_the_run_before_is_named_by_its_label_by_last_and_by_an_operation(dbatk:
         assert json.loads(dbatk("runs", "show", name, "--json").out)["run"] == run, name
     for name, why in {
         "weekly~3": "only 3 runs are named `weekly`", "last:ctas~1": "only one run is named `last:ctas`",
-        "last:backup": "no run of `backup` is stored", "nothing~1": "no run is named `nothing~1`",
+        "last:backup": "no run of `backup` is stored", "last~1:ctas": "did you mean `last:ctas~1`?",
+        "nothing~1": "no run is named `nothing~1`",
     }.items():  # fmt: skip
         answer = dbatk("runs", "show", name)
         assert (answer.status, why in answer.err) == (2, True), answer.err

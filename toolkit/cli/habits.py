@@ -296,6 +296,7 @@ def explained(
     source: str | None,
     target: str | None = None,
     files: Sequence[str] = (),
+    table: str | None = None,
 ) -> ToolkitError:
     """Return an error with a better hint where what was given for an option belongs to another one.
 
@@ -305,14 +306,15 @@ def explained(
         source: what was given as the name of a table.
         target: what was given as the database.
         files: what was given as files to load.
+        table: into which.
     """
     no_such_table = error.code in ("TK-0104", "TK-0204")
     if any(map(_COPY.match, files)):
         hint = "name the file alone: `dbatk load orders.csv --table orders` reads it and sends it, as \\copy does"
     elif files and error.code == "TK-0204":
-        made = _made_from(files, target)
+        made = _made_from(files, target, table)
         hint = f"`load` fills a table that exists: create it first, or check schema and name{made}"
-    elif files and error.code == "TK-0201" and (made := _made_from(files, target)):
+    elif files and error.code == "TK-0201" and (made := _made_from(files, target, table)):
         hint = f"check the path{made}"
     elif query is not None and error.code == "TK-0106" and _SELECT.match(query):
         hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"
@@ -325,12 +327,13 @@ def explained(
     return ToolkitError(error.message, code=error.code, hint=hint, database_code=error.database_code)
 
 
-def _made_from(files: Sequence[str], target: str | None) -> str:
+def _made_from(files: Sequence[str], target: str | None, table: str | None) -> str:
     """Return how a table of DuckDB is made from its file: what a new user with a CSV means by loading it."""
     if not (target or "").startswith("duckdb:") or len(files) != 1 or not Path(files[0]).is_file():
         return ""
     select, address = _selecting(files[0], target or "")
-    return f"; to make it from the file: `echo {select} | dbatk ctas -t {address} --query - --table NAME`"
+    made = f"echo {select} | dbatk ctas -t {address} --query - --table {shlex.quote(table or 'NAME')}"
+    return f"; to make it from the file: `{made}`"
 
 
 def _reading(file: str, target: str) -> str:

@@ -191,7 +191,9 @@ def _body(operation: OperationName) -> Body:
             from toolkit.cli.habits import explained
 
             query, source, target = (arguments.text(name) for name in ("query", "source", "target"))
-            raise explained(error, query, source, target, arguments.texts("files")) from error
+            raise explained(
+                error, query, source, target, arguments.texts("files"), arguments.text("table")
+            ) from error
 
     return body
 

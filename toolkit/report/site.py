@@ -198,7 +198,7 @@ def _chart(
         title=title,
         description=f"{title}, {judged.span(min(every), max(every))} over {counted(len(shown), 'run')}",
         x_label="when the run began (UTC)",
-        y_label=unit.label,
+        y_label=f"{judged.by.title}, {unit.label}",
         x=x,
         y=y,
         lines=tuple(lines),

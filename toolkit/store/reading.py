@@ -278,6 +278,7 @@ class Names(StorePart):
 
 _BEFORE = re.compile(r"(?P<name>.+)~(?P<back>\d{1,6})")
 _LAST, _LAST_OF = "last", "last:"
+_TURNED = re.compile(r"last(?P<back>~\d{1,6})(?P<of>:.+)")
 
 
 def _exact(connection: Connection, ref: str) -> str | None:
@@ -362,6 +363,10 @@ def _unknown(connection: Connection, ref: str) -> ToolkitError:
     # Runs of one day differ in a few characters only: another one is meant only where next to nothing differs.
     near = get_close_matches(ref, [row.run for row in found], n=1, cutoff=_SAME_RUN)
     near = near or get_close_matches(ref, labels, n=3, cutoff=0.5)
+    turned = _TURNED.fullmatch(ref)
+    if turned:
+        hint = f"did you mean `last{turned['of']}{turned['back']}`?"
+        return ToolkitError(f"no run is named `{ref}`", code="TK-0109", hint=hint)
     hint = (
         "did you mean " + " or ".join(f"`{word}`" for word in near) + "?"
         if near
