@@ -54,6 +54,7 @@ HABITS: dict[str, str] = {
     "--events": "`--measure-for` says how long users work, not how many transactions",  # sysbench
     "--report-interval": "`dbatk report RUN --out page.html` draws the throughput of each second",
     "--table-size": "--scale",
+    "--with": "--storage-parameters",  # CREATE INDEX ... WITH (...)
     "--copy": "--copies",
     "--runs": "--repeat",  # hyperfine
     "-r": "--repeat",
