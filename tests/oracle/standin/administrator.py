@@ -169,7 +169,7 @@ class Administrator:
 
     def _calibrate(self, place: str, disks: int) -> None:
         if place.partition("/")[0] != self.host:
-            raise ora(20902, f"this client is on {self.host}")
+            raise ora(20905, f"this client is on {self.host}")
         if not self.asynchronous:
             raise ora(56708)
         self.standin.engine.state.calibrated = disks
