@@ -132,8 +132,25 @@ def test_a_table_whose_degree_could_not_be_seen_again_is_not_made(tmp_path: Path
         assert wreck.look(standin) == before
 
 
+def test_a_table_made_for_another_user_by_a_run_that_was_killed_is_settled(tmp_path: Path) -> None:
+    blind = replace(SEEING, denied=frozenset({"DBA_TAB_COLS"}))
+    with running_standin(blind) as standin:
+        fault = Fault(break_connection, words='CREATE TABLE "APP"."MADE"', when=AFTER)
+        assert wreck.kill(standin, tmp_path, fault, *MADE_ELSEWHERE, "--nologging")
+        for _ in range(2):
+            status, done = wreck.clean(standin, tmp_path)
+            (left,) = done["left"]  # type: ignore[misc]
+            assert status == 3
+            assert 'GRANT SELECT ON SYS.DBA_TAB_COLS TO "DBATK"' in left
+            assert 'ALTER TABLE "APP"."MADE" NOPARALLEL; ALTER TABLE "APP"."MADE" LOGGING;' in left
+        standin.engine.scenario = standin.engine.state.scenario = SEEING
+        assert wreck.clean(standin, tmp_path)[0] == 0
+        made = standin.engine.state.objects["TABLE", ("APP", "MADE")]
+        assert (made.degree, made.logging) == ("1", "YES")
+
+
 def test_doctor_prescribes_what_shows_a_table_made_for_another_user(tmp_path: Path) -> None:
-    blind = replace(SEEING, denied=frozenset({"DBA_OBJECTS", "DBA_TABLES", "DBA_TAB_PARTITIONS"}))
+    blind = replace(SEEING, denied=frozenset({"DBA_OBJECTS", "DBA_TABLES", "DBA_TAB_PARTITIONS", "DBA_TAB_COLS"}))
     with running_standin(blind) as standin:
         asked = ("doctor", "--operation", "ctas", "--source", "GTEST", "--table", "APP.MADE", "--grants")
         _, said = wreck.run(standin, tmp_path, *asked, "-t", standin.url)

@@ -36,6 +36,7 @@ from toolkit.runner.ownership import (
     moved_proof,
     name_of,
     present,
+    proved,
     ref_of,
 )
 from toolkit.runner.stop import Stop
@@ -373,7 +374,7 @@ class Changes:
             now = self._identity(ref)
             if now is None or not is_the_one(entry, now) or not whole(self._sessions, self._dialect, ref):
                 continue
-            if entry.state is EntryState.MADE or not difference(self._sessions, self._dialect, ref, entry.proof):
+            if entry.state is EntryState.MADE or proved(self._sessions, self._dialect, ref, entry.proof):
                 found.append((entry, label_of(ref)))
         return tuple(found)
 

@@ -18,7 +18,7 @@ from toolkit.model.words import Effect, EntryState, ObjectKind, Role
 from toolkit.rendering import step_of
 from toolkit.store import this_host
 
-_UNSEEN = "TK-0306"
+UNSEEN = "TK-0306"
 IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX, ObjectKind.BACKUP})
 """Kinds that are looked up again before anything of them is undone."""
 
@@ -69,7 +69,7 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
     try:
         rows = look(sessions, step if worker is None else replace(step, session=Role.WORKER), worker or 0)
     except ToolkitError as error:
-        if error.code != _UNSEEN:
+        if error.code != UNSEEN:
             raise
         remedy = error.hint or remedy
     values = {
@@ -81,7 +81,7 @@ def present(sessions: Sessions, dialect: Dialect, ref: ObjectRef, worker: int | 
             raise ToolkitError(f"{name_of(ref)} is gone: somebody dropped or renamed it", code="TK-0211")
         raise ToolkitError(
             f"this user can no longer see what {name_of(ref)} is set to, so it cannot be compared",
-            code=_UNSEEN,
+            code=UNSEEN,
             hint=remedy,
         )
     return Present(identity, values)
@@ -99,11 +99,11 @@ def refuse_blind(sessions: Sessions, dialect: Dialect, ref: ObjectRef) -> None:
         if call is not None:
             look(sessions, step_of(dialect, call))
     except ToolkitError as error:
-        if error.code != _UNSEEN:
+        if error.code != UNSEEN:
             raise
         raise ToolkitError(
             f"this user could not see what {name_of(ref)} is set to, and so not restore it once it is made",
-            code=_UNSEEN,
+            code=UNSEEN,
             hint=error.hint,
         ) from None
 
@@ -118,20 +118,36 @@ def difference(
         dialect: of its engine.
         ref: the object that bears the name now.
         proof: what the journal noted before the creation.
-        thoroughly: whether the columns of another table are looked up too, and what is not shown counts as
-            different.
+        thoroughly: whether the columns of another table are looked up too; what is not shown counts as no
+            difference without it.
 
     Returns:
         The rest of a sentence; None where nothing differs, or nothing was noted.
+
+    Raises:
+        DatabaseError: of the database.
+        ToolkitError: TK-0306 where it is not shown, if it is to be looked at thoroughly.
     """
     noted = json.loads(str(proof.get("definition") or "[]"))
     like = json.loads(str(proof["like"])) if thoroughly and proof.get("like") else None
     call = dialect.definition(ref) if noted or like else None
     if call is None:
         return None
-    found = _grouped((row["name"], row["value"]) for row in look(sessions, step_of(dialect, call)))
+    seen: tuple[Row, ...] = ()
+    try:
+        seen = look(sessions, step_of(dialect, call))
+    except ToolkitError as error:
+        if thoroughly or error.code != UNSEEN:
+            raise
+    found = _grouped((row["name"], row["value"]) for row in seen)
+    if not found and thoroughly:
+        raise ToolkitError(
+            f"this user cannot see {name_of(ref)} well enough to know it again",
+            code=UNSEEN,
+            hint="grant SELECT on its table again",
+        )
     if not found:
-        return "cannot be seen by this user well enough to know it again" if thoroughly else None
+        return None
     wanted = _grouped(noted)
     if like is not None:
         source = dialect.definition(ObjectRef(ObjectKind.TABLE, QualifiedName(like[1], like[0])))
@@ -142,6 +158,16 @@ def difference(
             was, due = (", ".join(each) or "none" for each in (found.get(name, []), values))
             return f"is not what this run would have made: its {name} is `{was}`, not `{due}`"
     return None
+
+
+def proved(sessions: Sessions, dialect: Dialect, ref: ObjectRef, proof: Mapping[str, Scalar]) -> bool:
+    """Tell whether an object is what its creation would have made; what cannot be seen proves nothing."""
+    try:
+        return not difference(sessions, dialect, ref, proof)
+    except ToolkitError as error:
+        if error.code != UNSEEN:
+            raise
+        return False
 
 
 def _grouped(pairs: Iterable[tuple[Scalar, Scalar]]) -> dict[str, list[str]]:

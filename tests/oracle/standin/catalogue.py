@@ -86,7 +86,7 @@ _VIEWS = {
 UNFILTERED = {
     f"DBA_{name}": f"ALL_{name}"
     for name in ("OBJECTS", "TABLES", "INDEXES", "TAB_PARTITIONS", "TAB_SUBPARTITIONS", "IND_PARTITIONS",
-                 "IND_SUBPARTITIONS", "CONSTRAINTS", "PART_TABLES")
+                 "IND_SUBPARTITIONS", "CONSTRAINTS", "PART_TABLES", "TAB_COLS")
     if f"ALL_{name}" in _VIEWS
 }  # fmt: skip
 """The views that show to whoever may read them what their ALL_ view shows to the owner."""

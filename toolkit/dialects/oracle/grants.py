@@ -14,7 +14,7 @@ from functools import cache
 from toolkit import resources
 from toolkit.dialects.answers import Grant
 from toolkit.dialects.oracle.names import literal, quote
-from toolkit.dialects.oracle.objects import ATTRIBUTES_OF_OTHERS
+from toolkit.dialects.oracle.objects import TABLES_OF_OTHERS
 from toolkit.dialects.oracle.work import WORK
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
@@ -198,7 +198,8 @@ def _sight_elsewhere(facts: Facts, grantee: str) -> Iterator[Grant]:
     seen = {row.get("object_name") for row in facts.rows("doctor_visible")}
     purpose = "to check objects that are created or changed in other schemas; a run is refused without it"
     made = facts.first("doctor_work").get("makes_in") is not None
-    for view in views_of(ATTRIBUTES_OF_OTHERS) if made else ("DBA_OBJECTS",):
+    views = [view for file in TABLES_OF_OTHERS for view in views_of(file)] if made else ["DBA_OBJECTS"]
+    for view in dict.fromkeys(views):
         if view not in seen:
             yield Grant(view_grant(view, grantee), purpose)
 

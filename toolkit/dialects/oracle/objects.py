@@ -16,8 +16,8 @@ from toolkit.model.words import Effect, ObjectKind, Role, StepKind
 _GONE = frozenset({"ORA-00942", "ORA-01418"})
 _NOT_GRANTED = frozenset({"ORA-00942", "ORA-01031", "ORA-41900"})
 _ATTRIBUTES_ELSEWHERE = "elsewhere_attributes_"
-ATTRIBUTES_OF_OTHERS = f"{_ATTRIBUTES_ELSEWHERE}{ObjectKind.TABLE}"
-"""What shows the attributes of a table that was made for another user, to whom it belongs."""
+TABLES_OF_OTHERS = (f"{_ATTRIBUTES_ELSEWHERE}{ObjectKind.TABLE}", "elsewhere_definition_table")
+"""What shows attributes and columns of a table that was made for another user, to whom it belongs."""
 _OBJECT_TYPES = {ObjectKind.TABLE: "TABLE", ObjectKind.INDEX: "INDEX"}
 
 
@@ -176,8 +176,10 @@ def definition(ref: ObjectRef) -> Call | None:
     """Ask for the columns of a table, or table, kind and key of an index, and for its partitioning."""
     if ref.kind not in _OBJECT_TYPES:
         return None
-    file = "definition_index" if ref.kind is ObjectKind.INDEX else "definition_table"
-    return Call(file, file=True, binds={"schema": ref.name.schema, "name": ref.name.name})
+    binds: dict[str, Scalar] = {"schema": ref.name.schema, "name": ref.name.name}
+    if ref.kind is ObjectKind.INDEX:
+        return Call("definition_index", file=True, binds=binds)
+    return _seen("definition_table", binds)
 
 
 def unfinished(ref: ObjectRef) -> Call | None:
