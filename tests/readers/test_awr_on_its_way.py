@@ -206,6 +206,17 @@ def test_lists_with_blank_headings_and_notes_above_them_are_read_from_a_copy() -
     assert not [one for one in copy["warnings"] if "under each heading" in one]
 
 
+def test_a_row_with_a_cell_too_many_moves_no_headings() -> None:
+    """A note in Markdown keeps the blank heading; the row of the elapsed time has one more cell than headings."""
+    page = html()
+    lines = as_markdown(page).split("\n")
+    wider = "\n".join(f"{line}| \xa0" if line.startswith(("Elapsed:|", "DB Time:|")) else line for line in lines)
+    assert wider != "\n".join(lines)
+    whole, note = (read_report(text.encode(), "r").document() for text in (page, wider))
+    for name in ("begin_sessions", "end_sessions", "begin_snap_id"):
+        assert note[name] == whole[name] is not None
+
+
 def test_the_load_profile_is_read_from_a_copy_without_empty_cells() -> None:
     page = html()
     whole, copy = (read_report(text.encode(), "r").document() for text in (page, copied(page, "   ", empty=False)))

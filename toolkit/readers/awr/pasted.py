@@ -138,7 +138,7 @@ class _Reader:
         if not rows:
             return
         self._read = True
-        if (under := self._under_one(rows)) is not None:
+        if (under := self._under_others(rows)) is not None:
             rows[:2] = [under]
         if self._lacks_first(rows):
             rows[0].insert(0, "")
@@ -158,15 +158,23 @@ class _Reader:
     def _lacks_first(self, rows: Sequence[Sequence[str]]) -> bool:
         """Whether the first heading is blank and was left out: above labels, or where tabs show all others."""
         widths = {len(row) for row in rows[1:]}
-        if max(widths, default=0) != len(rows[0]) + 1:
+        if not rows[0][0] or max(widths, default=0) != len(rows[0]) + 1:
             return False
         return all(row[0].endswith(":") for row in rows[1:]) or (self._tabbed and len(widths) == 1)
 
-    def _under_one(self, rows: Sequence[Sequence[str]]) -> list[str] | None:
-        """Return the headings with what stands above several (`% of Total Waits`), of a list that is known."""
+    def _under_others(self, rows: Sequence[Sequence[str]]) -> list[str] | None:
+        """Return the headings with what stands above several (`% of Total Waits`), of a list that is known.
+
+        What was copied does not tell how far each of these reaches: equally far, or nothing is returned.
+        """
         if len(rows) < 2 or rows[0][0] or len(rows[0]) >= len(rows[1]):
             return None
-        above = [*rows[0], *[rows[0][-1]] * (len(rows[1]) - len(rows[0]))]
+        groups = [one for one in rows[0] if one]
+        blank = len(rows[0]) - len(groups)
+        if not groups or any(rows[0][:blank]) or (len(rows[1]) - blank) % len(groups):
+            return None
+        each = (len(rows[1]) - blank) // len(groups)
+        above = [""] * blank + [one for one in groups for _ in range(each)]
         joined = [f"{one} {own}".strip() for one, own in zip(above, rows[1], strict=True)]
         return joined if section_of(self._table(joined)) is not None else None
 
