@@ -205,12 +205,7 @@ def run() -> None:
     # time that a command needs to begin.
     gc.set_threshold(20_000)
     _take_signals()
-    status = main(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _silence()
-    _leave(status)
+    _leave(main(sys.argv[1:]))
 
 
 def _leave(status: int) -> NoReturn:

@@ -203,11 +203,32 @@ def show_error(error: ToolkitError, *, as_json: bool) -> None:
     if error.database_code and error.database_code not in message:
         message = f"{error.database_code}: {message}"
     if as_json:
-        out_json({"error": {"code": error.code, "message": message, "hint": plain(error.hint)}})
-        return
+        try:
+            out_json({"error": {"code": error.code, "message": message, "hint": plain(error.hint)}})
+        except ToolkitError as unwritable:
+            if unwritable.message != error.message:
+                show_error(unwritable, as_json=False)
+        else:
+            return
     say(f"error: {message} [{error.code}]\n\nhint: {error.hint}")
 
 
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(text.encode(stream.encoding or "utf-8", "replace").decode(stream.encoding or "utf-8"))
-    stream.flush()
+    """Write text, or say why a result cannot be written; a message that cannot be is let go, for work goes on.
+
+    Raises:
+        BrokenPipeError: its reader went away.
+        ToolkitError: TK-0405.
+    """
+    try:
+        stream.write(text.encode(stream.encoding or "utf-8", "replace").decode(stream.encoding or "utf-8"))
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if stream is sys.stderr:
+            return
+        why = (error.strerror or "unknown reason").lower()
+        raise ToolkitError(
+            f"standard output cannot be written: {why}", code="TK-0405", hint="see the disk that it goes to"
+        ) from None
