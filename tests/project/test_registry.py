@@ -11,6 +11,10 @@ from toolkit.model.operations import operations
 
 EXCEPTIONS = {
     "toolkit/cli/schedule.py: oracle": "a kind of scheduler (`--kind oracle`), not the engine",
+    **dict.fromkeys(
+        (f"toolkit/model/options.py: {name}" for name in ("oracle", "postgresql", "duckdb")),
+        "examples for help, which is shown before an engine is loaded",
+    ),
     "toolkit/errors.py: duckdb": "a package of Python that may be missing",
     "toolkit/readers/rman/: backup": "a word of RMAN's log",
     "toolkit/store/opening.py: postgresql": "the database of the store, not a target",

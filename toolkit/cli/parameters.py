@@ -13,8 +13,7 @@ from toolkit.cli.colours import CHOICES
 from toolkit.cli.completing import completer
 from toolkit.cli.help import HelpfulGroup, Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.model.options import Topic
-from toolkit.operations.options import ASSUMED
+from toolkit.model.options import ASSUMED, Topic
 
 if TYPE_CHECKING:
     from toolkit.model.words import EngineName

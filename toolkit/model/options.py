@@ -12,6 +12,13 @@ from enum import StrEnum
 
 from toolkit.model.words import EngineName
 
+ASSUMED = {
+    "oracle": "19-ee with its edition, or with what is known of the database: 19-ee,rac,standby=deferred",
+    "postgresql": "17",
+    "duckdb": "2.0",
+}
+"""How `--assume` writes a release of each engine, for help, which loads no engine."""
+
 
 class OptionKind(StrEnum):
     """Types of option values."""

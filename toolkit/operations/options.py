@@ -9,13 +9,6 @@ POSTGRESQL = frozenset({"postgresql"})
 NOT_DUCKDB = frozenset({"oracle", "postgresql"})
 NOT_ORACLE = frozenset({"postgresql", "duckdb"})
 
-ASSUMED = {
-    "oracle": "19-ee with its edition, or with what is known of the database: 19-ee,rac,standby=deferred",
-    "postgresql": "17",
-    "duckdb": "2.0",
-}
-"""How `--assume` writes a release of each engine, for help."""
-
 DEGREE = Option("degree", OptionKind.DEGREE,
                 "parallel degree of the statement: 4; to compare several: 1,2,4 or 1..64x2", factor=True,
                 low=1, high=4096, unit="processes", words=("default", "auto"), words_on=ORACLE)  # fmt: skip
