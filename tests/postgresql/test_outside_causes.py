@@ -22,9 +22,10 @@ from toolkit.app.runs.execute import resume, start
 from toolkit.cli.main import main
 from toolkit.config.urls import parse_url
 from toolkit.dialects.postgresql.advice import explain
+from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
-from toolkit.model.words import Mode, RunState
+from toolkit.model.words import Keep, Mode, RunState
 from toolkit.store import Store, open_store
 from toolkit.targets.base import Access
 from toolkit.targets.postgresql import PostgresqlTarget
@@ -79,10 +80,13 @@ def target_of(server: Server, observe: Callable[[str], None] = lambda _: None) -
     return made
 
 
-def sweep(server: Server, store: Store, heard: Heard, observe: Callable[[str], None] = lambda _: None) -> str:
+def sweep(
+    server: Server, store: Store, heard: Heard, observe: Callable[[str], None] = lambda _: None,
+    keep: Keep = Keep.NONE,
+) -> str:  # fmt: skip
     experiment = Experiment(
         server.url, "ctas", {"source": "source", "table": "made"}, (Factor("degree", (1,)),), Mode.MEASUREMENT,
-        repeat=2, warmup=0, seed=3,
+        repeat=2, warmup=0, seed=3, keep=keep,
     )  # fmt: skip
     return start(
         experiment, target_of(server, observe), store=store, approvals=Approvals(not_production=True), events=heard
@@ -149,6 +153,31 @@ def test_a_disk_that_has_room_again_is_tried_once_more_in_the_same_run(
     run = sweep(server, store, Heard(), observe)
     assert outcomes(store, run) == [(1, "failed", "53100"), (1, "ok", None), (2, "ok", None)]
     assert ended_well(store.load_run(run))
+
+
+def test_the_best_that_a_full_disk_did_not_take_is_kept_by_resume_and_the_run_ends_well(
+    server: Server, disk: Path, store: Store
+) -> None:
+    made, ballast = list[str](), list[Path]()
+
+    def observe(text: str) -> None:
+        if is_timed(text):
+            made.append(text)
+            if len(made) == 3:  # after two trials, the best of them
+                ballast.append(full(disk))
+
+    heard = Heard()
+    with pytest.raises(ToolkitError, match="could not be kept"):
+        sweep(server, store, heard, observe, Keep.BEST)
+    run = store.list_runs()[0].run
+    assert not ended_well(store.load_run(run))
+    ballast[0].unlink()
+    resume(run, target_of(server), store=store, approvals=Approvals(not_production=True), events=heard)
+    record = store.load_run(run)
+    assert ended_well(record) and not list(failures(record))
+    assert [(each.trial, each.attempt, each.outcome.value) for each in record.trials] == [
+        (1, 1, "ok"), (2, 1, "ok"), (3, 1, "failed"), (3, 2, "ok")
+    ]  # fmt: skip
 
 
 def test_a_trial_that_a_restart_cut_off_is_repeated(server: Server, store: Store) -> None:

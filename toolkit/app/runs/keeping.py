@@ -31,7 +31,8 @@ def keep_best(context: RunContext) -> None:
     """
     stored = context.store.load_run(context.run)
     refuse_loaded_in_part(context)
-    if any(_kept(trial) for trial in stored.trials if trial.trial > stored.head.trials_planned):
+    before = [trial for trial in stored.trials if trial.trial > stored.head.trials_planned]
+    if any(map(_kept, before)):
         return
     cell = advice(stored).best
     if cell is None:
@@ -42,7 +43,8 @@ def keep_best(context: RunContext) -> None:
     own = replace(context, planning=planning, server=ServerSettings())
     planner = own.planner()
     own.operation.check(planner)
-    number = 1 + max(stored.head.trials_planned, *(trial.trial for trial in stored.trials))
+    # a further attempt of the trial that failed, which then counts no more
+    number = before[-1].trial if before else 1 + stored.head.trials_planned
     planned = PlannedTrial(number, cell, 0)
     context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
     pieces = own.operation.pieces(planner, cell)
