@@ -126,7 +126,7 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + STEP + "only_if = {}\n", 7, "must have exactly one kind"),
         (HEAD + STEP + 'only_if = {sql = "SELECT 1"}\n', 7, "needs `at_least`"),
         (HEAD + STEP + 'only_if = {sql = "DROP TABLE t", at_least = 1}\n', 7, "SELECT"),
-        (HEAD + STEP + 'only_if = {older_than = "7"}\n', 7, "not a duration"),
+        (HEAD + STEP + 'only_if = {older_than = "7"}\n', 7, "has no unit of time"),
         (HEAD + STEP + 'only_if = {older_than = "7d", at_least = 1}\n', 7, "is a bound itself"),
         (HEAD + STEP + "only_if = {index_growth = -1}\n", 7, "fraction of the size"),
         (HEAD + STEP + 'only_if = {index_bytes = "10 apples"}\n', 7, "is not a size"),

@@ -208,7 +208,7 @@ def test_one_file_for_four_channels_is_said_before_and_after(site: Site, dbatk: 
     site.home.tell(files=_FILES[:1], bytes_per_second=2**30)
     _, run = sweep(dbatk, "--channels", "4")
     said = " ".join(run["warnings"])
-    assert "4 channels for 1 data files" in said and "3 of 4 channels were idle" in said
+    assert "4 channels for 1 data file" in said and "3 of 4 channels were idle" in said
 
 
 @pytest.mark.full

@@ -18,7 +18,8 @@ from toolkit.model.steps import Step
 from toolkit.model.values import Row
 from toolkit.runner import leftovers
 from toolkit.runner.changes import Changes
-from toolkit.runner.leftovers import end_orphaned_sessions, need_backup
+from toolkit.runner.leftovers import end_orphaned_sessions
+from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store, open_store
 
 

@@ -1,11 +1,11 @@
-"""What an interrupted or ended run leaves: sessions at work, objects of a job, objects that need a backup."""
+"""What an interrupted or ended run leaves: sessions at work, objects of a job."""
 
 from __future__ import annotations
 
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,12 +17,11 @@ from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Journal
 from toolkit.model.records import ItemRecord, JournalEntry, run_of_key
 from toolkit.model.steps import ObjectRef, Step
-from toolkit.model.values import QualifiedName, Row, Scalar
-from toolkit.model.words import Effect, EntryState, Keep, Mode, ObjectKind, Outcome
+from toolkit.model.values import QualifiedName, Row
+from toolkit.model.words import Effect, Keep, Mode, ObjectKind, Outcome
 from toolkit.rendering import step_of
 from toolkit.runner.changes import Changes
-from toolkit.runner.context import RunContext
-from toolkit.runner.ownership import creates, find, name_of, named, ref_of
+from toolkit.runner.ownership import name_of, named
 from toolkit.store import Store
 from toolkit.targets.base import Target
 from toolkit.units import seconds
@@ -63,16 +62,25 @@ def end_orphaned_sessions(
 
 
 def with_sessions(
-    target: Target, dialect: Dialect, runs: Iterable[str], timeouts: Timeouts | None
+    target: Target, dialect: Dialect, broken: Iterable[str], ended: Container[str], timeouts: Timeouts | None
 ) -> frozenset[str]:
     """Return those of some runs of which a session is seen: TCP ends that of a client that is cut off late.
+
+    Args:
+        target: where to look.
+        dialect: of its engine.
+        broken: runs that may have sessions at work; each is asked for.
+        ended: all that may have ended: of those a network that was cut at the end leaves sessions that wait.
+        timeouts: how long a session waits.
 
     Raises:
         ToolkitError: TK-0202 when the connection is lost.
     """
     sessions = Sessions(target, "dbatk repair", timeouts=timeouts)
     try:
-        return frozenset(run for run in runs if _has_sessions(sessions, dialect, run))
+        waiting = {str(row["run"]) for row in _waiting(sessions, dialect)}
+        at_work = {run for run in broken if _has_sessions(sessions, dialect, run)}
+        return frozenset(at_work | {run for run in waiting if run in ended})
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -237,16 +245,21 @@ def _unknown(target: Target, dialect: Dialect, is_known: Callable[[str], bool]) 
                     f"{name_of(ref)} is of run {run}, which is not in this store and has no session that is seen: "
                     f"clean it with its store; if that is lost, run: {drops}"
                 )
-        at_work += _waiting(sessions, dialect, is_known)
+        at_work += _of_unknown_runs(_waiting(sessions, dialect), dialect, is_known)
     finally:
         sessions.close()
     return Others(tuple(left), tuple(at_work))
 
 
-def _waiting(sessions: Sessions, dialect: Dialect, is_known: Callable[[str], bool]) -> Iterator[str]:
-    """Name the sessions of unknown runs that wait for their client."""
+def _waiting(sessions: Sessions, dialect: Dialect) -> tuple[Row, ...]:
+    """List the sessions of runs that wait for their client."""
     call = dialect.sessions_waiting()
-    for row in () if call is None else sessions.run(step_of(dialect, call)).rows:
+    return () if call is None else sessions.run(step_of(dialect, call)).rows
+
+
+def _of_unknown_runs(waiting: Iterable[Row], dialect: Dialect, is_known: Callable[[str], bool]) -> Iterator[str]:
+    """Name the sessions of runs that this store does not have."""
+    for row in waiting:
         if not is_known(str(row["run"])):
             yield (
                 f"pid {row['session_id']} has waited {seconds(float(row['waited_seconds'] or 0))} for run "
@@ -335,65 +348,3 @@ def _noted_before(run: str, store: Store) -> bool:
     """Tell whether an earlier look found the object: its entry in the journal is closed since."""
     trials = {each.trial for each in store.load_run(run).trials}
     return any(item.outcome is Outcome.OK for trial in trials for item in store.items_of(run, trial))
-
-
-# -- objects whose content is not in the redo log -----------------------------------------------------------------
-def need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalEntry]) -> tuple[str, ...]:
-    """Say of every object that a run wrote without redo, and that is still there, since when it needs a backup.
-
-    Args:
-        sessions: of the run; nothing is asked when no entry speaks of such a change.
-        dialect: of its engine.
-        entries: all entries of the run, oldest first; the latest change of an object counts.
-
-    Raises:
-        DatabaseError: the connection was lost.
-    """
-    latest = {named(entry): entry for entry in entries if entry.proof.get("unlogged") and not _was_dropped(entry)}
-    sentences = []
-    for what, entry in latest.items():
-        if not _is_there(sessions, dialect, entry):
-            continue
-        since = entry.proof.get("born")
-        sentence = dialect.backup_sentence(what, since, _records(sessions, dialect, since))
-        if sentence is not None:
-            sentences.append(sentence)
-    return tuple(sentences)
-
-
-def say_what_needs_a_backup(context: RunContext) -> None:
-    """Warn of every object that stays and was written without redo."""
-    entries = context.store.journal(context.run).entries()
-    try:
-        for sentence in need_backup(context.sessions, context.dialect, entries):
-            context.warn(sentence)
-    except (DatabaseError, ToolkitError) as error:
-        context.warn(f"the files that need a backup could not be determined ({error.sentence}); run `dbatk clean`")
-
-
-def _was_dropped(entry: JournalEntry) -> bool:
-    return entry.scratch and creates(entry) and entry.state is EntryState.UNDONE
-
-
-def _is_there(sessions: Sessions, dialect: Dialect, entry: JournalEntry) -> bool:
-    try:
-        found = find(sessions, dialect, ref_of(entry))
-    except ToolkitError as error:
-        if error.code != "TK-0306":
-            raise
-        return True  # what cannot be seen may well be there
-    known = entry.identity.get("identity") or entry.proof.get("identity")
-    return found is not None and known in (None, found.get("identity"))
-
-
-def _records(sessions: Sessions, dialect: Dialect, since: Scalar) -> tuple[Row, ...] | None:
-    """Return what the server records of such changes; None when it may not be asked."""
-    call = dialect.backup_reads(since)
-    if call is None:
-        return None
-    try:
-        return sessions.run(step_of(dialect, call)).rows
-    except DatabaseError as error:
-        if error.lost:
-            raise
-        return None

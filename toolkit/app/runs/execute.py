@@ -57,7 +57,7 @@ from toolkit.runner import (
     missing,
     worth_repeating,
 )
-from toolkit.runner.leftovers import say_what_needs_a_backup
+from toolkit.runner.unlogged import say_what_needs_a_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
 

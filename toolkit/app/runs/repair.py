@@ -28,8 +28,9 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import Others, need_backup, note_completed, of_other_stores, with_sessions
+from toolkit.runner.leftovers import Others, note_completed, of_other_stores, with_sessions
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
+from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -82,6 +83,7 @@ def ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
 
 # -- clean and resume ---------------------------------------------------------------------------------------------
 _ENDED_BADLY = frozenset({Outcome.FAILED, Outcome.INTERRUPTED})
+_ENDED_EARLY = frozenset({RunState.FAILED, RunState.INTERRUPTED, RunState.RUNNING})  # sessions may be at work
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,7 @@ def _clean_one(
 def _need_backup(sessions: Sessions, dialect: Dialect, entries: Sequence[JournalEntry]) -> tuple[str, ...]:
     """Say what needs a backup; where that cannot be seen, what was undone or left is said all the same."""
     try:
-        return tuple(need_backup(sessions, dialect, entries))
+        return need_backup(sessions, dialect, entries)
     except DatabaseError as error:
         if error.lost:
             raise
@@ -228,8 +230,10 @@ def _heads(
         return [head]
     left = frozenset(entry.run for entry in store.open_entries_all())
     heads = [head for head in store.list_runs() if _worked_on(head, target, here)]
-    cut_off = (head.run for head in heads if head.run not in left and _may_have_sessions(head, store))
-    left |= with_sessions(target, dialect, cut_off, timeouts)
+    early = [head for head in heads if head.run not in left and head.state in _ENDED_EARLY]
+    broken, ended = (head.run for head in early if _is_over(head, store)), {head.run for head in heads} - left
+    seen = with_sessions(target, dialect, broken, ended, timeouts)
+    left |= {run for run in seen if _is_over(store.load_head(run), store)}
     # parts that stay have no open entries once it is known that they are committed
     return [
         head
@@ -238,10 +242,8 @@ def _heads(
     ]
 
 
-def _may_have_sessions(head: RunHead, store: Store) -> bool:
-    """Tell whether a run ended without closing its sessions, or never learned that it ended."""
-    if head.state not in (RunState.FAILED, RunState.INTERRUPTED, RunState.RUNNING):
-        return False
+def _is_over(head: RunHead, store: Store) -> bool:
+    """Tell whether no process works on a run any more."""
     try:
         store.refuse_live_run(head.run)
     except ToolkitError:
