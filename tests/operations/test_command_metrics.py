@@ -237,3 +237,50 @@ def test_what_cannot_be_judged_by_is_refused(more: dict[str, object], said: str)
     with pytest.raises(ToolkitError, match=said) as caught:
         asked("true", **more)
     assert caught.value.exit_code == 2
+
+
+# -- from a server's log ------------------------------------------------------------------------------------------
+def test_phases_of_a_servers_log_are_metrics_that_are_judged(store: Store, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.touch()
+    at = "2026-11-28 10:00:0"
+    text = f"printf '%s\\n' '{at}0.000 UTC pass 1' '{at}{{n}}.500 UTC pass 2' >> {log}"
+    run = ran(
+        store,
+        asked("sh", "-c", text, factor=["n=1,2"], repeat=6, warmup=0, judge="first_seconds",
+              server_log=str(log), log_phase=["first=pass 1..pass 2"]),
+    )  # fmt: skip
+    assert {one.median for one in cells(run)} == {1.5, 2.5}
+    assert str(advice(run).best) == "n=1"
+    shown = " ".join(render([run], Format.TEXT).split())
+    assert "server log: its clock, or its time zone, is" in shown
+
+
+@pytest.mark.parametrize("option", [{"phase": ["a=x..y"]}, {"log_phase": ["a=x..y"]}])
+def test_a_trial_without_the_phase_that_it_is_judged_by_is_failed(
+    option: dict[str, object], store: Store, tmp_path: Path
+) -> None:
+    log = tmp_path / "server.log"
+    log.touch()
+    more = {**option, **({"server_log": str(log)} if "log_phase" in option else {})}
+    (trial,) = ran(store, asked("true", repeat=1, warmup=0, judge="a_seconds", **more)).trials
+    where = "the server's log" if "log_phase" in option else "its output"
+    assert trial.outcome is Outcome.FAILED
+    assert trial.reason == f"{where} has no number for the metric `a_seconds`, by which it is judged"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"server_log": "x.log"}, "`--server-log` needs `--log-phase`"),
+        ({"log_phase": ["a=x..y"]}, "`--log-phase` needs `--server-log`"),
+        ({"server_log": "x.log", "log_phase": ["a=x"]}, "`--log-phase a=x` cannot be read"),
+        ({"server_log": "x.log", "log_phase": ["a=(..y"]}, "of `--log-phase` cannot be used"),
+        ({"server_log": "x.log", "log_phase": ["a=x..y"], "phase": ["a=x..y"]}, "would be there twice"),
+    ],
+)
+def test_a_log_that_is_half_said_is_refused(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        asked("true", **given)
+    assert said in caught.value.message
+    assert caught.value.exit_code == 2

@@ -20,9 +20,10 @@ ONE_VALUE: Mapping[str, str] = {
     "columns include files unusable_only set archive_to scope of tables only_tables server "
     "stat_table stat_id as_of builtin transactions jobs identity sample_by sample_seed order_by_index name "
     "content",
-    "it describes the files, which have one form": "directory external_files header delimiter quote null encoding",
+    "it describes the files, which have one form": "server_log directory external_files header delimiter quote "
+    "null encoding",
     "it is several values already": "destination format parms connects storage_parameters global_range skip "
-    "command with_ setup prepare conclude cleanup env metric phase fail_if_output",
+    "command with_ setup prepare conclude cleanup env metric phase log_phase fail_if_output",
     "it holds `{factor}` itself": "cwd stdin",
     "it guards, judges or checks the work and is no part of it": "lock_wait lock_tries max_rejects "
     "rejects check_rows all_rows force_locked max_difference different_rows on_live_objects rpo rto "

@@ -47,6 +47,31 @@ def test_a_sweep_restarts_the_server_verifies_and_puts_back(
     assert server.state() == AS_BEFORE
 
 
+def test_phases_of_a_load_are_read_in_the_servers_own_log(
+    server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server.connect() as session:
+        session.execute(
+            "CREATE FUNCTION said(text) RETURNS text LANGUAGE plpgsql AS "
+            "$$BEGIN RAISE LOG '%', $1; PERFORM pg_sleep(0.1); RETURN $1; END$$"
+        )
+    query = tmp_path / "said.sql"
+    query.write_text("SELECT said('pass 1') AS one, said('pass 2') AS two, said('pass 3') AS three")
+    status = main([
+        "ctas", "-t", "pg", "--query", str(query), "--table", "made", "--warmup", "0", "--repeat", "2", "--json",
+        "--server-log", str(server.folder / "l*g"),
+        "--log-phase", "first=LOG:  pass 1..LOG:  pass 2", "--log-phase", "both=LOG:  pass 1..LOG:  pass 3",
+    ])  # fmt: skip
+    document = json.loads(capsys.readouterr().out)
+    with server.connect() as session:
+        session.execute("DROP FUNCTION said")
+    assert status == 0
+    assert not [said for said in document["warnings"] if "server log" in said]
+    for trial in document["trials"]:
+        found = {one["name"]: one["value"] for one in trial["metrics"] if one["source"] == "the server's log"}
+        assert 0.1 <= found["first_seconds"] < found["both_seconds"] <= trial["elapsed_seconds"]
+
+
 @pytest.mark.full
 def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
     server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.judging import read_judge, read_volume
 from toolkit.design.order import MOST_TRIALS
+from toolkit.design.output_metrics import check_log
 from toolkit.design.searchable import check_searchable
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
@@ -97,6 +98,7 @@ def build_experiment(
     _check_source(operation, options, levels)
     check_contradictions(operation, options, {**levels, **_free(extra)})
     _check_general(general)
+    check_log(options)
     factors = _factors(operation, levels, extra)
     _check_detect(general, math.prod(len(factor.levels) for factor in factors))
     _check_search(general, factors)

@@ -68,7 +68,7 @@ def read_metric(text: str) -> OutputMetric:
     return found
 
 
-def read_phase(text: str) -> tuple[str, str, str]:
+def read_phase(text: str, flag: str = "--phase") -> tuple[str, str, str]:
     """Read `NAME=BEGIN..END`, two patterns: name, begin, end.
 
     Raises:
@@ -77,12 +77,12 @@ def read_phase(text: str) -> tuple[str, str, str]:
     match = _PHASE.fullmatch(text)
     if match is None:
         raise ToolkitError(
-            f"`--phase {text[:80]}` cannot be read",
+            f"`{flag} {text[:80]}` cannot be read",
             code="TK-0102",
             hint="write `NAME=BEGIN..END`, two patterns of lines: `load=begin load..load done`",
         )
-    compiled("--phase", match["begin"])
-    compiled("--phase", match["end"])
+    compiled(flag, match["begin"])
+    compiled(flag, match["end"])
     return match["name"], match["begin"], match["end"]
 
 
@@ -135,18 +135,20 @@ def metrics_in(log: Iterable[Row], wanted: Sequence[OutputMetric]) -> Iterator[M
             yield Metric(one.name, value, one.unit, OUTPUT)
 
 
-def phases_in(log: Iterable[Row], wanted: Sequence[tuple[str, str, str]]) -> Iterator[Metric | str]:
+def phases_in(
+    log: Iterable[Row], wanted: Sequence[tuple[str, str, str]], source: str = OUTPUT
+) -> Iterator[Metric | str]:
     """Yield the seconds between the first line that begins a phase and the next one that ends it."""
-    rows = tuple(log)
+    rows, place_of = tuple(log), "the output" if source == OUTPUT else source
     for name, begin, end in wanted:
         starts, ends = compiled("--phase", begin), compiled("--phase", end)
         at = next((place for place, row in enumerate(rows) if starts.search(str(row["line"]))), None)
         last = None if at is None else next((row for row in rows[at + 1 :] if ends.search(str(row["line"]))), None)
         if at is None or last is None:
-            yield f"the {'begin' if at is None else 'end'} of the phase `{name}` is not in the output"
+            yield f"the {'begin' if at is None else 'end'} of the phase `{name}` is not in {place_of}"
         else:
             seconds = float(str(last["at_seconds"])) - float(str(rows[at]["at_seconds"]))
-            yield Metric(f"{name}_seconds", seconds, "s", OUTPUT)
+            yield Metric(f"{name}_seconds", seconds, "s", source)
 
 
 def refused_line(lines: Iterable[str], patterns: Sequence[str]) -> str | None:
@@ -221,3 +223,39 @@ def metric_specs(options: Mapping[str, object]) -> tuple[OutputMetric, ...]:
     """Return the metrics that an experiment reads from output; none where it has no such option."""
     given = options.get("metric")
     return tuple(map(read_metric, given)) if isinstance(given, tuple) else ()
+
+
+def log_phases(options: Mapping[str, object]) -> tuple[tuple[str, str, str], ...]:
+    """Return the phases that an experiment reads from a server's log: name, begin, end."""
+    given = options.get("log_phase")
+    return tuple(read_phase(text, "--log-phase") for text in given) if isinstance(given, tuple) else ()
+
+
+def names_read(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names of all metrics that an experiment reads from output or a log, as often as they are given.
+
+    Raises:
+        ToolkitError: TK-0102 for what cannot be read.
+    """
+    given = options.get("phase")
+    phases = tuple(map(read_phase, given)) if isinstance(given, tuple) else ()
+    seconds = (f"{name}_seconds" for name, _, _ in (*phases, *log_phases(options)))
+    return (*(one.name for one in metric_specs(options)), *seconds)
+
+
+def check_log(options: Mapping[str, object]) -> None:
+    """Refuse a log of which nothing is wanted, and the other way round.
+
+    Raises:
+        ToolkitError: TK-0102 for a phase that cannot be read, TK-0107.
+    """
+    phases = log_phases(options)
+    if bool(phases) == ("server_log" in options):
+        return
+    lacking = "--server-log" if phases else "--log-phase"
+    given = "--log-phase" if phases else "--server-log"
+    raise ToolkitError(
+        f"`{given}` needs `{lacking}`",
+        code="TK-0107",
+        hint="give the file (`--server-log FILE`) and what to look for (`--log-phase 'load=BEGIN..END'`)",
+    )

@@ -112,6 +112,16 @@ MAX_REJECTS = Option("max_rejects", OptionKind.INTEGER,
                      "bad rows that may be left out (default 0: one fails the load)", low=0, high=1_000_000,
                      unit="rows", topic=Topic.SAFETY)  # fmt: skip
 
+SERVER_LOG = (
+    Option("server_log", OptionKind.PATH,
+           "log of the server on this host, or a pattern of files, for --log-phase: '/var/log/postgresql/*.log'",
+           topic=Topic.MEASUREMENT),
+    Option("log_phase", OptionKind.TEXTS,
+           "time between two lines of that log, by its own clock and their patterns: "
+           "'pass1=Insert Started..Insert Pass 1' (several)", topic=Topic.MEASUREMENT),
+)  # fmt: skip
+"""Phases that the server tells of."""
+
 LOCKS = (
     Option("lock_wait", OptionKind.DURATION,
            "how long a statement waits for locks of others, each time it is tried (default 60s)",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from dataclasses import replace
 
 from toolkit.design.judging import THROUGHPUT, volume_of, volume_unit
-from toolkit.design.output_metrics import metric_specs
+from toolkit.design.output_metrics import log_phases, names_read
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import PRINTED
 from toolkit.dialects.work import Work
@@ -267,9 +267,9 @@ def tell(
 
 
 def by_its_metric(experiment: Experiment, judged: JudgedTrial, metrics: Iterable[Metric]) -> JudgedTrial:
-    """Return a trial as failed whose output lacks the number that it is judged by; a job is not judged."""
+    """Return a trial as failed whose output or log lacks the number that it is judged by; a job is not judged."""
     name = experiment.judge.partition(":")[0]
-    read = name in {one.name for one in metric_specs(experiment.options)}
+    read = name in names_read(experiment.options)
     if (
         judged.outcome is not Outcome.OK
         or experiment.mode is Mode.JOB
@@ -277,5 +277,7 @@ def by_its_metric(experiment: Experiment, judged: JudgedTrial, metrics: Iterable
         or any(metric.name == name for metric in metrics)
     ):
         return judged
-    reason = f"its output has no number for the metric `{name}`, by which it is judged"
+    logged = name in {f"{phase}_seconds" for phase, _, _ in log_phases(experiment.options)}
+    where = "the server's log" if logged else "its output"
+    reason = f"{where} has no number for the metric `{name}`, by which it is judged"
     return replace(judged, outcome=Outcome.FAILED, reason=reason, has_time=False)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import psutil
 
 from toolkit.analysis.metrics import SNAPSHOT_SOURCE
+from toolkit.design.output_metrics import log_phases
 from toolkit.dialects.answers import Watching
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle import snapshot_sources
@@ -23,6 +24,7 @@ from toolkit.model.words import Role
 from toolkit.runner import PlanningContext
 from toolkit.snapshots import CounterProvider, HostProvider, ProgressProvider, Provider, ThreadProvider
 from toolkit.snapshots.brackets import BracketProvider, Repositories
+from toolkit.snapshots.server_log import ServerLogProvider
 from toolkit.store import Store
 from toolkit.targets.base import Target
 
@@ -141,6 +143,8 @@ def providers_of(
     watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine, sessions, run, snapshots=watching.snapshots if wanted else ())
+    if phases := log_phases(experiment.options):
+        found.append(ServerLogProvider(str(experiment.options["server_log"]), phases))
     if watching.progress is not None and events is not None:
         found.append(ProgressProvider(engine, watching.progress, sessions.run, run, events.emit))
     return tuple(found)

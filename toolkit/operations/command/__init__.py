@@ -38,6 +38,7 @@ DECLARATION = OperationDeclaration(
         Option("phase", OptionKind.TEXTS,
                "time between two lines of the output, by their patterns: 'load=begin load..load done' (several)",
                topic=Topic.MEASUREMENT),
+        *shared.SERVER_LOG,
         Option("fail_if_output", OptionKind.TEXTS, "pattern of a line that makes the trial failed (several)"),
         Option("allow_exit", OptionKind.TEXT, "exit statuses besides 0 that are not failures: 1,3"),
     ),

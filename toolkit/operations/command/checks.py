@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from toolkit.design.output_metrics import compiled, metric_specs, read_phase
+from toolkit.design.output_metrics import compiled, names_read
 from toolkit.design.placeholders import check_placeholders, placeholders
 from toolkit.design.programs import check_no_secret_in, exit_statuses, variables
 from toolkit.errors import ToolkitError
@@ -64,8 +64,7 @@ def check(options: Options, levels: Levels) -> None:
 
 
 def _check_output(options: Options) -> None:
-    names = [one.name for one in metric_specs(options)]
-    names += [f"{read_phase(text)[0]}_seconds" for text in lines_of(options, "phase")]
+    names = names_read(options)
     for pattern in lines_of(options, "fail_if_output"):
         compiled("--fail-if-output", pattern)
     for name in names:

@@ -25,7 +25,7 @@ DECLARATION = OperationDeclaration(
         shared.COLUMNS, *shared.ROWS, *_PARTITIONS, shared.PCTFREE, shared.TABLESPACE, shared.TABLE_COMPRESSION,
         shared.LOGGING, shared.PQ_DISTRIBUTE, shared.ONLINE_STATISTICS, shared.WORK_MEM, shared.PARALLEL_WORKERS,
         shared.CACHE,
-        *shared.SESSION, *shared.LOCKS,
+        *shared.SESSION, *shared.LOCKS, *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk ctas -t orcl --source SALES --table SALES_COPY --degree 8 --nologging",

@@ -71,7 +71,7 @@ DECLARATION = OperationDeclaration(
         shared.DEGREE, shared.CONCURRENCY, *_ON, *_KIND, shared.PCTFREE, shared.TABLESPACE,
         shared.INDEX_COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
         shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
-        *shared.SESSION, shared.CACHE, *shared.LOCKS,
+        *shared.SESSION, shared.CACHE, *shared.LOCKS, *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk index build -t orcl --table SALES --columns SOLD_ON --degree 8 --online",

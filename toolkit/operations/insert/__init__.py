@@ -51,6 +51,7 @@ DECLARATION = OperationDeclaration(
         _DEGREE, shared.CONCURRENCY, shared.SOURCE, shared.QUERY, shared.DIFFERENT_ROWS, _TABLE, shared.PARTITION,
         shared.COLUMNS, *shared.ROWS, *_EXTERNAL, shared.LOGGING, *_LOAD, shared.PQ_DISTRIBUTE, *_INTO,
         shared.ONLINE_STATISTICS, shared.WORK_MEM, *shared.SESSION, shared.CACHE, *shared.LOCKS,
+        *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk insert -t orcl --source STAGE --table SALES --degree 8",

@@ -85,6 +85,7 @@ DECLARATION = OperationDeclaration(
         shared.ON_LIVE_OBJECTS,
         *shared.SESSION,
         *shared.LOCKS,
+        *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk stats gather -t orcl --schema SHOP --degree 8",

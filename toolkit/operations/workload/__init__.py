@@ -45,6 +45,7 @@ DECLARATION = OperationDeclaration(
         Option("may_change_data", OptionKind.FLAG,
                "let your own transactions change data, which stays changed: nothing is put back",
                topic=Topic.SAFETY),
+        *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk workload -t crm --builtin tpcb --scale 10 --users 1,2,4,8",
