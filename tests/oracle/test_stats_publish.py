@@ -10,7 +10,7 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.errors import ora
-from tests.oracle.standin.faults import Fault, break_connection
+from tests.oracle.standin.faults import AFTER, Fault, break_connection
 from tests.oracle.standin.statistics import Statistics
 from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, nothing, played
 
@@ -142,6 +142,25 @@ def test_a_killed_job_publishes_the_rest_when_it_is_resumed(tmp_path: Path) -> N
         answer = context.run("runs", "resume", "last")
         assert not context.statistics.pending, (answer.document, answer.said)
     assert answer.status == 0, answer.said
+
+
+def test_a_job_whose_server_had_published_all_is_done_when_it_is_resumed(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        waiting(context.statistics)
+        fault = Fault(break_connection, words="PUBLISH_PENDING_STATS", spared=1, when=AFTER)
+        assert wreck.kill(standin, tmp_path, fault, *PUBLISH)
+        assert not context.statistics.pending
+        answer = context.run("runs", "resume", "last")
+        assert (answer.status, "nothing was sent again" in answer.said) == (0, True), answer
+        (trial,) = [each for each in answer.document["trials"] if each["outcome"] == "ok"]
+        assert [item["outcome"] for item in trial["items"]] == ["ok", "ok"]
+        sent = [text for text in standin.statements if "PUBLISH_PENDING_STATS" in text]
+        assert len(sent) == 2, sent
+        again = context.run("runs", "resume", "last")
+        assert again.status == 0, again
+        fresh = context.run(*PUBLISH)
+    assert (fresh.status, "has no pending statistics" in fresh.error) == (2, True), fresh
 
 
 # -- by a table of statistics -----------------------------------------------------------------------------------

@@ -207,6 +207,16 @@ class Implementation(ABC):
         """
         return None
 
+    def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
+        """Tell whether the work of a job that was cut off is done all the same, so that a resume sends nothing.
+
+        Args:
+            work: as the job had it.
+            begun: what was read when the job began.
+            now: what is read now.
+        """
+        return False
+
     def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
         """Ask the catalogue, off the clock, whether works were done; `kept` is what `prepare` read before them.
 

@@ -14,6 +14,7 @@ from toolkit.app.history import what_it_needs
 from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
+from toolkit.app.runs.finished import found_done
 from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
 from toolkit.app.runs.mixes import begun_before, holding_targets, mix_above
 from toolkit.app.runs.planning import check_plan, check_within, head_of, judging_anew, read_planning
@@ -265,8 +266,6 @@ def _check(
     """Refuse what cannot work before anything is written.
 
     Args:
-        planning: the run.
-        launch: its beginning or resumption.
         left: the trials to run; all, and their scripts, if not given.
         made: labels of a job's items that are done.
     """
@@ -334,13 +333,12 @@ def resume(
     """Run exactly the trials (of a job: the items) that are missing.
 
     Trials that failed for a cause outside of what was tried are missing, with `retry_failed` all that failed.
-    Orphaned sessions are ended first, what was left is undone, the broken trial is marked `interrupted`, and other
-    facts or another environment are warned of. `under` as in `start`; `rows` answers for a load that was cut off.
+    Orphaned sessions are ended, what was left is undone, the broken trial is marked `interrupted`; other facts or
+    another environment are warned of. `under` as in `start`; `rows` answers for a load that was cut off.
 
     Raises:
-        ToolkitError: TK-0107 when the run worked on another database, TK-0209 when nobody knows whether its rows
-            are there, TK-0302 when it is alive, TK-0307 when something cannot be undone, TK-0308 when its sessions
-            cannot be ended; as `start`.
+        ToolkitError: TK-0107 for a run on another database, TK-0209 when nobody knows whether its rows are there,
+            TK-0302 when it is alive, TK-0307, TK-0308 when changes or sessions cannot be ended; as `start`.
     """
     record = store.load_run(run)
     refuse_ingested(record)
@@ -374,12 +372,14 @@ def resume(
 
 
 def _go_on(
-    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, gates: Gates, *,
-    made: bool, retry_failed: bool,
+    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, gates: Gates, *, made: bool,
+    retry_failed: bool,
 ) -> str:  # fmt: skip
     """Begin the next attempt; `made` tells that the object of a job is there already."""
     run, store, policy = launch.run, launch.store, launch.policy
     planning = going_on_with_parts(launch.read_planning(experiment), run, launch.sessions, store)
+    if found_done(run, planning, attempt, store, launch.events):
+        return run
     licensing.keep(store, run, _check_scripts(planning, launch))
     snapshot_source = snapshot_source_of_run(planning, launch.sessions)
     items = items_done(experiment, store.load_run(run).trials)

@@ -46,6 +46,9 @@ class _Published(StoredStatistics, OracleInSession):
     def none_stored(self, options: Options) -> str:
         return stats_publish.none_stored(options)
 
+    def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
+        return stats_publish.ended_before(work, begun, now)
+
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*stats_publish.remarks(work, facts), *session.remarks(work), *of_place(facts))
 

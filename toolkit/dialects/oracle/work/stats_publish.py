@@ -80,6 +80,16 @@ def none_stored(options: Options) -> str:
     return "no pending statistics" if as_of is None else f"no statistics that were replaced after {as_of}"
 
 
+def ended_before(work: Work, begun: Facts, now: Facts) -> bool:
+    """Tell whether what was pending is so no more; what is restored or imported is the same a second time."""
+    options, name = work.options, work.object.name
+    if whole(options) or options.get("as_of") is not None:
+        return False
+    key = reads.of_schema(WAITING, name.schema)
+    were, are = ({row.get("stored_table") for row in facts.rows(key)} for facts in (begun, now))
+    return key in now.answers and name.name in were - are
+
+
 def _instant(options: Options, facts: Facts) -> datetime | None:
     """Return the time asked for with its offset; without one it is by the clock of the database.
 
