@@ -54,3 +54,16 @@ def test_what_was_measured_is_kept_and_names_the_limit_of_a_run(
 def test_bad_input_is_refused(dbatk: Dbatk, url: str, typed: tuple[str, ...], status: int, says: str) -> None:
     refused = dbatk("ceiling", *(("-t", url) if typed else ()), *typed)
     assert (refused.status, refused.out, says in refused.err) == (status, "", True), refused
+
+
+def test_a_file_that_is_not_there_is_an_error_and_measures_nothing(dbatk: Dbatk, home: Path) -> None:
+    answer = dbatk("ceiling", "-t", "duckdb:///none.duckdb", "--seconds", "0.1")
+    assert (answer.status, answer.out) == (1, "")
+    assert "DuckDB file `none.duckdb` does not exist" in answer.err
+    assert not (home / "none.duckdb").exists()
+
+
+def test_a_server_that_does_not_answer_is_a_warning_for_its_host_was_asked_about(dbatk: Dbatk) -> None:
+    answer = dbatk("ceiling", "-t", "postgresql://nobody@127.0.0.1:1/postgres", "--seconds", "0.1")
+    assert (answer.status, "nothing was read of the server" in answer.err) == (0, True), answer.err
+    assert "cpu" in answer.out

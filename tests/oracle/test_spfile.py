@@ -120,6 +120,26 @@ def test_a_killed_run_is_put_back_by_clean(dba: Administrator, tmp_path: Path, d
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 
+def test_no_copy_takes_the_name_of_an_earlier_one(dba: Administrator, tmp_path: Path) -> None:
+    """Neither after a level that did not start, nor in a run that goes on: the first may be all that is left."""
+    dba.write_profile(tmp_path / "config")
+    line = (*SWEEP, "--setting", "processes=5000,400,450")
+    fault = Fault(break_connection, words="CREATE TABLE", when=AFTER)
+    assert wreck.kill(dba.standin, tmp_path, fault, *line, url=False)
+    state = dba.standin.engine.state
+    before = dict(state.pfiles)
+    assert {"processes": "300"} in before.values()
+    status, document = wreck.run(dba.standin, tmp_path, "clean", "-t", "ora")
+    assert (status, spfile(dba)) == (0, {"processes": "300"}), document
+    state.spfile = {"processes": "310"}  # a DBA's own change
+    assert dba.answer("restart").startswith("0")
+    wreck.run(dba.standin, tmp_path, "runs", "resume", "last")
+    assert spfile(dba) == {"processes": "310"}
+    assert {place: state.pfiles[place] for place in before} == before
+    made = [each for each in dba.said if each.startswith("CREATE PFILE")]
+    assert len(made) == len(set(made)) == len(state.pfiles)
+
+
 @pytest.mark.parametrize(("logon", "deaf"), [(28000, False), (1017, True)])
 def test_an_instance_that_is_up_and_lets_nobody_in_is_never_ended(
     dba: Administrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

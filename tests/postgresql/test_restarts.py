@@ -47,6 +47,31 @@ def test_a_sweep_restarts_the_server_verifies_and_puts_back(
     assert server.state() == AS_BEFORE
 
 
+@pytest.mark.parametrize("setting", ["shared_buffers=16MB,32MB", "checkpoint_timeout=6min,7min"])
+def test_two_databases_of_one_server_do_not_change_its_settings_for_each_other(
+    setting: str, server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with server.connect() as session:
+        session.execute("CREATE DATABASE second")
+    try:
+        profile = tmp_path / "config" / "targets.toml"
+        first = profile.read_text()
+        profile.write_text(
+            first + first.replace("[targets.pg]", "[targets.other]").replace("/postgres", "/second")
+        )
+        line = ("command", "-t", "pg,other", "--repeat", "2", "--warmup", "0")
+        assert main([*line, "--setting", setting, "--", "true"]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert "are on one server, whose settings each would change for the other" in said
+        assert server.state() == AS_BEFORE
+        line = ("ctas", "-t", "pg,other", "--query", str(tmp_path / "q.sql"), "--table", "made", "--repeat", "2")
+        (tmp_path / "q.sql").write_text("SELECT 1 AS one")
+        assert main([*line, "--warmup", "0", "--setting", "work_mem=4MB,8MB"]) == 0  # of sessions: as ever
+    finally:
+        with server.connect() as session:
+            session.execute("DROP DATABASE second")
+
+
 def test_phases_of_a_load_are_read_in_the_servers_own_log(
     server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,16 +87,18 @@ def measure(
             when it fails; as `measure_ceilings`.
     """
     from toolkit.app.snapshots.providers import host_is_ours
+    from toolkit.model.engines import engine
     from toolkit.snapshots.ceilings import measure_ceilings
 
     ours, sentences = host_is_ours(resolved.target), list[str]()
     try:
         of_server = _of_server(store, resolved, shown, calibrate, sentences)
     except ToolkitError as error:
-        if calibrate is not None or not ours:
+        # Without a server the target is a file: one that is not there is a misspelt path.
+        if calibrate is not None or not ours or engine(resolved.target.engine).in_process:
             raise
         of_server = ()
-        sentences.append(f"what the server measured of itself was not read: {error.sentence}")
+        sentences.append(f"nothing was read of the server: {error.sentence}")
     if not ours and not of_server:
         why = f"; {sentences[0]}" if sentences else ""
         raise ToolkitError(
@@ -133,16 +135,17 @@ def _of_server(
     target = resolved.target
     dialect = dialect_of(target.engine)
     way = dialect.calibration
-    if way is None:
-        if calibrate is not None:
-            raise ToolkitError(
-                f"{engine(target.engine).title} does not measure its own I/O", code="TK-0304",
-                hint="`--folder DIR` measures a folder on the disk of its files, on its host",
-            )  # fmt: skip
-        return ()
+    if way is None and calibrate is not None:
+        raise ToolkitError(
+            f"{engine(target.engine).title} does not measure its own I/O", code="TK-0304",
+            hint="`--folder DIR` measures a folder on the disk of its files, on its host",
+        )  # fmt: skip
     sessions = Sessions(target, "dbatk ceiling", read_only=True)
     sessions.administer((), resolved.policy.sysdba)
     try:
+        if way is None:
+            sessions.get(Role.CONTROL)
+            return ()
         asked = (Query("server", "server"), Query(way.place_file, way.place_file),
                  Query(way.file, way.file, optional=True))  # fmt: skip
         facts = read_facts(sessions.get(Role.CONTROL), dialect, asked)

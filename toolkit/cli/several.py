@@ -13,6 +13,7 @@ from toolkit.errors import ToolkitError
 if TYPE_CHECKING:
     from toolkit.app.runs.execute import Guarding
     from toolkit.app.runs.joint import Joint
+    from toolkit.app.runs.several_targets import Ready
     from toolkit.app.targets import ResolvedTarget
     from toolkit.model.experiment import Experiment
     from toolkit.model.protocols import Event, Events
@@ -109,9 +110,7 @@ class _Side:
     joint: Joint
     begun: str | None
 
-    def __call__(
-        self, own: Experiment, stop: Stop, in_turns: Callable[[Guarding], Guarding], ready: Callable[[], None]
-    ) -> str:
+    def __call__(self, own: Experiment, stop: Stop, in_turns: Callable[[Guarding], Guarding], ready: Ready) -> str:
         from toolkit.app.maintenance.run_guards import guarding
         from toolkit.app.runs.execute import start
         from toolkit.app.runs.joint import keeping_joint
@@ -138,16 +137,14 @@ class _Side:
                 ready=ready,
             )
 
-    def _resume(
-        self, run: str, stop: Stop, in_turns: Callable[[Guarding], Guarding], ready: Callable[[], None]
-    ) -> str:
+    def _resume(self, run: str, stop: Stop, in_turns: Callable[[Guarding], Guarding], ready: Ready) -> str:
         from toolkit.app.maintenance.run_guards import guarding
         from toolkit.app.runs.execute import resume
         from toolkit.app.runs.joint import has_ended
         from toolkit.cli.approving import approvals_of
         from toolkit.store import open_store
 
-        ready()
+        ready(frozenset())
         with open_store(self.arguments.text("store")) as store:
             if has_ended(store, run) and not self.arguments.flag("retry_failed"):
                 return run

@@ -120,6 +120,12 @@ class Settings(Protocol):
             ToolkitError: TK-0306 where the former value cannot be seen, or may not be set; the hint is the grant.
         """
 
+    def changed_server(self, scope: SettingScope, facts: Facts) -> str:
+        """Name the server on which a change of this scope holds, the same from each of its databases.
+
+        Empty where the change stays within the target.
+        """
+
 
 class WithSettings(Protocol):
     """The part of a dialect that varies settings."""

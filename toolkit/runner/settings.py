@@ -174,6 +174,9 @@ class ServerSettings:
 
     _now: dict[str, str] = field(default_factory=dict)
     _entries: dict[str, int] = field(default_factory=dict)
+    _keys: dict[str, str] = field(default_factory=dict)
+    """Of each, what the copy of the server's file bears that was made before its first change."""
+    _copies: int = 0
 
     def apply(self, context: RunContext, planned: PlannedTrial, stages: Stages) -> None:
         """Set what the cell wants where it is not set already; it is journalled before the first change.
@@ -190,7 +193,10 @@ class ServerSettings:
 
     def _set(self, context: RunContext, varied: VariedSetting, level: str) -> None:
         name = varied.setting.name
-        change = varied.ways.in_system(varied.setting, level, context.facts, run_key(context.run))
+        if name not in self._now:  # no copy takes the name of an earlier one: that may be the user's last
+            self._copies += 1
+            self._keys[name] = f"{run_key(context.run)}_{context.attempt}_{self._copies}"
+        change = varied.ways.in_system(varied.setting, level, context.facts, self._keys[name])
         first, *more = changing(varied, change, context.dialect)
         proof: dict[str, Scalar] = {"before": first.before}
         needs_restart = varied.scope is SettingScope.RESTART

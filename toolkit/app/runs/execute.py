@@ -31,7 +31,7 @@ from toolkit.app.runs.repair import (
 )
 from toolkit.app.runs.retention import remove_old
 from toolkit.app.runs.servers import bring_server_back
-from toolkit.app.runs.settings import try_in_session
+from toolkit.app.runs.settings import servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done, watching_room
 from toolkit.app.runs.undoable import refuse_open, refuse_unseen, warn_of_settings_left
 from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
@@ -82,7 +82,7 @@ def start(
     stop: Stop | None = None,
     under: str | None = None,
     guarding: Guarding = unguarded,
-    ready: Callable[[], None] = lambda: None,
+    ready: Callable[[frozenset[str]], None] = lambda _: None,
 ) -> str:
     """Run an experiment and return the run's id; outcomes of trials are in the store, not exceptions.
 
@@ -92,7 +92,7 @@ def start(
         stop: asked between and during trials; signals set it when this is the main thread.
         under: the execution of a plan that this run is part of; it holds the target's lease.
         guarding: watches the guards of the run.
-        ready: called when nothing refuses the run any more, just before it is stored.
+        ready: called just before the run is stored, with the servers that its settings change for others, too.
 
     Raises:
         ToolkitError: whatever refuses the run before it begins, and TK-0202 when the server does not come back.
@@ -111,7 +111,7 @@ def start(
         _check(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = head_of(planning, run, target.engine, database_of(planning.facts, target), launch.under)
-        ready()
+        ready(servers_changed(planning))
         launch.stop.refuse_if_disowned()
         store.create_run(head)
         with (

@@ -152,6 +152,16 @@ def refuse_of_server(planning: PlanningContext, *, in_plan: bool = False) -> Non
                 raise ToolkitError(f"`{name}` is set for the whole server, {why}", code="TK-0304", hint=hint)
 
 
+def servers_changed(planning: PlanningContext) -> frozenset[str]:
+    """Return the servers whose settings a run changes for others, too; none where they reach its target alone."""
+    return frozenset(
+        server
+        for stages in _stages(planning)
+        for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages)
+        if (server := varied.ways.changed_server(varied.scope, planning.facts))
+    )
+
+
 def _check_scope(varied: VariedSetting, planning: PlanningContext) -> None:
     if varied.scope is SettingScope.RESTART:
         _check_restart_allowed(varied.setting, planning.facts)

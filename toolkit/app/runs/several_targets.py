@@ -38,11 +38,10 @@ _MOST_NAMED, _LONGEST = 12, 40
 _RELEASE = "server.version"
 _BETWEEN = re.compile(r",\s*(?=[A-Za-z][A-Za-z0-9_.+-]*(?:://|,|$))", re.ASCII)
 
-Side = Callable[[Experiment, Stop, Callable[[Guarding], Guarding], Callable[[], None]], str]
-"""Runs the experiment on one target and returns the run's id.
-
-What it is given wraps its guards, and waits, before it begins, until nothing refuses any of the others.
-"""
+Ready = Callable[[frozenset[str]], None]
+"""Waits until nothing refuses any of the runs; takes the servers that this one changes the settings of."""
+Side = Callable[[Experiment, Stop, Callable[[Guarding], Guarding], Ready], str]
+"""Runs the experiment on one target and returns the run's id; what it is given wraps its guards, and waits."""
 
 
 def names_of(text: str, profiles: Callable[[], Mapping[str, object]]) -> tuple[str, ...]:
@@ -94,26 +93,43 @@ class Turns:
     names: Sequence[str]
     _turn: int = 0
     _at_work: str | None = None
-    _ready: set[str] = field(default_factory=set)
+    _ready: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The runs that may begin, with the servers whose settings they change."""
     _arrived: set[str] = field(default_factory=set)
     _gone: set[str] = field(default_factory=set)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
-    def meet(self, name: str, stop: Stop) -> None:
+    def meet(self, name: str, stop: Stop, changed: frozenset[str] = frozenset()) -> None:
         """Wait until all runs may begin.
 
+        Args:
+            name: of the run's target.
+            stop: of the run.
+            changed: the servers whose settings it changes, for whoever works on them.
+
         Raises:
-            ToolkitError: TK-0130 where another one was refused, or why this one is to stop.
+            ToolkitError: TK-0107 where another one changes the settings of the same server; TK-0130 where another
+                one was refused, or why this one is to stop.
         """
         with self._changed:
-            self._ready.add(name)
+            self._refuse_same_server(name, changed)
+            self._ready[name] = changed
             self._changed.notify_all()
-            while not {*self.names} <= self._ready:
+            while not {*self.names} <= self._ready.keys():
                 if stop.requested or self._gone:
                     raise stop.because or ToolkitError(
                         "nothing was begun: another target was refused", code="TK-0130"
                     )
                 self._changed.wait(_TICK_SECONDS)
+
+    def _refuse_same_server(self, name: str, changed: frozenset[str]) -> None:
+        other = next((other for other, servers in self._ready.items() if servers & changed), None)
+        if other is not None:
+            raise ToolkitError(
+                f"`{other}` and `{name}` are on one server, whose settings each would change for the other",
+                code="TK-0107",
+                hint="measure one after the other, and `dbatk compare` the runs",
+            )
 
     def take(self, name: str, stop: Stop) -> None:
         """Give the turn away and wait for the next one, until the run is asked to stop."""

@@ -10,7 +10,7 @@ from toolkit.dialects.settings import CATALOGUE, AskedClient, SystemChange, norm
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query, Release
-from toolkit.model.settings import Setting, SettingKind
+from toolkit.model.settings import Setting, SettingKind, SettingScope
 from toolkit.model.words import Effect, Role
 
 _SIZE = re.compile(r"([0-9]+(?:\.([0-9]+))?)\s*([A-Za-z]+)", re.ASCII)
@@ -58,6 +58,11 @@ class DuckdbSettings:
             code="TK-0107",
             hint="give the setting to the program itself",
         )
+
+    def changed_server(self, scope: SettingScope, facts: Facts) -> str:
+        """Each database that is open has settings of its own."""
+        del scope, facts
+        return ""
 
 
 def _plain(value: Decimal | bool | str) -> object:

@@ -63,6 +63,11 @@ class OracleSettings:
             setting.value or "",
         )
 
+    def changed_server(self, scope: SettingScope, facts: Facts) -> str:
+        """A pluggable database has parameters of its own; its instance, with the SPFILE, is that of all."""
+        rows = facts.rows(spfile.INSTANCE)
+        return str(rows[0]["place"]) if rows and scope is SettingScope.RESTART else ""
+
     def _former(self, setting: Setting) -> dict[str, ContextValue]:
         if not setting.value:
             raise ToolkitError(

@@ -106,7 +106,7 @@ def change(
         setting: the parameter.
         level, former: the value as the template takes it, and that of the SPFILE; None where it has none.
         facts: with what `look` found.
-        key: of the run; the copy carries it.
+        key: of the run, its attempt, and the copy, which carries it.
 
     Raises:
         ToolkitError: TK-0107 where there is no SPFILE, or the client is on another instance.

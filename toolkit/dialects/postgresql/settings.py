@@ -17,7 +17,7 @@ from toolkit.dialects.settings import (
 from toolkit.dialects.work import Call
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query, Release
-from toolkit.model.settings import Setting, SettingKind
+from toolkit.model.settings import Setting, SettingKind, SettingScope
 from toolkit.model.words import Effect, Role
 
 _FILES, _GRANTS, _PLACE = "setting_files", "setting_grants", "setting_place"
@@ -68,6 +68,10 @@ class PostgresqlSettings:
             f"{facts.value(_PLACE, 'data_directory')}/postgresql.auto.conf" if facts.rows(_PLACE) else "",
             before,
         )
+
+    def changed_server(self, scope: SettingScope, facts: Facts) -> str:
+        """Of two clusters no two began in the same microsecond; a standby has the identifier of its primary."""
+        return "" if scope is SettingScope.SESSION else str(facts.value("server", "started_at", "") or "")
 
     def _check_rights(self, setting: Setting, facts: Facts) -> None:
         if _FILES in facts.refused:
