@@ -134,6 +134,22 @@ def test_a_program_is_swept_with_its_levels_among_the_arguments(store: Store) ->
     assert told["peak_memory_bytes"] > 1e6
 
 
+def test_the_memory_of_the_whole_tree_is_that_of_all_its_processes_together(store: Store) -> None:
+    size = 40 * 2**20
+    held = f"x = bytearray({size}); print(flush=True); input()"
+    text = f"""
+import subprocess, sys, time
+held = [subprocess.Popen([sys.executable, "-c", {held!r}], stdin=-1, stdout=-1) for _ in range(3)]
+for each in held: each.stdout.readline()
+time.sleep(1)
+for each in held: each.communicate(b"x")
+"""
+    told = {metric.name: metric for metric in ran(store, asked(*python(text))).trials[0].metrics}
+    assert (told["tree_memory_bytes"].unit, told["tree_memory_bytes"].source) == ("bytes", "/proc, sampled")
+    assert 3 * size < told["tree_memory_bytes"].value < 6 * size
+    assert size < told["peak_memory_bytes"].value < 3 * size
+
+
 def test_no_shell_reads_an_argument(store: Store, tmp_path: Path) -> None:
     strange = f"$(touch {tmp_path}/x); `id` 'a' \"b\" \\ * > {tmp_path}/y"
     found = asked(*python("import sys; sys.exit(sys.argv[1] != open(0).read())", strange), stdin="given")

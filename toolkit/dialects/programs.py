@@ -23,6 +23,7 @@ _UNITS = {
     "user_seconds": ("s", "wait4"),
     "system_seconds": ("s", "wait4"),
     "peak_memory_bytes": ("bytes", "wait4"),
+    "tree_memory_bytes": ("bytes", "/proc, sampled"),
     "read_bytes": ("bytes", "/proc"),
     "write_bytes": ("bytes", "/proc"),
     "output_bytes": ("bytes", "its output"),
@@ -92,7 +93,10 @@ class RunPrograms(Implementation):
 
 
 def _figures(rows: Iterable[Row]) -> Iterator[Metric]:
-    """Yield what the programs of a trial used together; of memory the most that one process had."""
+    """Yield what the programs of a trial used together; of `peak_memory_bytes` the most that one process had.
+
+    `tree_memory_bytes` is the sum of the highest of each program, whether they had it at one time or not.
+    """
     together = tuple(rows)
     for name, (unit, source) in _UNITS.items():
         values = [float(str(row[name])) for row in together if name in row]

@@ -40,7 +40,8 @@ _BEGIN_SECONDS = 60.0
 _SHORTEST_SECRET = 3
 _HIDDEN = "********"
 FIGURES = (
-    "user_seconds", "system_seconds", "peak_memory_bytes", "read_bytes", "write_bytes", "output_bytes",
+    "user_seconds", "system_seconds", "peak_memory_bytes", "tree_memory_bytes", "read_bytes", "write_bytes",
+    "output_bytes",
 )  # fmt: skip
 """What is known of a program that ended, beside its exit status and its time."""
 

@@ -32,6 +32,7 @@ _LABELS = {
     "user_seconds": "CPU time of the programs, user",
     "system_seconds": "CPU time of the programs, system",
     "peak_memory_bytes": "memory of the largest process, peak",
+    "tree_memory_bytes": "private memory of all processes, highest seen",
     "read_bytes": "read from storage by the programs",
     "write_bytes": "written to storage by the programs",
     "output_bytes": "output",

@@ -12,8 +12,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.operations import Levels, Options
 
 KEPT = frozenset({
-    "elapsed_seconds", "throughput", "user_seconds", "system_seconds", "peak_memory_bytes", "read_bytes",
-    "write_bytes", "output_bytes",
+    "elapsed_seconds", "throughput", "user_seconds", "system_seconds", "peak_memory_bytes", "tree_memory_bytes",
+    "read_bytes", "write_bytes", "output_bytes",
 })  # fmt: skip
 """What dbatk itself measures of programs."""
 ONCE = ("setup", "cleanup")
