@@ -13,10 +13,13 @@ from toolkit.analysis.awr.load import load_factor
 from toolkit.analysis.awr.sentences import cause_sentence
 from toolkit.model.interval import Listing, Statement, Wait
 from toolkit.readers.awr.averages import with_averages
+from toolkit.report.interval.view import diff_text
 
 TENTH = {"transactions": 1.0, "user_calls": 5.0, "executes": 10.0}
 HALF = {"transactions": 5.0, "user_calls": 25.0, "executes": 50.0}
 DOUBLE = {"transactions": 20.0, "user_calls": 100.0, "executes": 200.0}
+MORE = {"transactions": 15.0, "user_calls": 70.0, "executes": 130.0}
+FEWER = {"transactions": 7.0, "user_calls": 36.0, "executes": 75.0}
 TENFOLD = {"transactions": 100.0, "user_calls": 500.0, "executes": 1000.0}
 
 
@@ -49,6 +52,37 @@ def test_what_rose_by_less_than_the_load_accounts_for_the_whole_of_what_it_spare
     assert (first.kind, first.impact) == ("cpu", pytest.approx(-4.0))
     assert diff.whole == pytest.approx(-4.0)
     assert "100 % of the change" in cause_sentence(first, diff)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "load", "whole", "first"),
+    [
+        pytest.param((5, 6), MORE, 1.0, "load", id="grew"),
+        pytest.param((5, 4), FEWER, -1.0, "load", id="fell"),
+        pytest.param((5, 6), DOUBLE, -4.0, "cpu", id="much cheaper"),
+        pytest.param((5, 4), HALF, 1.5, "cpu", id="much dearer"),
+        pytest.param((5, 6), HALF, 3.5, "cpu", id="dearer and more"),
+        pytest.param((5, 12), DOUBLE, 7.0, "load", id="both grew"),
+    ],
+)
+def test_of_a_load_and_its_cost_that_moved_apart_the_larger_change_is_accounted_for(
+    cpu: tuple[float, float], load: dict[str, float], whole: float, first: str
+) -> None:
+    """A fifth more DB time for three tenths more work: who asks why is told of the work, not of what it spared."""
+    before, after = (one * HOUR for one in cpu)
+    diff = compare_intervals(interval(cpu=before), interval(day=1, cpu=after, load=load))
+    assert (diff.whole, diff.causes[0].kind) == (pytest.approx(whole), first)
+
+
+def test_the_change_that_the_shares_are_of_stands_above_the_causes() -> None:
+    more, less = ({"transactions": by * 10, "user_calls": by * 50, "executes": by * 100} for by in (1.3, 0.5))
+    for load, cpu, stands in (
+        (more, 6 * HOUR, "CAUSES of 1.00 more active sessions\n"),
+        (less, 6 * HOUR, "CAUSES of 3.50 more active sessions than the load explains\n"),
+        (less, 2.5 * HOUR, "CAUSES of 2.50 fewer active sessions\n"),
+    ):
+        diff = compare_intervals(interval(cpu=5 * HOUR), interval(day=1, cpu=cpu, load=load))
+        assert stands in diff_text(diff)
 
 
 READS = "db file sequential read"

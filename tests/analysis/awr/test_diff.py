@@ -521,6 +521,24 @@ def test_as_many_transactions_in_as_much_time_are_judged_with_their_executions_b
     assert len(beside) == (0 if "inconclusive" in verdict else 1)
 
 
+@pytest.mark.parametrize(
+    ("executes", "cpu", "ends"),
+    [
+        (106.0, 1060.0, "(+6.0 %), with 10.6 executions in each instead of 10.0"),
+        (80.0, 800.0, "(-20 %), with 8.00 executions in each instead of 10.0"),
+        (101.0, 1200.0, "(+20 %)"),
+        (80.0, 1200.0, "(+20 %)"),
+    ],
+)
+def test_a_transaction_that_costs_more_because_it_holds_more_executions_says_so(
+    executes: float, cpu: float, ends: str
+) -> None:
+    diff = compare_intervals(interval(), interval(day=1, cpu=cpu, load={"executes": executes}))
+    assert headline(diff).endswith(ends)
+    beside = [one for one in measures(diff) if one.startswith("executions in each transaction: 10.0 before, ")]
+    assert len(beside) == (abs(executes - 100) > 5)
+
+
 def test_a_statement_that_is_no_longer_run_is_no_part_of_a_load_that_fell() -> None:
     report = sql("report", 2, 3000.0, 5e7)
     before = interval(cpu=4000.0, statements=(report,))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 from toolkit.analysis.awr.changes import Change
 from toolkit.analysis.awr.comparable import by_ratio, unaccounted
 from toolkit.analysis.awr.diff import IntervalDiff
-from toolkit.analysis.awr.load import executions_apart, other_work, verdict_by
+from toolkit.analysis.awr.load import executions_each, other_work, verdict_by
 from toolkit.units import number, percent, seconds
 
 _MOST_WAITS = 4
 SAME = 0.05
+_MOSTLY = 0.5
+_AS_FAST = "it is about as fast as before"
 _IDLE = 0.005
 """Active sessions below which an instance only keeps itself going (18 s of DB time in an hour)."""
 RATE_NAMES = {
@@ -47,7 +50,17 @@ def headline(diff: IntervalDiff) -> str:
         was, now = both(measure, number)
         sentence = f"{was} sessions were active on average before, {now} after"
         return f"{verdict}: {sentence} ({by_ratio(ratio)})"
-    return f"{verdict}: one {words} takes {after} of DB time instead of {before} ({by_ratio(ratio)})"
+    holds = "" if verdict == _AS_FAST else _holds(diff, words, ratio)
+    return f"{verdict}: one {words} takes {after} of DB time instead of {before} ({by_ratio(ratio)}){holds}"
+
+
+def _holds(diff: IntervalDiff, words: str, ratio: float) -> str:
+    """Say how many executions a transaction holds, where that is at least half of why it takes longer or less."""
+    each = executions_each(diff.before, diff.after)
+    if words != "transaction" or not each.ratio or math.log(each.ratio) / math.log(ratio) < _MOSTLY:
+        return ""
+    before, after = both(each, number)
+    return f", with {after} executions in each instead of {before}"
 
 
 def _other_work(diff: IntervalDiff) -> str:
@@ -79,7 +92,7 @@ def _measure(diff: IntervalDiff) -> tuple[Change | None, str]:
 
 def _verdict(ratio: float) -> str:
     if abs(ratio - 1) < SAME:
-        return "it is about as fast as before"
+        return _AS_FAST
     return "it got slower" if ratio > 1 else "it got faster"
 
 
@@ -102,10 +115,20 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
         if per is not None and per.ratio is not None:
             before, after = both(per, seconds)
             yield f"DB time per {words}: {before} before, {after} after ({by_ratio(per.ratio)})"
-    if each := executions_apart(diff.before, diff.after):
+    each, other = executions_each(diff.before, diff.after), _other_work(diff)
+    if not other and diff.per_transaction is not None and each.ratio and abs(each.ratio - 1) >= SAME:
         before, after = both(each, number)
-        yield f"executions in each transaction: {before} before, {after} after ({by_ratio(each.ratio or 1.0)})"
-    if _other_work(diff):
+        yield f"executions in each transaction: {before} before, {after} after ({by_ratio(each.ratio)})"
+    if other:
         yield from _waited(diff)
     if diff.per_transaction is None and diff.db_time.ratio is not None:
         yield "no verdict per transaction: an interval has fewer than 10 of them, or does not count them"
+
+
+def accounted_for(diff: IntervalDiff) -> str:
+    """Say what change the causes are of, nothing where there is none or it is not known."""
+    whole = diff.whole
+    if not whole or diff.db_time.delta is None:
+        return ""
+    beyond = "" if math.isclose(whole, diff.db_time.delta) else " than the load explains"
+    return f"{number(abs(whole))} {'more' if whole > 0 else 'fewer'} active sessions{beyond}"

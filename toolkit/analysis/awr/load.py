@@ -74,7 +74,7 @@ def other_work(before: Interval, after: Interval) -> Change | None:
 
     As many executions that take longer are slower, however many transactions they are put into. And where as many
     transactions take about as much DB time, users got the same for the same, of however many executions each
-    consists: that is a verdict, with the executions beside it (`executions_apart`).
+    consists: that is a verdict, with the executions beside it (`executions_each`).
     """
     if _alike(before, after):
         return None
@@ -86,10 +86,8 @@ def other_work(before: Interval, after: Interval) -> Change | None:
     return None
 
 
-def executions_apart(before: Interval, after: Interval) -> Change | None:
-    """Return the executions in each transaction where these, but not transactions and DB time, are far apart."""
-    if not _alike(before, after) or not _apart(rates(before, after, "executes")):
-        return None
+def executions_each(before: Interval, after: Interval) -> Change:
+    """Return the executions in each transaction."""
     return Change("executes", *(Amount(_executions_each(side), None, 1.0) for side in (before, after)))
 
 

@@ -50,7 +50,8 @@ class CauseView:
 class IntervalView:
     """A comparison as a reader sees it; `look` is `faster`, `slower` or `same`.
 
-    Each cause is its sentence and the evidence for it; `unexplained` is shown if there are none.
+    Each cause is its sentence and the evidence for it; `change` is what they are of, `unexplained` is shown if
+    there are none.
     """
 
     title: str
@@ -63,6 +64,7 @@ class IntervalView:
     who: Table
     sections: tuple[PageSection, ...]
     method: tuple[str, ...]
+    change: str = ""
     unexplained: str = "no dominant cause"
 
 
@@ -84,6 +86,7 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
             one for one in _sections(diff) if one.charts or any(each.table.rows for each in one.tables)
         ),
         method=_METHOD,
+        change=findings.accounted_for(diff),
         unexplained=_unexplained(diff),
     )
 
@@ -292,7 +295,7 @@ def _head(view: IntervalView, *, why: bool) -> list[str]:
     if view.doubts:
         lines += ["", "CAVEATS", *bullets(view.doubts)]
     if view.causes:
-        lines += ["", "CAUSES"]
+        lines += ["", f"CAUSES of {view.change}" if view.change else "CAUSES"]
         for place, one in enumerate(view.causes, 1):
             lines += [*wrapped(one.sentence, f"{place}. "), *(_evidence(one) if why else ())]
     else:
