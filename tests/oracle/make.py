@@ -13,7 +13,7 @@ import pytest
 
 from tests.oracle.standin import Standin
 from toolkit.dialects.oracle.dialect import DIALECT
-from toolkit.dialects.work import Call, Work
+from toolkit.dialects.work import Call, Chunk, Work
 from toolkit.model.address import Address
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
@@ -78,6 +78,9 @@ _PLAIN: dict[OperationName, Work] = {
     "table-shrink": Work("table-shrink", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "mview-refresh": Work("mview-refresh", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"method": "complete"}),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
+    "purge": Work(
+        "purge", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}, chunks=(Chunk(rows=1),), label="all"
+    ),
     "backup": Work("backup", Mode.MEASUREMENT, BACKUP, {}, mark="created by dbatk"),
 }
 

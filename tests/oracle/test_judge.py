@@ -29,8 +29,9 @@ from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.oracle import objects, snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.snapshot_sources import report_call
+from toolkit.dialects.oracle.work.purge import ChunksOfRowids
 from toolkit.dialects.repositories import RepositorySnapshot
-from toolkit.dialects.work import Call, Work
+from toolkit.dialects.work import Call, Chunk, Work
 from toolkit.dialects.workloads import BUILT_IN, table_values, workloads_of
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
@@ -115,6 +116,26 @@ def refreshes() -> Iterator[Step]:
                 yield from _steps(item, assumed())
 
 
+def chunks() -> Iterator[Step]:
+    """Render changes in chunks of a table and of a copy, and what divides and counts their rows."""
+    how = DIALECT.work.of("purge")
+    assert isinstance(how, ChunksOfRowids)
+    place = Chunk(("AAAR3sAAEAAAACXAAA",), ("AAAR3sAAEAAAACXAAB",), rows=9, number=2)
+    table: Row = {"table_name": "GTEST", "schema_name": "DBATK", "kind": "table"}
+    set_to = (("AMOUNT", "AMOUNT + 1"), ("IDNAME", "(SELECT MAX(o.word) FROM app.words o)"))
+    for each in (Chunk(), place, replace(place, closed=True), replace(place, low=()), replace(place, high=())):
+        for where in ({}, {"where": "ID > 5 AND IDNAME LIKE 'a%'"}):
+            plain = replace(
+                work("purge", 2, Mode.JOB, **where), chunks=(each,), columns=("ID", "IDNAME"), notes=OURS
+            )
+            copy = replace(plain, object=OURS, bounds=OURS, notes=None, mode=Mode.MEASUREMENT)
+            for item in (plain, copy):
+                for more in (item, replace(item, archive=OURS), replace(item, assignments=set_to)):
+                    yield from _steps(more, assumed())
+            yield from steps((*how.divide_copy(copy, OURS, "mark"), *how.make_notes(OURS, "mark")))
+            yield from steps(how.survey({**where, "chunk": 500}, assumed(target=(table,))))
+
+
 def rds_calls() -> Iterator[Step]:
     """Render the procedures that stand for RMAN on Amazon RDS."""
     facts = assumed("19-ee", doctor_marks=({"schema_mark": "RDSADMIN"},))
@@ -189,7 +210,15 @@ def statements() -> dict[str, str]:
                 found.setdefault(step.text, f"{release} {step.name}")
                 for text in step.undo:
                     found.setdefault(text, f"{release} {step.name} undo")
-    for step in (*rds_calls(), *moves_of_parts(), *drops_of_partitions(), *shrinks(), *refreshes(), *users()):
+    for step in (
+        *chunks(),
+        *rds_calls(),
+        *moves_of_parts(),
+        *drops_of_partitions(),
+        *shrinks(),
+        *refreshes(),
+        *users(),
+    ):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):
         found.setdefault(step.text, step.name)

@@ -229,6 +229,7 @@ def test_fewer_than_forty_round_trips(operation: OperationName) -> None:
         "index-rebuild": {"table": "GTEST"},
         "table-move": {"table": "GTEST"},
         "load": {"table": "GTEST", "files": ("lines.csv",)},
+        "purge": {"table": "GTEST", "where": "AMOUNT < 30"},
         "mview-refresh": {"table": "GTEST", "method": "complete", "on_live_objects": True},
     }
     named = {**_NAMED, **other}[operation]

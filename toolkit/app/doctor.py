@@ -120,7 +120,16 @@ def _read(dialect: Dialect, sessions: Sessions, experiment: Experiment | None) -
     # What a plan would read besides is how the work is spelled; that `dbatk plan` and `--dry-run` tell.
     planning = PlanningContext(experiment, dialect, facts)
     needed = reads_of(planning.operation, planning.planner())
-    return read_facts(control, dialect, (query for query in needed if not query.optional), facts)
+    facts = read_facts(control, dialect, (query for query in needed if not query.optional), facts)
+    return _unsurveyed(replace(planning, facts=facts))
+
+
+def _unsurveyed(planning: PlanningContext) -> Facts:
+    """Return the facts with nothing where a run would look at the rows: judged is whether the work can be done."""
+    facts, planner = planning.facts, planning.planner()
+    how = planning.dialect.work.of(planning.experiment.operation)
+    asked = (call.keep_as for cell in planning.cells for call in how.survey(planner.options(cell), facts))
+    return replace(facts, answers={**facts.answers, **{str(key): () for key in asked}})
 
 
 def _names(planner: Planner) -> dict[str, Scalar]:

@@ -129,6 +129,8 @@ def _asked_work(arguments: Arguments) -> Experiment | None:
     }
     if "table" not in options and ("source" in options or "query" in options):
         options["table"] = f"{options.get('source', 'QUERY')}_DBATK"
+    if "all_rows" in taken:  # whichever rows are meant, what stands in the way is the same
+        options["all_rows"] = True
     degrees = parse_levels(taken[declared.degree], arguments.text("degree") or "1,2,4,8")
     levels = {declared.degree: degrees}
     return build_experiment(declared.name, options, levels, General(target=arguments.text("target") or ""))

@@ -71,8 +71,8 @@ def chunks_in(rows: Sequence[Row], size: int) -> tuple[Chunk, ...]:
     total, last = noted[-1]
     ends = [*((at, key, False) for at, key in begins[1:]), (total + 1, last, True)]
     return tuple(
-        Chunk(low, high, begin == 1, closed, end - begin)
-        for (begin, low), (end, high, closed) in zip(begins, ends, strict=True)
+        Chunk(low, high, begin == 1, closed, end - begin, number)
+        for number, ((begin, low), (end, high, closed)) in enumerate(zip(begins, ends, strict=True), 1)
     )
 
 
@@ -138,7 +138,9 @@ class ChunkedChange(Implementation):
     """SQL files about the table of `--archive-to` (binds `schema` and `name`)."""
     keeps_notes: bool = False
     """Whether each transaction is noted in a table of the run's own, since the engine cannot tell how it ended."""
-    table_files = (KEY_FILE,)
+    divides_copies: bool = False
+    """Whether addresses of a copy are others than those of its table: then the copy is divided anew."""
+    table_files: tuple[str, ...] = (KEY_FILE,)
     parts = ChunksAsBegun()
 
     def key(self, facts: Facts) -> Key:
@@ -236,6 +238,10 @@ class ChunkedChange(Implementation):
         """Create the table of notes."""
         return ()
 
+    def divide_copy(self, work: Work, bounds: ObjectRef, mark: str) -> tuple[Call, ...]:
+        """Create the table with the first row of each chunk of a copy."""
+        return ()
+
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Count what still matches; copies are dropped, so nobody asks there."""
         if work.mode is not Mode.JOB:
@@ -295,7 +301,7 @@ class ChunkedChange(Implementation):
         return tuple(self._remarks(work, facts))
 
     def _remarks(self, work: Work, facts: Facts) -> Iterator[str]:
-        if self.key(facts).is_address and work.object.scratch:
+        if self.key(facts).is_address and work.object.scratch and not self.divides_copies:
             yield "the table has no key, and in a copy rows stand closer: chunks may have more or fewer rows there"
         elif self.key(facts).is_address and self.address_moves:
             yield "the table has no key: a row that others change meanwhile may be left (it is counted afterwards)"

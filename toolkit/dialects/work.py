@@ -83,6 +83,7 @@ class Chunk:
         first: whether it is the first chunk.
         closed: whether it ends with `high` instead: the last chunk.
         rows: how many matched when they were counted.
+        number: of the chunk among those of its table, from 1.
     """
 
     low: tuple[str, ...] = ()
@@ -90,6 +91,7 @@ class Chunk:
     first: bool = False
     closed: bool = False
     rows: int = 0
+    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Work:
     """Of a change in chunks: those of one transaction."""
     notes: ObjectRef | None = None
     """Of a change in chunks: the table of the run in which its transactions are noted, where it keeps one."""
+    bounds: ObjectRef | None = None
+    """Of a change in chunks of a copy: the table with the first row of each, where addresses are its own."""
     label: str = ""
     """Of a change in chunks: what tells its transaction from the others."""
     archive: ObjectRef | None = None

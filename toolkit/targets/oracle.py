@@ -25,6 +25,8 @@ from toolkit.targets import oracle_way as way
 from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, UserSession, names_in, plain_rows
 from toolkit.targets.oracle_guard import LicenceGuard
 
+# They touch no rows, of which the driver says 0.
+_COUNTS_NOTHING = re.compile(r"\s*(?:COMMIT|ROLLBACK|SET\s+TRANSACTION)\b", re.IGNORECASE)
 # DDL would commit a read-only transaction and go on, so a session that only reads is kept so here.
 _READS = re.compile(r"\s*(?:SELECT|WITH|SET\s+TRANSACTION\s+READ\s+ONLY)\b", re.IGNORECASE)
 
@@ -127,7 +129,8 @@ class OracleConnection:
             cursor.execute(text, binds)
             notices = (str(cursor.warning),) if cursor.warning is not None else ()
             if cursor.description is None:
-                return Answer(rowcount=cursor.rowcount, notices=notices)
+                count = None if _COUNTS_NOTHING.match(text) else cursor.rowcount
+                return Answer(rowcount=count, notices=notices)
             rows = plain_rows([str(column[0]) for column in cursor.description], cursor.fetchall())
             return Answer(rows, len(rows), notices)
 

@@ -71,6 +71,8 @@ def define_functions(data: duckdb.DuckDBPyConnection) -> None:
 
 def define_macros(data: duckdb.DuckDBPyConnection) -> None:
     """Give a database what queries of Oracle call and SQL can say."""
+    data.execute("CREATE MACRO rowidtochar(x) AS 'AAAR3s' || LPAD(CAST(x AS VARCHAR), 12, '0')")
+    data.execute("CREATE MACRO chartorowid(x) AS CAST(SUBSTR(x, 7) AS BIGINT)")
     data.execute(f"CREATE MACRO scn_to_timestamp(x) AS {SCN_BEGAN} + TO_SECONDS(CAST(x AS DOUBLE))")
     data.execute(
         "CREATE MACRO oracle_text(x) AS CASE WHEN TRY_CAST(x AS DOUBLE) = ROUND(TRY_CAST(x AS DOUBLE)) "

@@ -300,13 +300,14 @@ class Engine(Refreshing, Reorganised, IndexWork):
         session.in_transaction = True
         with self._working(session, asked or 1, max(load, read)):
             run(data, f"INSERT INTO {spell(command.name)}{listed} {query}", max(load, read))
+            (added,) = data.fetchone() or (0,)
         parallel.remember(
             session, self.scenario, "DML Parallelized" if load > 1 else "Queries Parallelized", max(load, read), 1
         )
         if load > 1 or re.search(r"(?<!NO)APPEND\b", hints, re.IGNORECASE):
             session.loaded.add(command.name)
-        before, table.rows = table.rows, count(data, command.name)
-        return table.rows - before
+        table.rows = count(data, command.name)
+        return int(added)  # others may have added rows meanwhile
 
     def _must_fit(self, data: duckdb.DuckDBPyConnection, table: Made, command: Command, query: str) -> None:
         if command.parts.get("part"):
@@ -583,6 +584,13 @@ class Engine(Refreshing, Reorganised, IndexWork):
             raise ora(1453)
         data.execute("BEGIN TRANSACTION READ ONLY")
         data.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+        session.in_transaction = True
+
+    def _do_serializable(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:
+        """Begin a transaction: those of DuckDB see one state of the rows anyway."""
+        if session.in_transaction:
+            raise ora(1453)
+        data.execute("BEGIN")
         session.in_transaction = True
 
     def _do_commit(self, session: Session, data: duckdb.DuckDBPyConnection, _: Command) -> None:

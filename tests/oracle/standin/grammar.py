@@ -162,6 +162,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("stats_if_still", rf"DECLARE\s+value_now\s+VARCHAR2\(4000\)\s*;\s*BEGIN\s+{_RESTORED}\s*END\s*;"),
     ("system_set", r"ALTER\s+SYSTEM\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)\s+SCOPE=MEMORY"),
     ("flush", r"ALTER\s+SYSTEM\s+FLUSH\s+BUFFER_CACHE"),
+    ("serializable", r"SET\s+TRANSACTION\s+ISOLATION\s+LEVEL\s+SERIALIZABLE"),
     ("read_only", r"SET\s+TRANSACTION\s+READ\s+ONLY"),
     ("commit", r"COMMIT"),
     ("rollback", r"ROLLBACK"),

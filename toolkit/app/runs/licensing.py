@@ -286,6 +286,16 @@ def check_user_texts(experiment: Experiment, facts: Facts, declared: frozenset[s
         context.refuse(found, context.context_of(facts, declared))
 
 
+def check_own(experiment: Experiment, facts: Facts, policy: TargetPolicy) -> None:
+    """Look at what the user wrote before any of it is sent to find out what there is to do.
+
+    Raises:
+        ToolkitError: TK-0303 for what the target does not allow.
+    """
+    if engine(facts.engine).licences:
+        context.refuse(find((), experiment, facts), _context(facts, policy))
+
+
 def allow(target: Target, *, unseen: bool) -> None:
     """Tell the guard of a target whether what nobody can see through may be sent."""
     guard = _guard(target)

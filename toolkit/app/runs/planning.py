@@ -42,11 +42,20 @@ def read_base_facts(dialect: Dialect, sessions: Sessions) -> Facts:
     return read_facts(sessions.get(Role.CONTROL), dialect, base)
 
 
-def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) -> PlanningContext:
-    """Read what the operation and the environment need from the catalogue.
+def collect_facts(
+    experiment: Experiment, dialect: Dialect, sessions: Sessions, policy: TargetPolicy | None = None
+) -> PlanningContext:
+    """Read what the operation and the environment need from the catalogue, then what a survey of the rows needs.
+
+    Args:
+        experiment: what is to be done.
+        dialect: of the engine.
+        sessions: to read with.
+        policy: what licences are held against; None where the experiment was held against it before.
 
     Raises:
-        ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses.
+        ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses, TK-0303 for a
+            condition of the user's, which the survey would send, that its target does not allow.
     """
     sessions.wait_for_locks(experiment.options)
     planning = PlanningContext(experiment, dialect, read_base_facts(dialect, sessions))
@@ -56,7 +65,9 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
         lambda: read_facts(sessions.get(Role.CONTROL), dialect, reads, planning.facts)
     )  # what others hold alone shows neither its size nor its definition
     facts = read_by_sysdba(experiment, dialect, of_those_varied(experiment, read), sessions)
-    facts = _surveyed(replace(planning, facts=facts), sessions)
+    if policy is not None:
+        facts = licensing.with_context(experiment, facts, sessions, policy.licences)
+    facts = _surveyed(replace(planning, facts=facts), sessions, policy)
     planning = replace(planning, facts=facts)
     how, planner = dialect.work.of(experiment.operation), planning.planner()
     asked = [probe for cell in planning.cells for probe in how.probes(planner.options(cell), facts)]
@@ -67,15 +78,17 @@ def collect_facts(experiment: Experiment, dialect: Dialect, sessions: Sessions) 
     return replace(planning, facts=replace(facts, answers=answers))
 
 
-def _surveyed(planning: PlanningContext, sessions: Sessions) -> Facts:
+def _surveyed(planning: PlanningContext, sessions: Sessions, policy: TargetPolicy | None) -> Facts:
     """Return the facts with what the work must know of the rows: each answer is read once.
 
     Raises:
-        ToolkitError: TK-0203 with the database's message.
+        ToolkitError: TK-0203 with the database's message, TK-0303 before anything of the user's is sent.
     """
     facts, dialect = planning.facts, planning.dialect
     how, planner = dialect.work.of(planning.experiment.operation), planning.planner()
     asked = {call.keep_as: call for cell in planning.cells for call in how.survey(planner.options(cell), facts)}
+    if asked and policy is not None:
+        licensing.check_own(planning.experiment, facts, policy)
     answers = dict(facts.answers)
     for key, call in asked.items():
         try:
@@ -114,9 +127,8 @@ def read_planning(
         ToolkitError: as `collect_facts`.
     """
     sessions.administer(policy.restart, policy.sysdba)
-    planning = collect_facts(experiment, dialect, sessions)
-    facts = licensing.with_context(experiment, planning.facts, sessions, policy.licences)
-    return replace(planning, facts=with_declared(facts, policy))
+    planning = collect_facts(experiment, dialect, sessions, policy)
+    return replace(planning, facts=with_declared(planning.facts, policy))
 
 
 def head_of(

@@ -66,6 +66,16 @@ def redo_of_index(size: float | None, *, logged: bool) -> float | None:
     return _images(size, logged=logged)
 
 
+def redo_of_rows(size: float | None, work: Work, facts: Facts) -> float | None:
+    """Estimate the redo of removing rows of so many bytes one by one, or of adding them to an archive.
+
+    None of a change: how much of a row it writes is not known.
+    """
+    if size is None or work.assignments:
+        return None
+    return _ROWS * size + _of_entries(work, facts, size)
+
+
 def logged(step: Step, facts: Facts) -> Takes | None:
     """Say what a step writes of the redo that is archived; unknown where it changes an object without estimate.
 

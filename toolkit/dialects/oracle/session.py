@@ -78,8 +78,8 @@ def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
 def end(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Put a worker's session back, in the reverse order."""
     opening: tuple[Call, ...] = ()
-    if work.operation in ("insert", "mview-refresh"):
-        # The DML switch cannot be changed inside a transaction (ORA-12841), which a failed load may have left.
+    if work.operation in ("insert", "mview-refresh", "purge"):
+        # What failed may have left a transaction: its locks, and no DML switch inside it (ORA-12841).
         opening = (Call("rollback", session=Role.WORKER, effect=Effect.CHANGES),)
     back = [_switch(undo, what, None) for _, what, _, undo in reversed(_switches(work))]
     restored = [

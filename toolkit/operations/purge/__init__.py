@@ -11,7 +11,8 @@ from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
 _DEGREE = replace(
-    shared.DEGREE, help=f"{shared.DEGREE.help}; on postgresql, sessions that take one chunk after the other"
+    shared.DEGREE,
+    help=f"{shared.DEGREE.help}; on oracle and postgresql, sessions that take one chunk after the other",
 )
 _ROWS = (
     Option("where", OptionKind.PREDICATE, "which rows (- or @FILE to read it)"),

@@ -134,15 +134,17 @@ class Purge:
         how = chunked(planner.dialect.work, self.name)
         size, each = chunk_rows(options), int(str(options.get("commit_every") or 1))
         chunks = planner.once(("chunks", size), lambda: self._chunks(planner, size))
-        away, notes = ObjectRef(ObjectKind.TABLE, table), None
+        away, notes, bounds = ObjectRef(ObjectKind.TABLE, table), None, None
         if planner.measuring:
             away = planner.scratch(ObjectKind.TABLE, planner.naming.trial_object(), table)
+            if how.divides_copies:
+                bounds = planner.scratch(ObjectKind.TABLE, planner.naming.trial_object("B"), table)
         elif how.keeps_notes:
             notes = planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), table)
         work = Work(
             self.name, planner.spec.mode, away, options, degree=planner.degree(cell), mark=planner.mark,
             concurrency=planner.workers(cell), matching=sum(chunk.rows for chunk in chunks), notes=notes,
-            archive=self._archive(planner), columns=column_names(planner, ["columns"]),
+            bounds=bounds, archive=self._archive(planner), columns=column_names(planner, ["columns"]),
             assignments=self._assignments(planner),
         )  # fmt: skip
         return tuple(Piece(part, part.label) for part in how.in_transactions(work, chunks, each, planner.facts))
@@ -177,9 +179,13 @@ class Purge:
         pieces = self.pieces(planner, cell)
         away = pieces[0].work.object
         if away.scratch:
-            archive = pieces[0].work.archive
-            drops = (away,) if archive is None else (away, archive)
-            return assemble(planner, cell, pieces, before=self._copy(planner, away, archive), drops=drops)
+            work = pieces[0].work
+            copied = self._copy(planner, away, work.archive)
+            if work.bounds is not None:
+                how, mark = chunked(planner.dialect.work, self.name), mark_of(planner.naming.key)
+                copied = (*copied, *how.divide_copy(work, work.bounds, mark))
+            drops = tuple(ref for ref in (away, work.archive, work.bounds) if ref is not None)
+            return assemble(planner, cell, pieces, before=copied, drops=drops)
         notes = pieces[0].work.notes
         if notes is None:
             return assemble(planner, cell, pieces)

@@ -25,6 +25,7 @@ WORK = Implementations(
     later={
         "insert": f"{__name__}.of_rows",
         "load": f"{__name__}.of_rows",
+        "purge": f"{__name__}.of_chunks",
         "stats-gather": f"{__name__}.of_statistics",
         "stats-export": f"{__name__}.of_statistics",
         "stats-publish": f"{__name__}.of_statistics",
