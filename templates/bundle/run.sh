@@ -7,6 +7,7 @@
 #   -y       do not ask before the first trial
 #   -p FD    read the password from this file descriptor: ./run.sh -p 3 scott@dwh 3< FILE
 #   SQLPLUS  full path of the client; else $ORACLE_HOME/bin/sqlplus, sqlplus or sql is taken
+#   SQLLDR   full path of SQL*Loader where the bundle loads files; else $ORACLE_HOME/bin/sqlldr or sqlldr is taken
 #
 # Exit status: 0 all trials succeeded, 1 failed, 2 wrong usage, 3 some trial failed or did not come to its end, or
 # something was left as it is, 5 refused, 130 interrupted. The password goes to the client's standard input and nowhere else.
@@ -21,10 +22,15 @@ export NLS_LANG
 
 say() { echo "run.sh: $*" >&2; }
 stop() { status=$1; shift; say "$*"; leave "$status"; }
-leave() { [ -z "${locked:-}" ] || rm -rf spool/lock; exit "$1"; }
+leave() { stop_feeding; [ -z "${locked:-}" ] || rm -rf spool/lock; exit "$1"; }
+stop_feeding() {
+  for each in $feeders; do kill "$each" && wait "$each"; done 2>/dev/null
+  feeders=''
+  [ -z "${locked:-}" ] || rm -f spool/word-*
+}
 usage() { stop 2 "usage: ./run.sh [-y] [-p FD] USER@ALIAS | USER | /@ALIAS | /"; }
 
-password='' fd='' agreed='' connect='' locked='' current='' children='' began=$PWD
+password='' fd='' agreed='' connect='' locked='' current='' children='' feeders='' began=$PWD
 while [ $# -gt 0 ]; do
   case $1 in
     -y) agreed=yes ;;
@@ -78,6 +84,22 @@ find_client() {
     *SQL\*Plus*) kind=sqlplus ;;
     *) stop 2 "\"$client\" is neither SQL*Plus nor SQLcl: set SQLPLUS to the full path of one" ;;
   esac
+}
+
+find_loader() {
+  [ -f load.sh ] || return 0
+  if [ -n "${SQLLDR:-}" ]; then
+    case $SQLLDR in
+      /*) DBATK_SQLLDR=$SQLLDR ;;
+      *) DBATK_SQLLDR=$began/$SQLLDR ;;
+    esac
+  elif [ -n "${ORACLE_HOME:-}" ] && [ -x "$ORACLE_HOME/bin/sqlldr" ]; then DBATK_SQLLDR=$ORACLE_HOME/bin/sqlldr
+  elif DBATK_SQLLDR=$(command -v sqlldr); then :
+  else stop 2 "sqlldr is not here: set ORACLE_HOME, or SQLLDR to its full path"
+  fi
+  [ -x "$DBATK_SQLLDR" ] || stop 2 "\"$DBATK_SQLLDR\" cannot be run: set SQLLDR to the full path of sqlldr"
+  DBATK_CONNECT=$connect
+  export DBATK_SQLLDR DBATK_CONNECT
 }
 
 # A builtin writes the lines that the client reads: a command would show them in the list of processes, and a
@@ -144,6 +166,24 @@ login() {
   esac
 }
 
+# feed SESSION: give the password to what SQL*Loader is called by, through a pipe; it is in no file
+feed() {
+  [ -f load.sh ] || return 0
+  case ${connect%%@*} in /) return 0 ;; esac
+  rm -f "spool/word-$1"
+  mkfifo "spool/word-$1" || return 1
+  while [ -p "spool/word-$1" ] && kill -0 $$; do line "$password" >"spool/word-$1"; done 2>/dev/null 4<&- &
+  feeders="$feeders $!"
+}
+
+# unfeed: let what a killed run.sh left waiting for a reader end
+unfeed() {
+  for each in spool/word-*; do
+    if [ -p "$each" ]; then exec 5<>"$each"; rm -f "$each"; exec 5>&-; fi
+  done
+  rm -f spool/load-*.pid
+}
+
 # session SPOOL SCRIPT: one client that runs one script; its status is the result
 session() {
   { login; line "@sql/$2.sql"; line EXIT; } 2>/dev/null 4<&- | "$client" -S /nolog >"spool/$1.lst" 2>&1 4<&- &
@@ -198,6 +238,7 @@ together() {
   for child in $children; do
     wait "$child" || result=$?
   done
+  stop_feeding
   wait
   children=''
   rm -f spool/gate-* spool/ready-*
@@ -259,9 +300,9 @@ ended() {
 
 # count_failed NUMBER ATTEMPT WORDS: tell of an attempt that came to its end by an error: of its timed work, or before it
 count_failed() {
-  base=$(script "$1")-a$2 error='' before=''
+  errors='^(ORA|SP2|TNS|SQL\*Loader)-[0-9]+|^DBATK[|].*[|]told[|]' base=$(script "$1")-a$2 error='' before=''
   for part in spool/"$base"*.lst; do
-    [ -n "$error" ] || error=$(sed -n '/[|]stage[|]timed/,/[|]stage[|][^t]/p' "$part" | grep -E '^(ORA|SP2|TNS)-[0-9]+' | head -n 1)
+    [ -n "$error" ] || error=$(sed -n '/[|]stage[|]timed/,/[|]stage[|][^t]/p' "$part" | grep -E "$errors" | sed 's/^DBATK[|].*[|]told[|]//' | head -n 1)
     [ -n "$before" ] || before=$(grep -hE '^(ORA|SP2|TNS)-[0-9]+' "$part" | head -n 1)
   done
   for part in "$base" "$base-before" "$base-after"; do
@@ -293,11 +334,16 @@ trial() {
   name=$(script "$number")-a$attempt main=$(script "$number")-a$attempt
   [ "$sessions" -eq 1 ] || main=$name-before
   say "trial $number: $title"
+  DBATK_ATTEMPT=$name
+  export DBATK_ATTEMPT
+  k=1
+  while [ "$k" -le "$sessions" ]; do feed "$k" || stop 1 "no pipe can be made in spool"; k=$((k + 1)); done
   : >"spool/$main.lst" || stop 1 "nothing can be written to spool: is the disk full?"
   current=$main
   if [ "$sessions" -eq 1 ]; then session "$name" "$(script "$number")"; else together "$name" "$number" "$sessions"; fi
   status=$?
   current=''
+  stop_feeding
   for part in "$name" "$name-before" "$name-after"; do look_left "$part" 'ORA-2000[12]:'; done
   if ended "$number" "$attempt"; then
     count_failed "$number" "$attempt"
@@ -359,7 +405,7 @@ interrupted() {
   trap '' INT TERM HUP
   say "interrupted: ending what runs, and putting back what it made"
   for each in INT TERM KILL; do
-    for child in $children $(client_pids); do kill -s "$each" "$child" 2>/dev/null; done
+    for child in $children $(client_pids) $(cat spool/load-*.pid 2>/dev/null); do kill -s "$each" "$child" 2>/dev/null; done
     tries=0
     while [ "$tries" -lt 5 ] && [ -n "$(client_pids)" ]; do sleep 1; tries=$((tries + 1)); done
     [ -n "$(client_pids)" ] || break
@@ -385,9 +431,11 @@ client_pids() {
 }
 
 find_client
+find_loader
 find_writer
 check_sums
 lock
+unfeed
 ask_password
 broken=0 failed=0 number=0 attempt=0 left=''
 trap interrupted INT TERM HUP

@@ -49,6 +49,12 @@ class Workshop:
         path = self.folder / "bin" / "sqlplus"
         return path if path.exists() else program(path, "tests.bundle.sqlplus")
 
+    @property
+    def loader(self) -> Path:
+        """The stub of SQL*Loader as a program."""
+        path = self.folder / "bin" / "sqlldr"
+        return path if path.exists() else program(path, "tests.bundle.sqlldr")
+
     def client_of_its_own(self) -> None:
         """Make the client a process of the group that begins it."""
         path = self.folder / "bin" / "sqlplus"
@@ -85,7 +91,7 @@ class Workshop:
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        return {**kept, "SQLPLUS": str(self.client), **self.extra}
+        return {**kept, "SQLPLUS": str(self.client), "SQLLDR": str(self.loader), **self.extra}
 
     def begin(self, *arguments: str, where: str | None = None) -> subprocess.Popen[str]:
         """Begin run.sh with the password on a file descriptor."""

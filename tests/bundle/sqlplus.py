@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -81,6 +82,9 @@ class Client:
         elif word == "WHENEVER":
             exits = re.search(r"SQLERROR EXIT (\d+)", rest, re.I)
             self.on_error = int(exits[1]) if exits else None
+        elif word == "HOST":
+            sys.stdout.flush()
+            subprocess.run(["sh", "-c", rest], stdin=subprocess.DEVNULL, check=False)
         elif word == "CONNECT":
             self.connect(line.strip())
         elif word not in {"--", "REM"} and not word.startswith("--"):

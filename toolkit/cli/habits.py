@@ -94,7 +94,7 @@ HABITS: dict[str, str] = {
     "--maxsetsize": "--max-piece-size",
     "--directory": "--destination --out",  # expdp, pg_dump
     "--dumpfile": "--backup --destination",  # expdp, impdp
-    "--control": "SQL*Loader's control files are not read: name the data files and `--columns`",  # sqlldr
+    "--control": "control files are written, not read: name the data files, `--columns` and `--method`",  # sqlldr
     "--badfile": "--rejects",
     "--errors": "--max-rejects",
     "--rows": "--commit-every",
@@ -213,6 +213,9 @@ HABITS_WITH: dict[str, dict[str, str]] = {
         "--table-exists-action": _ROWS_ONLY,
         "--content": _ROWS_ONLY,
         "--truncate": _ROWS_ONLY,
+    },
+    "--batch-rows": {  # sqlldr
+        "--direct": "`--method direct` is SQL*Loader's direct path",
     },
     "--archive-to": {  # pt-archiver
         "--dest": "--archive-to",

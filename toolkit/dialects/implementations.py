@@ -87,6 +87,10 @@ class Implementation(ABC):
         """
         return ()
 
+    def notes_transactions(self, options: Options) -> bool:
+        """Tell whether a job with these options keeps notes (`keeps_notes`)."""
+        return self.keeps_notes
+
     def survey(self, options: Options, facts: Facts) -> tuple[Call, ...]:
         """Ask what must be known of the rows before planning; each answer is kept under its `keep_as`.
 

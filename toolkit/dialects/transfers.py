@@ -112,8 +112,15 @@ class FileParts:
         return None
 
 
-def told(work: Work, kept: Kept, seconds: float) -> TrialFindings:
-    """Tell rates, and where the time of the chunks went."""
+def told(work: Work, kept: Kept, seconds: float, rejects: str = "") -> TrialFindings:
+    """Tell rates, and where the time of the chunks went.
+
+    Args:
+        work: one chunk of the load.
+        kept: what was moved, by `MOVED`.
+        seconds: the trial's elapsed time.
+        rejects: what has the rejected rows; the file of the transfer if not given.
+    """
     rows = kept.get(MOVED, ())
     if not rows or seconds <= 0:
         return TrialFindings()
@@ -133,8 +140,9 @@ def told(work: Work, kept: Kept, seconds: float) -> TrialFindings:
     sentences: tuple[str, ...] = ()
     if rejected:
         name = "" if work.transfer is None else work.transfer.rejects
+        where = rejects or f"`{name}` has each with its line and the reason"
         many = "1 row was" if rejected == 1 else f"{rejected:.0f} rows were"
-        sentences = (f"{many} left out: `{name}` has each with its line and the reason",)
+        sentences = (f"{many} left out: {where}",)
     return TrialFindings(metrics=tuple(found), sentences=sentences)
 
 

@@ -19,7 +19,8 @@ _ELAPSED = re.compile(
     r"[^\d:：]{2,40}[:：]\s*(?:(\d{1,5})\s+)?(\d{2,5}):([0-5]\d):([0-5]\d)[.,](\d{2,6})\s*", re.ASCII
 )
 _ERROR = re.compile(
-    r"(?:SQL Error:\s*|Error:\s*)?((?:ORA|SP2|PLS|TNS|KUP|OCI|DRG|LPX|RMAN)-\d{4,5})\b[:;]?\s*(.*)"
+    r"(?:SQL Error:\s*|Error:\s*)?"
+    r"((?:ORA|SP2|PLS|TNS|KUP|OCI|DRG|LPX|RMAN)-\d{4,5}|SQL\*Loader-\d{2,5})\b[:;]?\s*(.*)"
 )
 _COUNT = re.compile(r"(\d[\d,.]{0,25}) rows? (?:created|inserted|merged|updated|deleted)\.?\s*", re.IGNORECASE)
 _MARK = re.compile(rf"{MARK}\|([^|]*)\|(\d{{1,6}})\|(\d{{1,4}})\|([a-z-]+)(?:\|(.*))?")
@@ -140,6 +141,8 @@ class ItemRead:
     client_seconds: float | None = None
     rows: int | None = None
     failures: list[Failure] = field(default_factory=list)
+    loaded_bytes: int | None = None
+    """Of a file that SQL*Loader loaded: its size."""
 
 
 @dataclass(slots=True)
@@ -235,6 +238,11 @@ class _Reading:
                 self._end(mark.event)
             case "failed" | "interrupted":
                 self._end(mark.event)
+            case "told":
+                self._failure(Failure(mark.field(0), "|".join(mark.fields[1:])[:_LONGEST_MESSAGE]))
+            case "loaded" if self._item is not None:
+                size = mark.field(2)
+                self._item.loaded_bytes = int(size) if size.isascii() and size.isdecimal() else None
             case _:
                 pass
 

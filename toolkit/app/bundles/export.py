@@ -40,7 +40,7 @@ from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
 from toolkit.model.records import fresh_run_id, run_key
 from toolkit.model.values import Scalar
-from toolkit.model.words import EngineName, Keep, Mode, Role
+from toolkit.model.words import EngineName, Keep, Mode, Role, StepKind
 from toolkit.operations.base import support_of
 from toolkit.readers.manifest import manifest_text
 from toolkit.rendering import step_of
@@ -219,6 +219,13 @@ def _refuse_decisions(trials: Sequence[Bundled]) -> None:
     """Refuse what asks before the clock whether to go on: a script has nobody who would read the answer."""
     for each in trials:
         prepare = each.stages.prepare if each.stages is not None else ()
+        timed = [step for item in each.stages.timed.items for step in item.steps] if each.stages else []
+        if any(step.transfer is not None and step.kind is not StepKind.SCRIPT for step in timed):
+            raise ToolkitError(
+                f"`{each.title}` sends the rows of files from where dbatk runs, which a script cannot do",
+                code="TK-0304",
+                hint='`--method conventional` or `--method direct` (method = "direct") loads them by SQL*Loader',
+            )
         if any((step.keep_as or "").startswith("refusal") for step in prepare):
             raise ToolkitError(
                 f"`{each.title}` asks the database before each trial whether to continue, which a script cannot "

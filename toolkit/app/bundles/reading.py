@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from toolkit.app.bundles import loading
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
+from toolkit.dialects.transfers import MOVED
 from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.bundle import APART, SNAPSHOT
@@ -28,6 +30,7 @@ from toolkit.model.words import Outcome
 from toolkit.operations.base import Piece
 from toolkit.readers.attempts import AttemptRead, Failure, ItemRead, Line, SpoolMark, read_attempt, read_spool
 from toolkit.readers.manifest import not_a_bundle, read_manifest
+from toolkit.readers.sqlldr import LoaderLog
 from toolkit.runner import PlanningContext, gathering
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad
@@ -47,6 +50,8 @@ class SpooledAttempt:
     trial: int
     attempt: int
     spools: tuple[tuple[Line, ...], ...]
+    logs: Mapping[int, LoaderLog] = field(default_factory=dict)
+    """Of SQL*Loader, by item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,11 @@ def open_folder(path: Path) -> Folder:
     manifest = read_manifest(raw.decode("utf-8", "replace"))
     _refuse_altered(path, manifest)
     attempts: dict[int, list[SpooledAttempt]] = {}
+    logs = loading.logs_by_attempt(path / SPOOLS, text_of)
     for trial, number, names in _found(path):
         spools = tuple(_spool(name) for name in names)
         _refuse_foreign(manifest, trial, names, spools)
-        attempts.setdefault(trial, []).append(SpooledAttempt(trial, number, spools))
+        attempts.setdefault(trial, []).append(SpooledAttempt(trial, number, spools, logs.get((trial, number), {})))
     return Folder(path, manifest, raw, _client(path), attempts)
 
 
@@ -211,10 +217,12 @@ class Recorder:
         self, planned: PlannedTrial, attempt: SpooledAttempt, read: AttemptRead, span: tuple[datetime, datetime]
     ) -> TrialRecord:
         pieces = self._pieces(planned)
+        moved = loading.moved(read, attempt.logs, pieces)
         timed = self._timed(planned, read)
         error = _error(read.fatal()) if timed is None else timed.error
         metrics, peaks = self._metrics(read)
-        kept = _kept(read)
+        kept = _kept(read) | ({MOVED: moved} if moved else {})
+        self.warnings += [f"trial {planned.number}: {each}" for each in loading.rejected(attempt.logs)]
         if timed is not None and timed.error is None:
             metrics = (*metrics, *self._told(planned, pieces, kept, peaks, timed.elapsed_seconds))
         judged = judge_trial(self, timed, error, pieces, kept, peaks, ())

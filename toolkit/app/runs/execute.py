@@ -17,7 +17,7 @@ from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.finished import found_done
 from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
 from toolkit.app.runs.mixes import begun_before, holding_targets, mix_above
-from toolkit.app.runs.planning import check_plan, check_within, head_of, judging_anew, read_planning
+from toolkit.app.runs.planning import check_to_run, check_within, head_of, judging_anew, read_planning
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
     database_of,
@@ -269,7 +269,7 @@ def _check(
         left: the trials to run; all, and their scripts, if not given.
         made: labels of a job's items that are done.
     """
-    check_plan(planning)
+    check_to_run(planning)
     try_in_session(planning, launch.sessions, alone=launch.under is None)
     check_space(
         planning, sure_to_run(planning.experiment, planning.trials if left is None else left), launch.target, made

@@ -25,7 +25,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import RunHead
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Support
-from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, Role, RunState, SupportState
+from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, Role, RunState, StepKind, SupportState
 from toolkit.operations.place import check_work, reads_of
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, spec_of
@@ -206,6 +206,22 @@ def check_plan(planning: PlanningContext) -> None:
         raise ToolkitError(table[0][1].sentence, code=_code(table[0][1]), hint=table[0][1].hint or None)
     _check_levels(planning)
     check_scopes(planning)
+
+
+def check_to_run(planning: PlanningContext) -> None:
+    """Check a plan that dbatk itself is to run: SQL*Loader is called by the scripts of a bundle only.
+
+    Raises:
+        ToolkitError: as `check_plan`.
+    """
+    check_plan(planning)
+    items = (item for script in planning.scripts if script.stages for item in script.stages.timed.items)
+    if any(step.transfer and step.kind is StepKind.SCRIPT for item in items for step in item.steps):
+        raise ToolkitError(
+            "SQL*Loader is called from a bundle, which runs where the files are, and not by dbatk itself",
+            code="TK-0304",
+            hint="--save-as FILE, then `dbatk export FILE --out FOLDER`; `--method array` loads from here",
+        )
 
 
 def _check_levels(planning: PlanningContext) -> None:

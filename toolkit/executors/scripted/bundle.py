@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from toolkit import resources
 from toolkit.dialects.base import Dialect
-from toolkit.model.bundle import DRIVER, PLAN, SUMS, BundleItem, script_name
+from toolkit.model.bundle import DRIVER, LOADER, PLAN, SUMS, BundleItem, script_name
 from toolkit.model.experiment import OptionValue, PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.records import run_key
@@ -18,7 +18,7 @@ from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, ObjectKind, StepKind
 from toolkit.rendering import sql_file, step_of
 
-from .client import Scribe, comment, session_language
+from .client import Scribe, comment, is_loader, session_language
 
 Scripts = dict[str, str]
 _IN_CATALOGUE = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
@@ -134,7 +134,7 @@ class Writer:
         scribe.say("stage", "timed")
         scribe.mark("clock")
         for number, item in share:
-            scribe.say("item", number)
+            scribe.item(number)
             scribe.timed(item.steps)
             if item is not share[-1][1]:
                 scribe.mark("clock")
@@ -319,6 +319,7 @@ def bundle_files(
     for each, stages in ran:
         number = each.planned.number
         scripts |= writer.trial(number, each.title, stages)
+        files |= _controls(number, stages)
         done = [step for part in steps_of(stages).values() for step in part]
         back = undoing(dialect, done, born)
         scripts[f"t{number:04d}-clean"] = writer.cleaning(number, f"restore {each.title}", back)
@@ -327,6 +328,17 @@ def bundle_files(
     files["undo.sql"] = writer.cleaning(0, "restores everything, whatever was done", undo)
     files |= {f"sql/{name}.sql": text for name, text in scripts.items()}
     return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
+
+
+def _controls(trial: int, stages: Stages) -> Scripts:
+    """Return the control file of each item that SQL*Loader loads, and what calls it."""
+    controls = {
+        f"sql/{script_name(trial, f'i{number}')}.ctl": f"{step.text}\n"
+        for number, item in enumerate(stages.timed.ordered(), 1)
+        for step in item.steps
+        if is_loader(step)
+    }
+    return {**controls, LOADER: resources.template_text("bundle/load.sh")} if controls else {}
 
 
 def digest(text: str) -> str:

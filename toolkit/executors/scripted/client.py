@@ -86,6 +86,7 @@ class Scribe:
         self._dialect = dialect
         self._head = f"{MARK}|{run}|{trial}|{session}"
         self._stopping = False
+        self._item = 0
         self.lines: list[str] = []
 
     # -- the client's own commands ------------------------------------------------------------------------------
@@ -111,6 +112,11 @@ class Scribe:
         """Let an error be reported, and go on."""
         self._stopping = False
         self.lines.append(_GO_ON)
+
+    def item(self, number: int) -> None:
+        """Say which item begins."""
+        self._item = number
+        self.say("item", number)
 
     # -- statements ---------------------------------------------------------------------------------------------
     def mark(self, event: str) -> None:
@@ -143,8 +149,15 @@ class Scribe:
             self._binds(step)
         self.lines += ["SET FEEDBACK ON", "SET TIMING ON"]
         for step in steps:
-            self.lines += written(step.text, step.kind)
+            self.lines += [self._loader(step)] if is_loader(step) else written(step.text, step.kind)
         self.lines += ["SET TIMING OFF", "SET FEEDBACK OFF"]
+
+    def _loader(self, step: Step) -> str:
+        """Let the client call SQL*Loader, with what `load.sh` is to know of the step."""
+        assert step.transfer is not None
+        again = step.object is not None and step.object.scratch
+        words = (self._head, self._item, step.transfer.max_rejects, "again" if again else "once")
+        return "HOST sh load.sh " + " ".join(f"'{word}'" for word in words)
 
     def rows(self, key: str, query: str, binds: Iterable[tuple[str, Scalar]] = ()) -> None:
         """Write a read whose rows go to the spool under a key."""
@@ -181,6 +194,11 @@ class Scribe:
     def text(self) -> str:
         """Return the script."""
         return "\n".join(self.lines) + "\n"
+
+
+def is_loader(step: Step) -> bool:
+    """Tell whether a step is done by SQL*Loader; its text is the control file."""
+    return step.kind is StepKind.SCRIPT and step.transfer is not None
 
 
 def session_language(facts: Facts) -> tuple[tuple[str, str], ...]:

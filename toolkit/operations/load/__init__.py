@@ -30,6 +30,10 @@ _BAD_ROWS = (
            low=0, high=10_000_000, unit="rows", topic=Topic.SAFETY),
 )  # fmt: skip
 _HOW = (
+    Option("method", OptionKind.CHOICE, "how rows are loaded: array (default; dbatk sends them by INSERT), or "
+           "SQL*Loader's conventional or direct path, in a bundle (`dbatk export`)", engines=shared.ORACLE,
+           factor=True, choices=("array", "conventional", "direct"),
+           elsewhere="omit it: rows go as one stream there"),
     Option("commit_every", OptionKind.SIZE, "bytes of the files in a transaction (default 64M)",
            factor=True, words=("file",)),
     Option("batch_rows", OptionKind.INTEGER, "rows sent at once (default 5000)", engines=frozenset({"oracle"}),

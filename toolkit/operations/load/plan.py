@@ -22,7 +22,7 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.transfers import CsvStyle, FileFormat, FilePart, Transfer
 from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind, ProbeKind
-from toolkit.operations.base import Piece, Planner, assemble
+from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import refuse_kinds
 from toolkit.operations.loads import chosen_columns, column_names, reads_of_filled, reads_of_space
 
@@ -36,7 +36,11 @@ class LoadFiles:
     version = 1
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
-        return (*reads_of_filled(planner), *reads_of_space(planner))
+        table = planner.named("table")
+        assert table is not None
+        read_here = {"array"}.issuperset(planner.spec.values("method"))
+        sizes = () if read_here else (relation_query("column_sizes", table, "column_sizes"),)
+        return (*reads_of_filled(planner), *sizes, *reads_of_space(planner))
 
     def check(self, planner: Planner) -> None:
         planner.existing("target", "table")
@@ -75,7 +79,7 @@ class LoadFiles:
         return Work(
             self.name, planner.spec.mode, into, planner.options(cell), degree=planner.degree(cell),
             columns=transfer.columns, mark=planner.mark, concurrency=planner.workers(cell), transfer=transfer,
-            label=label, notes=_notes(planner, into.name),
+            label=label, notes=_notes(planner, cell, into.name),
         )  # fmt: skip
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
@@ -104,9 +108,10 @@ def _checking_first(work: Work, pieces: tuple[Piece, ...]) -> Work:
     return replace(work, samples=tuple(replace(first[path], sample_rows=rows) for path in paths))
 
 
-def _notes(planner: Planner, table: QualifiedName) -> ObjectRef | None:
+def _notes(planner: Planner, cell: Cell, table: QualifiedName) -> ObjectRef | None:
     """Refer to the table that says what is committed, on engines that cannot be asked for a transaction."""
-    if planner.measuring or not planner.dialect.work.of(planner.spec.operation).keeps_notes:
+    how = planner.dialect.work.of(planner.spec.operation)
+    if planner.measuring or not how.notes_transactions(planner.options(cell)):
         return None
     return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), table)
 

@@ -50,22 +50,12 @@ def is_asked(work: Work) -> bool:
 
 def make(source: ObjectRef, work: Work, facts: Facts, mark: str) -> tuple[Call, ...]:
     """Make the table through which the files are read, and mark it."""
-    style, sizes = style_of(work.options), _sizes(facts)
     files, most, output = work.option("external_files"), work.option("max_rejects"), _output(work)
-    types = tuple(str(_type(sizes[name])) for name in work.columns)
     values: dict[str, ContextValue] = {
+        **fields_of(work, facts),
         "table": source.name,
-        "columns": work.columns,
-        "types": types,
-        "formats": tuple(kind.partition("(")[0] for kind in types),
-        "fields": tuple(f"CHAR({_field_bytes(sizes[name])})" for name in work.columns),
         "directory": directory_name(work.option("directory")),
         "files": tuple(map(str, files)) if isinstance(files, tuple) else (str(files),),
-        "charset": _CHARSETS[style.encoding],
-        "delimiter": style.delimiter,
-        "quote": style.quote,
-        "null": style.null,
-        "header": style.header,
         "most": most if isinstance(most, int) else 0,
         "bad_file": None if output is None else f"{output}%a.bad",
         "log_file": None if output is None else f"{output}%a.log",
@@ -75,6 +65,23 @@ def make(source: ObjectRef, work: Work, facts: Facts, mark: str) -> tuple[Call, 
         Call("external_table", values, effect=Effect.CREATES, object=source),
         Call("comment", marked, effect=Effect.CHANGES, object=source),
     )
+
+
+def fields_of(work: Work, facts: Facts) -> dict[str, ContextValue]:
+    """Return what templates take of the fields of a file, as `judge_text` finds them right."""
+    style, sizes = style_of(work.options), _sizes(facts)
+    types = tuple(str(_type(sizes[name])) for name in work.columns)
+    return {
+        "columns": work.columns,
+        "types": types,
+        "formats": tuple(kind.partition("(")[0] for kind in types),
+        "fields": tuple(f"CHAR({_field_bytes(sizes[name])})" for name in work.columns),
+        "charset": _CHARSETS[style.encoding],
+        "delimiter": style.delimiter,
+        "quote": style.quote,
+        "null": style.null,
+        "header": style.header,
+    }
 
 
 def _output(work: Work) -> str | None:
@@ -130,12 +137,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """Judge directory, encoding, header and the types of the columns; None where no files are asked for."""
     if not is_asked(work):
         return None
-    style = style_of(work.options)
-    if style.encoding not in _CHARSETS:
-        return _no(
-            f"dbatk does not know what Oracle calls the encoding {style.encoding}", "convert the files to utf-8"
-        )
-    if style.header and not has(facts.release, Feature.FIELD_NAMES):
+    if style_of(work.options).header and not has(facts.release, Feature.FIELD_NAMES):
         return _no(
             "the header of several files can be passed over since 12.1 (FIELD NAMES)",
             "remove the first line of each file, and give `--header no`",
@@ -143,18 +145,23 @@ def judge(work: Work, facts: Facts) -> Support | None:
     most = work.option("max_rejects")
     if isinstance(most, int) and most > _MOST_REJECTS:
         return _no(f"REJECT LIMIT of an external table is at most {_MOST_REJECTS:,}", "lower `--max-rejects`")
-    return unseen(directory_name(work.option("directory")), facts) or _columns(work, facts)
+    return unseen(directory_name(work.option("directory")), facts) or judge_text(work, facts, "an external table")
 
 
-def _columns(work: Work, facts: Facts) -> Support | None:
-    sizes = _sizes(facts)
+def judge_text(work: Work, facts: Facts, reader: str) -> Support | None:
+    """Judge encoding and columns of files of the server; `reader`: what makes values of their text."""
+    style, sizes = style_of(work.options), _sizes(facts)
+    if style.encoding not in _CHARSETS:
+        return _no(
+            f"dbatk does not know what Oracle calls the encoding {style.encoding}", "convert the files to utf-8"
+        )
     unknown = next((name for name in work.columns if name not in sizes), None)
     if unknown is not None or not work.columns:
         return _no("the columns of the table are not known without a look at it", "omit --assume")
     for name in work.columns:
         if _type(sizes[name]) is None:
             return _no(
-                f"an external table does not make {sizes[name]['data_type']} of text here: column `{name}`",
+                f"{reader} does not make {sizes[name]['data_type']} of text here: column `{name}`",
                 "leave this column out of --columns and of the files, or read them through an external table of "
                 "your own (--source)",
             )

@@ -1,4 +1,4 @@
-"""Loads of data files: array INSERT, by n sessions, each chunk in a transaction of its own.
+"""Loads of data files: array INSERT, by n sessions, each chunk in a transaction of its own; or SQL*Loader.
 
 The client converts the text of the files. Direct path is left out: `direct_path_load` of python-oracledb (thin
 mode, since 3.4) commits by itself, so that after a crash nobody could tell which chunks are there.
@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from toolkit.dialects import transfers
 from toolkit.dialects.oracle import taking
+from toolkit.dialects.oracle.work import sqlldr
 from toolkit.dialects.oracle.work.base import asks_nologging, segment_bytes
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -44,6 +45,8 @@ def make_notes(notes: ObjectRef, mark: str) -> tuple[Call, ...]:
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Convert the first rows of each file without sending them."""
+    if sqlldr.is_asked(work):
+        return ()
     return tuple(
         replace(_insert(each, facts), session=Role.CONTROL, effect=Effect.READS, object=None)
         for each in work.samples
@@ -52,6 +55,8 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Insert a chunk, note it within the same transaction, and commit."""
+    if sqlldr.is_asked(work):
+        return sqlldr.timed(work, facts)
     assert work.transfer is not None
     rows = work.option("batch_rows")
     transfer = replace(work.transfer, batch_rows=rows if isinstance(rows, int) else 0)
@@ -91,13 +96,18 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
     """Say what rows and entries of indexes take."""
     size, why = transfers.file_bytes(work)
-    return taking.of_rows(work, size, why, facts, direct=False)
+    return taking.of_rows(work, size, why, facts, direct=work.option("method") == "direct")
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge logging, and columns whose values are not made of text here."""
+    if sqlldr.is_asked(work):
+        return sqlldr.judge(work, facts)
     if asks_nologging(work):
-        return _no("rows that are sent by INSERT always write redo: NOLOGGING saves nothing", "omit --logging")
+        return _no(
+            "rows that are sent by INSERT always write redo: NOLOGGING saves nothing",
+            "omit --logging, or use --method direct",
+        )
     transfer = work.transfer
     if transfer is None:
         return None

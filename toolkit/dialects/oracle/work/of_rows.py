@@ -11,7 +11,7 @@ from toolkit.dialects import transfers
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import Implementation, Kept, Options
 from toolkit.dialects.oracle.directories import DIRECTORIES
-from toolkit.dialects.oracle.work import external, insert, load
+from toolkit.dialects.oracle.work import external, insert, load, sqlldr
 from toolkit.dialects.oracle.work.base import COLUMNS, INDEXES
 from toolkit.dialects.oracle.work.in_session import OracleInSession
 from toolkit.dialects.transfers import FileParts
@@ -42,13 +42,15 @@ class _Insert(OracleInSession):
 
 
 class _LoadFiles(OracleInSession):
-    """Array INSERT of what is in files."""
+    """Array INSERT of what is in files, or SQL*Loader."""
 
     degree_by_sessions = True
     parts = FileParts()
     keeps_notes = True
 
     def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        if options.get("method") in sqlldr.METHODS:
+            return ()  # the files are where the bundle runs
         size = transfers.bytes_of_commit(options, load.COMMIT_BYTES)
         return transfers.probes_of(options, size, transfers.sessions_of(options))
 
@@ -56,7 +58,15 @@ class _LoadFiles(OracleInSession):
         return load.make_notes(notes, mark)
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
+        if sqlldr.is_asked(work):
+            return sqlldr.tell(work, kept, seconds)
         return transfers.told(work, kept, seconds)
+
+    def notes_transactions(self, options: Options) -> bool:
+        return options.get("method") not in sqlldr.METHODS
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*sqlldr.remarks(work), *super().remarks(work, facts))
 
 
 _FILES = (COLUMNS, INDEXES, "doctor_object_archive")
