@@ -256,3 +256,23 @@ def test_an_average_wait_is_what_was_printed_most_exactly(
     found = interval_of(with_averages(report)).waits.rows["log file sync"]
     assert found.latency_seconds == pytest.approx(latency)
     assert found.seconds == pytest.approx(time)
+
+
+def test_hard_parses_account_for_no_more_than_the_time_spent_in_them() -> None:
+    """Sessions parse for half a session more and wait three times as much in the library cache."""
+    times = {"hard parse elapsed time": 0.2 * HOUR}, {"hard parse elapsed time": 0.7 * HOUR}
+    before, after = (
+        replace(one, time_model={**one.time_model, **model})
+        for one, model in zip(
+            (
+                interval(cpu=HOUR, load={"hard_parses": 5.0}),
+                interval(
+                    day=1, cpu=HOUR, load={"hard_parses": 50.0},
+                    waits={"library cache lock": (HOUR, 1e5), "cursor: pin S wait on X": (0.5 * HOUR, 1e4)},
+                ),
+            ),
+            times, strict=True,
+        )
+    )  # fmt: skip
+    found = {one.kind: pytest.approx(one.impact, rel=1e-3) for one in compare_intervals(before, after).causes}
+    assert found == {"event": 1.0, "parsing": 0.5}

@@ -114,20 +114,22 @@ def groups(ground: IntervalPair, parts: dict[str, Split]) -> list[RisePart]:
     return found
 
 
-_Claim = tuple[RisePart | None, dict[str, str]]
+_Shares = tuple[float, float]
+"""Of an event: how much of its longer waits is claimed, and of their number."""
+_ALL: _Shares = (1.0, 1.0)
+_LATENCY: _Shares = (1.0, 0.0)
+_COUNT: _Shares = (0.0, 1.0)
+_Claim = tuple[RisePart | None, dict[str, _Shares]]
 _NONE: _Claim = (None, {})
 
 
-def _without(parts: dict[str, Split], claimed: dict[str, str]) -> dict[str, Split]:
-    """Take claimed parts out: `all` of an event, or its `count` or `latency` alone."""
+def _without(parts: dict[str, Split], claimed: dict[str, _Shares]) -> dict[str, Split]:
+    """Take out of each event what is claimed of it."""
     kept = {}
     for name, split in parts.items():
-        what = claimed.get(name)
-        if what is None:
-            kept[name] = split
-        elif what != "all":
-            latency = 0.0 if what == "latency" else split.latency
-            kept[name] = Split(name, latency, 0.0 if what == "count" else split.count, split.evidence)
+        latency, count = claimed.get(name, (0.0, 0.0))
+        if min(latency, count) < 1:
+            kept[name] = Split(name, (1 - latency) * split.latency, (1 - count) * split.count, split.evidence)
     return kept
 
 
@@ -170,16 +172,18 @@ def _parsing(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     name = "hard parse elapsed time"
     times = Change(name, *(amount(side, side.time_model.get(name)) for side in ground.sides))
     a, b = times.before.rate, times.after.rate
+    known = a is not None and b is not None
     spent = b - ground.factor * a if a is not None and b is not None else 0.0
     waited = sum(one.rise for one in events.values())
-    impact = max(spent, waited)
-    # waits far above the time of parsing are for something else that sessions do to a cursor
-    if impact <= 0 or (times.ratio is not None and spent < _PARSED * waited):
+    # waits above the time of parsing are for something else that sessions do to a cursor
+    impact = spent if known else max(spent, waited)
+    if impact <= 0 or (known and spent < _PARSED * waited):
         return _NONE
-    claimed = dict.fromkeys(events, "all")
+    part = min(impact / waited, 1.0) if waited else 1.0
+    claimed = dict.fromkeys(events, (part, part))
     cpu = next((parts[one] for one in _ON_CPU if one in parts), None)
     if cpu is not None and spent - waited >= 0.5 * cpu.rise:
-        claimed[cpu.name] = "all"
+        claimed[cpu.name] = _ALL
     return RisePart("parsing", "hard parses", impact, "count", _named((hard, times)), tuple(events)), claimed
 
 
@@ -191,7 +195,7 @@ def _library(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     names = _largest(events)
     first = events[names[0]]
     rise = sum(one.rise for one in events.values())
-    return RisePart("event", names[0], rise, "count", first.evidence, tuple(names)), dict.fromkeys(events, "all")
+    return RisePart("event", names[0], rise, "count", first.evidence, tuple(names)), dict.fromkeys(events, _ALL)
 
 
 def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
@@ -206,7 +210,7 @@ def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     if impact <= 0:
         return _NONE
     return RisePart("queue", "host CPU", impact, "size", _named((busy, cpus)), tuple(managed)), dict.fromkeys(
-        managed, "all"
+        managed, _ALL
     )
 
 
@@ -257,7 +261,7 @@ def _redo(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
         return _NONE
     impact = sum(one.rise for one in events.values())
     made = RisePart("redo", "redo", impact, "size", (redo, *longest.evidence), tuple(_largest(events)))
-    return made, dict.fromkeys(events, "all")
+    return made, dict.fromkeys(events, _ALL)
 
 
 def _commit(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
@@ -268,7 +272,7 @@ def _commit(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     names = _largest(events)
     rise = sum(one.rise for one in events.values())
     made = RisePart("commit", "write-ahead log", rise, "count", events[names[0]].evidence, tuple(names))
-    return made, dict.fromkeys(events, "all")
+    return made, dict.fromkeys(events, _ALL)
 
 
 def _temp(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
@@ -281,7 +285,7 @@ def _temp(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
         return _NONE
     impact = sum(one.rise for one in events.values())
     return RisePart("temp", "temporary I/O", impact, "size", _named((size,)), tuple(events)), dict.fromkeys(
-        events, "all"
+        events, _ALL
     )
 
 
@@ -294,7 +298,7 @@ def _cluster(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     rise = sum(one.rise for one in events.values())
     part = "latency" if latency >= rise / 2 else "count"
     made = RisePart("cluster", "cluster waits", rise, part, longest.evidence, tuple(_largest(events)))
-    return made, dict.fromkeys(events, "all")
+    return made, dict.fromkeys(events, _ALL)
 
 
 def _largest(events: dict[str, Split], by: Callable[[Split], float] = lambda one: one.rise) -> list[str]:
@@ -324,7 +328,7 @@ def _cache(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
     evidence = _named((physical, logical, size, hit))
     names = tuple(_largest(events, lambda one: one.count))
     made = RisePart("cache", "buffer cache", impact, "size", evidence, names, work=True)
-    return made, dict.fromkeys(events, "count")
+    return made, dict.fromkeys(events, _COUNT)
 
 
 def _cache_size(side: Interval) -> Amount:
@@ -343,5 +347,5 @@ def _storage(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
     first = events[names[0]]
     impact = sum(one.latency for one in events.values())
     return RisePart("reads", names[0], impact, "latency", first.evidence, tuple(names)), dict.fromkeys(
-        events, "latency"
+        events, _LATENCY
     )
