@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.store import open_store
 
 
@@ -118,6 +119,19 @@ def test_the_list_fits_a_terminal_and_verify_names_the_line(
     assert broken.status == 1 and broken.out.startswith("line 2: it was altered")
     document = json.loads(dbatk("audit", "verify", "--json").out)
     assert document["whole"] is False and document["faults"][0]["line"] == 2
+
+
+def test_of_a_log_that_is_ruined_from_end_to_end_the_first_faults_are_shown_and_the_others_counted(
+    dbatk: Dbatk, url: str, home: Path
+) -> None:
+    assert dbatk("run", _plan(url), "--quiet").status == 0
+    with open_store(None) as store:
+        for number in range(30):
+            store.audit.write(AuditEvent(AuditKind.LOG_ALTERED, reason=f"line {number} was altered"))
+    shown = dbatk("audit", "verify")
+    assert shown.status == 1
+    assert len(shown.out.splitlines()) == 21 and shown.out.endswith("and 10 more faults; `--json` lists all\n")
+    assert len(json.loads(dbatk("audit", "verify", "--json").out)["faults"]) == 30
 
 
 @pytest.mark.full

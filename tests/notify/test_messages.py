@@ -92,7 +92,7 @@ Window until: 2026-11-22 05:00 UTC
 Host:         db1
 
 Failed: indexes on dwh
-    took 61.5 s, usually 30.0 s
+    took 61.5 s, expected 30.0 s
     ORA-01652: unable to extend temp segment by 128 in tablespace TEMP,
     while an index was rebuilt
 

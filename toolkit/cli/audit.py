@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from toolkit.model.audit import AuditLine
 
 _LIMIT = 50
+_MOST_FAULTS = 20
+"""How many faults of a log are shown: the first says from where on it proves nothing."""
 
 
 class _AuditGroup(DefaultGroup):
@@ -156,7 +158,7 @@ def _verify(arguments: Arguments) -> int:
             }
         )
         return ExitCode.DONE if verdict.whole else ExitCode.FAILED
-    for sentence in _told(verdict.faults):
+    for sentence in _fault_lines(verdict.faults):
         out(sentence)
     for note in verdict.notes:
         out(f"note: {note}")
@@ -168,6 +170,8 @@ def _verify(arguments: Arguments) -> int:
     return ExitCode.FAILED
 
 
-def _told(faults: tuple[tuple[int, str], ...]) -> Iterator[str]:
-    for at, sentence in faults:
+def _fault_lines(faults: tuple[tuple[int, str], ...]) -> Iterator[str]:
+    for at, sentence in faults[:_MOST_FAULTS]:
         yield f"line {at}: {sentence}" if at else sentence
+    if len(faults) > _MOST_FAULTS:
+        yield f"and {counted(len(faults) - _MOST_FAULTS, 'more fault')}; `--json` lists all"

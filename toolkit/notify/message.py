@@ -183,7 +183,7 @@ def _step_lines(step: StepRecord) -> Iterator[str]:
     """Write about a step; what went well takes one line."""
     took = "" if step.elapsed_seconds is None else f"took {seconds(step.elapsed_seconds)}"
     if took and step.expected_seconds is not None:
-        took += f", usually {seconds(step.expected_seconds)}"
+        took += f", expected {seconds(step.expected_seconds)}"
     head = f"{status(step.state).capitalize()}: {safe(step.step)} on {safe(step.target)}"
     if step.state is StepState.DONE and not step.reason:
         yield from _wrapped(f"{head}{took and f', {took}'}")
