@@ -33,7 +33,7 @@ SELECT p.oid, n.nspname, p.proname,
                    WHERE g.aggfnoid = p.oid) END AS body
   FROM pg_proc p
   JOIN pg_namespace n ON n.oid = p.pronamespace
- WHERE n.nspname <> 'pg_catalog'
+ WHERE p.pronamespace <> CAST('pg_catalog' AS regnamespace)
 ), domains AS (
 SELECT t.oid, t.oid AS part, t.typbasetype AS base
   FROM pg_type t
@@ -58,7 +58,7 @@ SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f
   FROM pg_operator o
   JOIN pg_namespace n ON n.oid = o.oprnamespace
   LEFT JOIN own f ON f.oid = o.oprcode
- WHERE n.nspname <> 'pg_catalog'
+ WHERE o.oprnamespace <> CAST('pg_catalog' AS regnamespace)
    AND (pg_operator_is_visible(o.oid) OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0
         OR EXISTS (SELECT FROM pg_depend d
                     WHERE d.refclassid = CAST('pg_operator' AS regclass) AND d.refobjid = o.oid AND d.deptype = 'n'
@@ -217,7 +217,7 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
   FROM pg_type t
   JOIN pg_namespace n ON n.oid = t.typnamespace
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
- WHERE n.nspname <> 'pg_catalog'
+ WHERE t.typnamespace <> CAST('pg_catalog' AS regnamespace)
    AND t.typrelid = 0
    AND strpos(CAST(:words AS text),
               '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname || '|') > 0

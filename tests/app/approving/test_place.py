@@ -7,9 +7,11 @@ import pytest
 from tests.servers.postgresql import Server
 from toolkit.app.approving.making import identity_of
 from toolkit.app.targets import find_target
+from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.words import Role
-from toolkit.targets.base import SessionTag
+from toolkit.targets.base import Access, SessionTag
+from toolkit.targets.postgresql import PostgresqlTarget
 
 
 @pytest.mark.postgresql
@@ -49,3 +51,14 @@ def test_another_database_of_the_same_name_is_refused_in_the_middle_of_a_run(pos
                 target.connect(Role.CONTROL, SessionTag("r"))
         finally:
             session.execute("DROP DATABASE IF EXISTS g_there WITH (FORCE)")
+
+
+def test_nothing_is_compiled_to_read_what_names_lead_to(postgresql_url: str) -> None:
+    # where the server can compile, that took seconds of each approval and of each run that asks for one
+    target = PostgresqlTarget(Access(parse_url(postgresql_url)))
+    sent: list[str] = []
+    target.observer = sent.append
+    identity_of(target, {"query": "SELECT * FROM orders"})
+    assert next(at for at, text in enumerate(sent) if "'jit', 'off'" in text) < next(
+        at for at, text in enumerate(sent) if "pg_trigger" in text
+    )

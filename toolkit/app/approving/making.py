@@ -189,6 +189,8 @@ def identity_of(
     try:
         queries = [Query(file, file, optional=file != "server") for file in files]
         asking = queries_of(declared.names_in_texts, values or {}, dialect)
+        if asking and declared.before_names:
+            queries.append(Query(declared.before_names, declared.before_names, optional=True))
         facts = read_facts(sessions.get(Role.CONTROL), dialect, [*queries, *asking])
     except DatabaseError as error:
         raise refused(dialect, error) from None
