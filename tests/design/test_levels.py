@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.design.levels import check_levels, check_value, parse_levels, parse_value
+from toolkit.design.levels import check_levels, check_value, example, parse_levels, parse_value
 from toolkit.design.names import split_names
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import every_option, options_of
-from toolkit.model.options import OptionKind
+from toolkit.model.options import Option, OptionKind
 from toolkit.model.values import spell_level
 
 BY_NAME = every_option()
@@ -230,3 +230,7 @@ def test_names_split_at_commas_outside_quotes_and_parentheses() -> None:
 def test_bad_lists_of_names_are_refused(text: str) -> None:
     with pytest.raises(ToolkitError):
         parse_value(BY_NAME["columns"], text)
+
+
+def test_a_hint_names_no_bounds_where_there_are_none() -> None:
+    assert example(Option("n", OptionKind.NUMBER, "", factor=True)) == "give a number; several as `1,10,100`"

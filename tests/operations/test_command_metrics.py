@@ -284,3 +284,10 @@ def test_a_log_that_is_half_said_is_refused(given: dict[str, object], said: str)
         asked("true", **given)
     assert said in caught.value.message
     assert caught.value.exit_code == 2
+
+
+def test_a_failed_trial_without_a_factor_is_named(store: Store) -> None:
+    from toolkit.app.results import failures
+
+    run = ran(store, asked("false", repeat=1, warmup=0))
+    assert list(failures(run)) == ["failed: the only configuration (`false` ended with exit status 1)"]

@@ -329,10 +329,10 @@ def failures(run: RunRecord) -> Iterable[str]:
 
     And the cells whose good trials were all disturbed by other load: they have no time, though nothing failed.
     """
-    ended: dict[tuple[Outcome, str], list[str]] = {}
+    ended, only = dict[tuple[Outcome, str], list[str]](), "the only configuration"
     for trial in run.latest_trials:
         if trial.outcome is not Outcome.OK:
-            ended.setdefault((trial.outcome, trial.reason or ""), []).append(str(trial.cell))
+            ended.setdefault((trial.outcome, trial.reason or ""), []).append(str(trial.cell) or only)
     for (outcome, reason), trials in ended.items():
         word = "failed" if outcome is Outcome.FAILED else "warning"
         cells_named = "; ".join(dict.fromkeys(trials))
@@ -344,7 +344,8 @@ def failures(run: RunRecord) -> Iterable[str]:
 
         for each in cells(run):
             if each.disturbed and not each.n:
-                yield f"warning: {each.cell}: other load disturbed all trials; measure it when the host is quieter"
+                what = str(each.cell) or only
+                yield f"warning: {what}: other load disturbed all trials; measure it when the host is quieter"
 
 
 class Stored(StrEnum):

@@ -106,7 +106,9 @@ def example(option: Option) -> str:
     if option.kind in _NUMERIC:
         kind = "a whole number" if option.kind in _WHOLE else "a number"
         several = f"; several as `{_sample(option)}`" if option.factor else ""
-        return f"give {kind} from {spell_bound(option.low)} to {spell_bound(option.high)}{words}{several}"
+        bounds = f" from {spell_bound(option.low)} to {spell_bound(option.high)}"
+        within = bounds if (option.low, option.high) != (None, None) else ""
+        return f"give {kind}{within}{words}{several}"
     if option.kind is OptionKind.CHOICE:
         return "give " + " or ".join(f"`{choice}`" for choice in option.choices)
     return _EXAMPLES.get(option.kind, "give a string")
