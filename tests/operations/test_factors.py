@@ -31,7 +31,8 @@ ONE_VALUE: Mapping[str, str] = {
     "discard keep_preferences keep_days",
     "it is set once for the whole run": "parallel_workers incremental concurrent",
     "it says which program, device or files take part": "device stanza backup_config bin_dir run_as action "
-    "cumulative duration minimize logs_since logs_until not_backed_up delete_input plus_archivelog write",
+    "cumulative merge_copy duration minimize logs_since logs_until not_backed_up delete_input plus_archivelog "
+    "write",
 }
 JOBS_ONLY: Mapping[tuple[OperationName, str], str] = {
     ("restore-try", "method"): "each backup was made by one program",

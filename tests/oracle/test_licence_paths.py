@@ -34,7 +34,8 @@ FREE = (OptionKind.TEXT, OptionKind.TEXTS, OptionKind.NAME, OptionKind.NAMES)
 ROWS_OF = frozenset({"source", "table", "archive_to"})
 """Names of objects whose rows are read or written: what stands behind them is looked at, too."""
 NO_SQL = {
-    "tag": "of a backup", "of": "of tablespaces and files", "format": "of RMAN, whose script is looked at",
+    "tag": "of a backup", "merge_copy": "a tag of RMAN",
+    "of": "of tablespaces and files", "format": "of RMAN, whose script is looked at",
     "parms": "of RMAN, whose script is looked at", "connects": "of RMAN", "index": "rebuilt as it is",
     "name": "of what is made", "tablespace": "a quoted name", "columns": "quoted names", "schema": "a quoted name",
     "partition": "a quoted name", "consumer_group": "bound", "env": "of a program on this host",

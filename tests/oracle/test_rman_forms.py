@@ -15,6 +15,7 @@ from toolkit.dialects.oracle.backup import rds
 from toolkit.dialects.oracle.backup.order import order_of
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.oracle.places import service_of
+from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Row
 from toolkit.model.values import Support
@@ -164,3 +165,46 @@ def test_a_dry_run_shows_the_words(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "ARCHIVELOG UNTIL TIME 'SYSDATE-60/1440' DELETE INPUT" in out
     assert json.dumps("DELETE NOPROMPT")[1:-1] not in out
+
+
+def test_copies_are_made_once_then_each_run_merges_and_makes_the_next(site: Site, dbatk: Dbatk) -> None:
+    site.home.tell(**_FAST)
+    told = []
+    for _ in range(3):
+        status, run = _job(dbatk, site, "--merge-copy", "nightly_copy", "--channels", "2")
+        assert status == 0, run
+        told.append(run["trials"][0])  # type: ignore[index]
+    state = site.home.state
+    assert list(state["merge_copies"]) == ["NIGHTLY_COPY"] and state["merged"] == 2
+    assert [piece["tag"] for piece in state["pieces"]] == ["NIGHTLY_COPY"] * 4
+    assert all(trial["outcome"] == "ok" for trial in told), told
+    said = "\n".join(map(str, run["warnings"]))  # type: ignore[call-overload]
+    assert "restore no earlier time any more" in said and "NIGHTLY_COPY" in said
+
+
+def test_the_merge_comes_before_the_next_incremental_backup() -> None:
+    job = work("backup", 1, Mode.JOB, merge_copy="nightly", scope="tablespace", of=("USERS", "TOOLS"))
+    (script,) = texts(DIALECT.work.timed(job, assumed()))
+    merge, backup = "RECOVER COPY OF TABLESPACE", "BACKUP INCREMENTAL LEVEL 1 FOR RECOVER OF COPY WITH TAG"
+    assert script.index(merge) < script.index(backup)
+    assert script.count("'NIGHTLY'") + script.count("'nightly'") == 2, script
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"compression": "basic"}, "is of backup sets"),
+        ({"incremental": 1}, "decides level, tag"),
+        ({"tag": "OTHER"}, "decides level, tag"),
+        ({"scope": "pdb", "of": ("P1",)}, "image copies are of the database"),
+        ({"scope": "archivelog"}, "image copies are of the database"),
+    ],
+)
+def test_what_copies_have_no_place_for_is_refused(more: dict[str, OptionValue], words: str) -> None:
+    with pytest.raises(ToolkitError, match=words):
+        order_of(work("backup", 1, Mode.JOB, merge_copy="nightly", **more))
+
+
+def test_copies_are_not_measured() -> None:
+    with pytest.raises(ToolkitError, match="`--merge-copy` is for a job"):
+        order_of(work("backup", 1, Mode.MEASUREMENT, merge_copy="nightly"))

@@ -30,7 +30,7 @@ VERBS = (
     "SET COMMAND ID TO", "SET BACKUP COPIES 1", "SET COMPRESSION ALGORITHM", "SET ENCRYPTION ALGORITHM 'AES",
     "SET ENCRYPTION ON FOR ALL TABLESPACES", "ALLOCATE CHANNEL", "RELEASE CHANNEL",
     "BACKUP FULL AS", "BACKUP INCREMENTAL LEVEL", "BACKUP VALIDATE AS BACKUPSET", "VALIDATE", "RESTORE",
-    "DELETE NOPROMPT BACKUPPIECE",
+    "RECOVER COPY OF", "DELETE NOPROMPT BACKUPPIECE",
 )  # fmt: skip
 # ORACLE.md E4, rule 7, and whatever else would touch the real backups or the configuration.
 FORBIDDEN = re.compile(
@@ -56,6 +56,9 @@ def unless_asked(bare: str, options: dict[str, OptionValue], mode: Mode) -> str:
     """Leave out what a job may say where it was asked for by name, and where only archived logs are backed up."""
     if mode is not Mode.JOB:
         return bare
+    if options.get("merge_copy"):
+        bare = re.sub(r"RECOVER COPY OF (?:DATABASE|TABLESPACE|DATAFILE)[^;]* WITH TAG ''", "", bare)
+        bare = bare.replace("FOR RECOVER OF COPY WITH TAG ''", "")
     if options.get("keep_days"):
         bare = bare.replace("KEEP UNTIL TIME ''", "")
     if options.get("scope") == "archivelog" and options.get("not_backed_up"):
@@ -82,6 +85,7 @@ OPTIONS: dict[str, st.SearchStrategy[OptionValue]] = {
     "format": st.one_of(st.just("/x/%U,/y/%d_%U"), st.text(max_size=40)),
     "destination": st.lists(st.one_of(FOLDERS, st.text(max_size=20)), max_size=3).map(tuple),
     "encryption": st.sampled_from(["none", "aes128", "aes256"]),
+    "merge_copy": st.sampled_from(["NIGHTLY_COPY", "x'y"]),
     "cumulative": st.booleans(),
     "check_logical": st.booleans(),
     "max_open_files": st.integers(1, 64),

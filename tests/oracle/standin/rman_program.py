@@ -41,6 +41,12 @@ _BACKUP = re.compile(
     r"(?: SKIP (?:READONLY|OFFLINE|INACCESSIBLE))*(?: NOT BACKED UP \d+ TIMES)?(?P<delete> DELETE INPUT)?"
     r"(?P<plus> PLUS ARCHIVELOG)?"
 )
+_RECOVER_COPY = re.compile(rf"RECOVER COPY OF {_WHAT} WITH TAG (?P<tag>{_TEXT})")
+_MERGING = re.compile(
+    rf"BACKUP INCREMENTAL LEVEL 1 FOR RECOVER OF COPY WITH TAG (?P<tag>{_TEXT})(?P<logical> CHECK LOGICAL)?"
+    rf"(?: DURATION (?P<duration>\d+:[0-5]\d))?(?: MINIMIZE (?:LOAD|TIME))? {_WHAT}"
+    r"(?: SKIP (?:READONLY|OFFLINE|INACCESSIBLE))*(?P<plus> PLUS ARCHIVELOG)?"
+)
 _VALIDATE = re.compile(rf"VALIDATE(?: SECTION SIZE (?P<section>{_SIZE}))? {_WHAT}")
 _RESTORE = re.compile(rf"RESTORE {_WHAT} VALIDATE")
 _ALLOCATE = re.compile(
@@ -183,6 +189,8 @@ class Block:
             (_ALLOCATE, self._allocate),
             (re.compile(r"RELEASE CHANNEL (?P<name>\w+)"), self._release),
             (_BACKUP, self._backup),
+            (_RECOVER_COPY, self._recover_copy),
+            (_MERGING, self._merging),
             (_VALIDATE, self._validate),
             (_RESTORE, self._restore),
             (_DELETE, self._delete),
@@ -272,6 +280,45 @@ class Block:
         )
         if found["delete"]:
             self._delete_logs()
+        say(f"Finished backup at {now()}")
+
+    def _recover_copy(self, found: re.Match) -> None:
+        """Merge the incremental backups of a tag into its copies; without copies there is only a message."""
+        tag = found["tag"].strip("'").upper()
+        changed = state()
+        copies = changed.setdefault("merge_copies", {}).get(tag, [])
+        say(f"Starting recover at {now()}")
+        for file in self._files(found):
+            if file["number"] not in copies:
+                say(f"no copy of datafile {file['number']} found to recover")
+        if copies:
+            changed["merged"] = changed.get("merged", 0) + sum(
+                piece["tag"] == tag and not piece["deleted"] for piece in changed["pieces"]
+            )
+            keep(changed)
+        say(f"Finished recover at {now()}")
+
+    def _merging(self, found: re.Match) -> None:
+        """Make copies where there are none with the tag, else an incremental backup for them."""
+        tag = found["tag"].strip("'").upper()
+        changed, files = state(), self._files(found)
+        say(f"Starting backup at {now()}")
+        if tag in changed.setdefault("merge_copies", {}):
+            work = sets_of(files, 64, len(self.channels), None)
+            self._work("backup", "incremental level 1", work, tag=tag, writes=True)
+        else:
+            for file in files:
+                say(f"no parent backup or copy of datafile {file['number']} found")
+                say(f"channel {self.channels[0]['name']}: starting datafile copy")
+                say(f"input datafile file number={file['number']:05d} name={file['name']}")
+                handle = self._create(self.channels[0], compressed=False)
+                Path(handle).write_bytes(b"copy")
+                say(f"output file name={handle} tag={tag} RECID=1 STAMP=1")
+                say(f"channel {self.channels[0]['name']}: datafile copy complete, elapsed time: 00:00:01")
+            changed = state()
+            changed.setdefault("merge_copies", {})[tag] = [file["number"] for file in files]
+            keep(changed)
+            self._note("backup", sum(file["bytes"] for file in files), writes=True, compressed=False, seconds=1.0)
         say(f"Finished backup at {now()}")
 
     def _delete_logs(self) -> None:

@@ -68,6 +68,9 @@ _OF_RMAN = (
            low=0, high=1),
     Option("cumulative", OptionKind.FLAG, "with --incremental 1: all changes since level 0 (CUMULATIVE)",
            engines=shared.ORACLE),
+    Option("merge_copy", OptionKind.NAME,
+           "tag of image copies that are kept up to date: merge the last incremental backup into them, and make "
+           "the next one (the first run makes the copies)", engines=shared.ORACLE),
     Option("check_logical", OptionKind.FLAG, "also check the rows in the blocks (CHECK LOGICAL)",
            engines=shared.ORACLE, factor=True),
     Option("max_open_files", OptionKind.INTEGER, "maximum number of files that each channel reads at once",

@@ -34,6 +34,7 @@ class Forms:
         until: minutes ago, of archived logs: those that begin before it.
         not_backed_up: leaves out archived logs that so many backups have.
         delete_input: whether the archived logs that were backed up are deleted.
+        merge_copy: tag of the image copies into which incremental backups are merged.
         encryption: the algorithm, with the keystore of the database (transparent mode).
     """
 
@@ -49,6 +50,7 @@ class Forms:
     not_backed_up: int | None = None
     delete_input: bool = False
     encryption: str | None = None
+    merge_copy: str | None = None
 
     @property
     def duration(self) -> str | None:
@@ -62,7 +64,7 @@ class Forms:
             ("--cumulative", self.cumulative), ("--skip", self.skip), ("--keep-days", self.keep_days),
             ("--duration", self.minutes), ("--minimize", self.minimize), ("--logs-since", self.since),
             ("--logs-until", self.until), ("--not-backed-up", self.not_backed_up),
-            ("--delete-input", self.delete_input),
+            ("--delete-input", self.delete_input), ("--merge-copy", self.merge_copy),
         )  # fmt: skip
         return tuple(flag for flag, value in given if value)
 
@@ -93,6 +95,7 @@ def forms_of(work: Work) -> Forms:
         not_backed_up=values.integer(work, "not_backed_up"),
         delete_input=work.option("delete_input") is True,
         encryption=None if encryption in (None, "none") else str(encryption).upper(),
+        merge_copy=values.checked(work, "merge_copy", "rman_name", values.TAG),
     )
 
 
@@ -128,6 +131,41 @@ def clashes(order: BackupOrder) -> tuple[Clash, ...]:
         ),
         *_of_time(order),
         *_of_logs(order),
+        *_of_copies(order),
+    )
+
+
+def _of_copies(order: BackupOrder) -> tuple[Clash, ...]:
+    """Say what image copies and their merge have no place for."""
+    forms = order.forms
+    sets = {
+        "--compression": order.compression != "none", "--encryption": forms.encryption is not None,
+        "--section-size": order.section_size is not None, "--files-per-set": order.files_per_set is not None,
+        "--max-piece-size": order.max_piece_size is not None,
+    }  # fmt: skip
+    others = {
+        "--incremental": order.level is not None, "--tag": order.tag is not None,
+        "--keep-days": forms.keep_days is not None,
+    }  # fmt: skip
+    of_sets = next((flag for flag, given in sets.items() if given), "")
+    other = next((flag for flag, given in others.items() if given), "")
+    merges = forms.merge_copy is not None
+    return (
+        (
+            merges and bool(of_sets),
+            f"`{of_sets}` is of backup sets: image copies are files as the database has them",
+            f"omit `{of_sets}`",
+        ),
+        (
+            merges and bool(other),
+            f"`--merge-copy` decides level, tag and use of its backups: `{other}` does not apply",
+            f"omit `{other}`",
+        ),
+        (
+            merges and not order.has_copies,
+            "image copies are of the database, of tablespaces or of data files",
+            "`--scope database`, `tablespace` or `datafile`",
+        ),
     )
 
 

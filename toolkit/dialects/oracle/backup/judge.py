@@ -118,7 +118,7 @@ def _release(order: BackupOrder, facts: Facts) -> Support | None:
     pluggable = order.what is BackupScope.PDB or any(":" in name for name in order.names)
     if pluggable and not has(facts.release, Feature.PLUGGABLE):
         return _no("pluggable databases need 12.1: this release has none")
-    if order.level == 1 and option_is_off(facts, INCREMENTAL):
+    if (order.level == 1 or order.forms.merge_copy) and option_is_off(facts, INCREMENTAL):
         return _no(
             f"according to V$OPTION, `{INCREMENTAL}` is not part of this installation: RMAN refuses level 1 "
             "(RMAN-06180)",

@@ -99,6 +99,12 @@ class BackupOrder:
         return self.what is BackupScope.ARCHIVELOG
 
     @property
+    def has_copies(self) -> bool:
+        """Whether it is of data files that image copies are made of here."""
+        bare = not any(":" in name for name in self.names)
+        return bare and self.what in {BackupScope.DATABASE, BackupScope.TABLESPACE, BackupScope.DATAFILE}
+
+    @property
     def writes(self) -> bool:
         """Whether backup pieces are written."""
         return self.act in {BackupAction.JOB, BackupAction.WRITE}
@@ -138,7 +144,7 @@ def order_of(work: Work) -> BackupOrder:
         rate=values.size(work, "rate"),
         level=values.integer(work, "incremental"),
         plus_archivelog=work.option("plus_archivelog") is True,
-        tag=values.checked(work, "tag", "rman_name", "at most 30 letters, digits, `_`, `$` and `#`"),
+        tag=values.checked(work, "tag", "rman_name", values.TAG),
         formats=values.each(work, "format", "rman_format", _NO_MARKS, divided=True),
         places=values.each(work, "destination", "rman_format", _NO_MARKS),
         device="SBT" if values.text(work, "device") == "sbt" else "DISK",

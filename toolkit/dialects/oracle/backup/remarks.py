@@ -57,6 +57,12 @@ def _forms(order: BackupOrder, facts: Facts) -> Iterator[str]:
     if order.of_logs and known.LOGS in facts.answers:
         less = f"; those that have {forms.not_backed_up} backups are left out" if forms.not_backed_up else ""
         yield f"chosen now: {known.logs(facts)}{less}; logs that are archived meanwhile count too"
+    if forms.merge_copy:
+        yield (
+            f"the copies with tag {forms.merge_copy.upper()} are brought to the time of the last run before the "
+            "next incremental backup is made, and restore no earlier time any more; there is no undo. The first "
+            "run makes the copies, as big as the data files, and the second has nothing to merge yet"
+        )
     if forms.delete_input:
         policy = f" `{known.configured(facts, 'ARCHIVELOG DELETION POLICY') or 'TO NONE'}`"
         if known.CONFIGURATION not in facts.answers:

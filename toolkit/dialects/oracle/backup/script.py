@@ -139,6 +139,7 @@ def _forms(order: BackupOrder) -> Mapping[str, ContextValue]:
     forms = order.forms
     return {
         "encryption": forms.encryption,
+        "merge_copy": forms.merge_copy,
         "check_logical": forms.check_logical,
         "keep_days": forms.keep_days,
         "duration": forms.duration,

@@ -13,6 +13,9 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.units import parse_duration
 
+TAG = "at most 30 letters, digits, `_`, `$` and `#`"
+"""What a tag may be, as a sentence says it."""
+
 
 def size(work: Work, name: str) -> str | None:
     """Read a size: a number of megabytes, or as RMAN writes it (`512M`, `4G`).

@@ -56,7 +56,7 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     order, name = order_of(work), work.object.name.name
     reads = [_read(file, command_id=command_id(name)) for file in _READ_AFTER if file not in facts.refused]
     if order.writes:
-        tag = name if order.act is BackupAction.WRITE else order.tag
+        tag = name if order.act is BackupAction.WRITE else order.tag or order.forms.merge_copy
         reads += [_read("backup_pieces", tag=tag.upper())] if tag is not None else []
     if known.CONFIGURATION not in facts.refused:
         reads.append(Call(known.CONFIGURATION, file=True, session=Role.WORKER, keep_as=AFTER))
