@@ -16,6 +16,10 @@ from tests.servers.restartable import AS_BEFORE, FORMER, Restartable, restartabl
 from toolkit.cli.main import main
 from toolkit.errors import ToolkitError
 from toolkit.executors.restart import put_line, start_again
+from toolkit.model.records import JournalEntry
+from toolkit.model.words import EntryState, Role
+from toolkit.runner import restarting
+from toolkit.targets.base import UnheardError
 
 pytestmark = pytest.mark.postgresql
 TOO_MUCH = "4000GB"
@@ -97,10 +101,8 @@ def test_phases_of_a_load_are_read_in_the_servers_own_log(
         assert 0.1 <= found["first_seconds"] < found["both_seconds"] <= trial["elapsed_seconds"]
 
 
-@pytest.mark.full
-def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
-    server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def _killed_at_16_mb(tmp_path: Path) -> None:
+    """Kill a run that has restarted the server with another `shared_buffers`, while its program is at work."""
     begun = tmp_path / "begun"
     os.mkfifo(begun)
     reading = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
@@ -115,6 +117,13 @@ def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
     process.kill()
     process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.full
+def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
+    server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _killed_at_16_mb(tmp_path)
     with server.connect() as session:
         assert session.execute("SHOW shared_buffers").fetchone() == ("16MB",)
         session.execute(
@@ -123,6 +132,61 @@ def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
     server.stop()
     assert main(["clean", "-t", "pg"]) == 0
     assert "restored setting `shared_buffers`" in "".join(capsys.readouterr())
+    assert server.state() == AS_BEFORE
+
+
+class _NotYet:
+    """Sessions of a server that refuses so many times, saying so or not, and then lets dbatk in."""
+
+    def __init__(self, refusals: int, error: type[ToolkitError]) -> None:
+        self.refusals, self.error, self.restart = refusals, error, ("false",)
+
+    def get(self, role: Role) -> None:
+        self.refusals -= 1
+        if self.refusals >= 0:
+            raise self.error("the database system is starting up", code="TK-0201")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _entry() -> JournalEntry:
+    proof = {"restart": True, "file": "/nowhere", "line": "x"}
+    return JournalEntry(
+        1, "r", 1, EntryState.MADE, "changes", "setting", None, "shared_buffers", False, proof=proof
+    )
+
+
+def test_a_server_that_replays_its_log_after_a_kill_is_waited_for_and_not_started_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(restarting, "_UNDER_WAY_SECONDS", 0.0)
+    sessions = _NotYet(5, ToolkitError)
+    assert not restarting.bring_back(sessions, [_entry()])  # type: ignore[arg-type]
+    assert sessions.refusals == -1
+    with pytest.raises(ToolkitError, match="/nowhere"):  # nothing is heard: what stood in its file is put back
+        restarting.bring_back(_NotYet(5, UnheardError), [_entry()])  # type: ignore[arg-type]
+
+
+@pytest.mark.full
+def test_a_server_that_is_up_and_lets_nobody_in_is_neither_stopped_nor_started(
+    server: Restartable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Others may be at work on it: an account that was locked is no server that does not come up."""
+    monkeypatch.setattr(restarting, "_UNDER_WAY_SECONDS", 0.2)
+    monkeypatch.setattr(restarting, "ANSWERS_SECONDS", 0.2)
+    _killed_at_16_mb(tmp_path)
+    with server.connect() as other:
+        began = other.execute("SELECT pg_postmaster_start_time()").fetchone()
+        other.execute("ALTER ROLE dbatk NOLOGIN")
+        try:
+            status = main(["clean", "-t", "pg"])
+            said = "".join(capsys.readouterr())
+        finally:
+            other.execute("ALTER ROLE dbatk LOGIN")
+        assert (status, "neither stopped nor started" in " ".join(said.split())) == (1, True), said
+        assert other.execute("SELECT pg_postmaster_start_time()").fetchone() == began
+    assert main(["clean", "-t", "pg"]) == 0
     assert server.state() == AS_BEFORE
 
 

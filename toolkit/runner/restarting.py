@@ -21,11 +21,13 @@ from toolkit.model.steps import Step
 from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, Role, StepKind
 from toolkit.rendering import step_of
+from toolkit.targets.base import UnheardError
 
 ANSWERS_SECONDS = 120.0
 """How long a server that was started may replay its log before it answers."""
 _UNDER_WAY_SECONDS = 10.0
-"""How long a restart that is under way is waited for before the server is taken for one that does not come up."""
+"""How long a restart under way is waited for where nothing is heard of the server; one that says it does not let
+anybody in yet is up, and is waited for as one that was started."""
 
 
 def proof_of(change: SystemChange, name: str, dialect: Dialect) -> dict[str, Scalar]:
@@ -128,19 +130,50 @@ def bring_back(sessions: Sessions, entries: Iterable[JournalEntry]) -> bool:
     try:
         _until_it_answers(sessions, _UNDER_WAY_SECONDS)
     except ToolkitError as error:
-        _refuse_what_is_up(sessions, open_ones, error)
+        asking = {str(entry.proof["up"]) for entry in open_ones if "up" in entry.proof}
+        if not asking and _is_heard(sessions):
+            _wait_for_what_refuses(sessions)
+            return False
+        _refuse_what_is_up(sessions, asking, error)
         back_without_connection(sessions, (entry.proof for entry in open_ones))
         return True
     return False
 
 
-def _refuse_what_is_up(sessions: Sessions, entries: Iterable[JournalEntry], why: ToolkitError) -> None:
+def _is_heard(sessions: Sessions) -> bool:
+    """Tell whether a server says anything, if only that it refuses."""
+    try:
+        sessions.get(Role.CONTROL)
+    except (UnheardError, DatabaseError):
+        return False
+    except ToolkitError:
+        pass
+    return True
+
+
+def _wait_for_what_refuses(sessions: Sessions) -> None:
+    """Wait for a server that refuses, as one does that replays its log; it is neither stopped nor started.
+
+    Raises:
+        ToolkitError: TK-0202.
+    """
+    try:
+        _until_it_answers(sessions, ANSWERS_SECONDS)
+    except ToolkitError as error:
+        raise ToolkitError(
+            f"the server, or what is before it, answers, but does not let dbatk in: {error.sentence}; it was "
+            "neither stopped nor started", code="TK-0202",
+            hint="see its log, and the account and password of the target; then `dbatk clean`",
+        ) from None  # fmt: skip
+
+
+def _refuse_what_is_up(sessions: Sessions, asking: Iterable[str], why: ToolkitError) -> None:
     """Leave a server alone that is up and lets only this user not in: others may be at work on it.
 
     Raises:
         ToolkitError: TK-0202; also where nobody can say whether it is up.
     """
-    for text in {str(entry.proof["up"]) for entry in entries if "up" in entry.proof}:
+    for text in asking:
         try:
             lines = sessions.run(Step("up", text, StepKind.SYSDBA)).lines
         except DatabaseError as error:
