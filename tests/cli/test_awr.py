@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,8 @@ FINDING = """<h3>Top ADDM Findings by Average Active Sessions</h3><table><tr><th
 <th>Percent active sessions of finding</th></tr><tr><td>Commits and Rollbacks</td><td>26.91</td></tr></table>
 <h3>Wait Classes by Total Wait Time</h3><table><tr><th>Wait Class</th><th>Waits</th><th>Total Wait Time (sec)</th>
 <th>Avg Wait</th><th>% DB time</th><th>Avg Active Sessions</th></tr>
-<tr><td>Commit</td><td>7</td><td>9</td><td>1ms</td><td>2</td><td>0.1</td></tr></table>
+<tr><td>Commit</td><td>7</td><td>9</td><td>1ms</td><td>2</td><td>0.1</td></tr>
+<tr><td>System I/O</td><td>875</td><td>0</td><td>398.37us</td><td>22.1</td><td>0.0</td></tr></table>
 <h3>SQL ordered by Gets</h3><table><tr><th>Buffer Gets</th><th>Executions</th><th>SQL Id</th></tr>
 <tr><td>123,456</td><td>7</td><td>bcdfghjkmn123</td></tr></table>
 <h3>SGA Target Advisory</h3><table><tr><th>SGA Target Size (M)</th><th>SGA Size Factor</th><th>Est DB Time (s)</th>
@@ -87,6 +89,7 @@ def test_findings_and_wait_classes_are_on_the_screen_and_it_names_the_flag_for_t
     path.write_text(html(extra=FINDING))
     assert main(["awr", "show", str(path)]) == 0
     shown = capsys.readouterr().out
+    assert re.search(r"System I/O +875 +0 +0\.398 +22\.1", shown)  # less than half a second, of hardly any DB time
     for words in ("ADDM findings", "Commits and Rollbacks", "wait classes", "add --all"):
         assert words in shown
     assert "5,164,978" not in shown

@@ -172,8 +172,8 @@ def _events(report: Record) -> Iterator[str]:
 
 
 def _classes(report: Record) -> Iterator[str]:
-    rows = [row for row in _rows(report["wait_classes"]) if row.get("time_s")]
-    rows.sort(key=lambda row: -_amount(row["time_s"]))
+    rows = [row for row in _rows(report["wait_classes"]) if row.get("time_s") or row.get("pct_db_time")]
+    rows.sort(key=lambda row: (-_amount(row.get("time_s")), -_amount(row.get("pct_db_time"))))
     yield from _table("wait classes", 31, _known(_WAITS, rows), rows, lambda row: row.get("wait_class"))
 
 
