@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict
@@ -67,9 +68,22 @@ class _Process:
                 raise EOFError
 
 
+def _end_with(link: socket.socket) -> None:
+    """End the process at once when the other end is gone, whatever its other threads wait for."""
+    watched = select.poll()
+    watched.register(link, 0)  # nothing is asked for: a hang-up is told in any case
+    watched.poll()
+    os._exit(LEFT)
+
+
+LEFT = 4
+"""Exit status of a process whose run is gone."""
+
+
 def main() -> None:
     """Serve the socket at standard input until it is closed."""
     link = socket.socket(fileno=os.dup(0))
+    threading.Thread(target=_end_with, args=(link,), daemon=True, name="watch").start()
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
