@@ -15,6 +15,7 @@ EXCEPTIONS = {
         (f"toolkit/model/options.py: {name}" for name in ("oracle", "postgresql", "duckdb")),
         "examples for help, which is shown before an engine is loaded",
     ),
+    "toolkit/design/mix_factors.py: mix": "the table `[mix]` of its file",
     "toolkit/errors.py: duckdb": "a package of Python that may be missing",
     "toolkit/readers/rman/: backup": "a word of RMAN's log",
     "toolkit/store/opening.py: postgresql": "the database of the store, not a target",

@@ -71,11 +71,11 @@ def mix_trial(run: RunRecord) -> MixTrial | None:
         return None
     from toolkit.design.mix import mix_of  # which reads experiments and plans
 
-    mix = mix_of(experiment.operation, experiment.options)
     trials = [trial for trial in run.trials if trial.items and not trial.warmup]
-    if mix is None or not trials:
+    trial = next((trial for trial in reversed(trials) if trial.counts), trials[-1] if trials else None)
+    mix = None if trial is None else mix_of(experiment.operation, experiment.options, trial.cell)
+    if mix is None or trial is None:
         return None
-    trial = next((trial for trial in reversed(trials) if trial.counts), trials[-1])
     copies, nodes = (int(str(trial.cell.get(each, 1))) for each in ("copies", "nodes"))
     jobs = jobs_of(mix, copies, nodes)
     items = {item.label: item for item in trial.items}

@@ -21,14 +21,13 @@ after = ["sort"]                                  # begins when these have ended
 ```
 
 The same tables stand in the file of an experiment whose `operation` is `mix`. What is kept of an experiment is the
-whole text.
+whole text. A factor's name in braces stands for its level: `toolkit.design.mix_factors`.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
@@ -45,13 +44,15 @@ from toolkit.design.head import (
     read_whole,
 )
 from toolkit.design.levels import check_value
-from toolkit.design.plan_file import circle_of
+from toolkit.design.mix_checks import check_count, check_names
+from toolkit.design.mix_factors import filled, texts_in
+from toolkit.design.placeholders import placeholders
 from toolkit.design.programs import check_no_secret_in, exit_statuses, variables
 from toolkit.design.typed import typed, typed_levels
 from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, parse_document, read_utf8
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
-from toolkit.model.mix import MOST_JOBS, Mix, MixJob, jobs_of
+from toolkit.model.mix import MOST_JOBS, Mix, MixJob
 from toolkit.model.operations import declaration, every_option, operations, options_of
 from toolkit.model.options import Option, OptionKind
 from toolkit.model.words import OperationName
@@ -110,15 +111,23 @@ def _resolved(given: Mapping[str, object], folder: Path) -> dict[str, object]:
     return found
 
 
-def parse_mix(text: str) -> Mix:
-    """Read the text of a mix that is kept; see `read_mix`. Files that it names are not read again."""
-    return _mix(parse_document(text, "mix"), Path(), kept=True)
+def parse_mix(text: str, levels: Mapping[str, object] | None = None) -> Mix:
+    """Read the text of a mix that is kept; see `read_mix`. Files that it names are not read again.
+
+    Args:
+        text: as it is kept.
+        levels: of the factors, by name; without them what a factor stands in is not looked at.
+    """
+    document = parse_document(text, "mix")
+    return _mix(document if levels is None else filled(document, levels), Path(), kept=True)
 
 
-def mix_of(operation: OperationName, options: Mapping[str, OptionValue]) -> Mix | None:
-    """Return the jobs that an operation runs; None for one that takes none."""
+def mix_of(
+    operation: OperationName, options: Mapping[str, OptionValue], levels: Mapping[str, object] | None = None
+) -> Mix | None:
+    """Return the jobs that an operation runs; None for one that takes none. `levels` as in `parse_mix`."""
     name = next((one.name for one in options_of(operation) if one.kind is OptionKind.JOBS), None)
-    return None if name is None or name not in options else parse_mix(str(options[name]))
+    return None if name is None or name not in options else parse_mix(str(options[name]), levels)
 
 
 def _mix(document: TomlDocument, folder: Path, *, kept: bool = False) -> Mix:
@@ -132,9 +141,9 @@ def _mix(document: TomlDocument, folder: Path, *, kept: bool = False) -> Mix:
     jobs = tuple(
         _Reader(document, folder, number, each, kept=kept).job() for number, each in enumerate(_tables(document))
     )
-    _check_names(document, jobs)
+    check_names(document, jobs)
     mix = Mix(jobs, options, seed)
-    _check_count(document, mix)
+    check_count(document, mix)
     return mix
 
 
@@ -246,6 +255,8 @@ class _Reader:
         if key not in self._given:
             return 0.0
         with self._at(key):
+            if self._open(key):
+                return 0.0
             found = _seconds(key, self._given[key])
             if above_zero and not found:
                 raise ToolkitError(f"`{key}` must be above 0", code="TK-0102", hint='such as `"10s"`')
@@ -265,6 +276,8 @@ class _Reader:
 
     def _copies(self) -> int:
         with self._at("copies"):
+            if self._open("copies"):
+                return 1
             return read_between("copies", read_whole("copies", self._given.get("copies", 1)), 1, MOST_JOBS)
 
     def _name(self) -> str:
@@ -308,7 +321,8 @@ class _Reader:
             if declaration(name).free_factors or name == _HEAD:
                 raise _no_job(name)
         reader = HeadReader(self._document, name, self._folder, _TABLE, self._number)
-        reader.read_head({key: value for key, value in self._given.items() if key not in _KEYS})
+        own = {key: value for key, value in self._given.items() if key not in _KEYS}
+        reader.read_head({key: value for key, value in own.items() if key == "target" or not self._open(key)})
         target = reader.general.target or declaration(name).default_target
         with self._at("operation"):
             if not target:
@@ -316,13 +330,22 @@ class _Reader:
             several = next((key for key, levels in reader.levels.items() if len(levels) > 1), None)
             if several:
                 raise ToolkitError(f"`{several}` has several levels", code="TK-0107", hint="a job has one of each")
-            build_experiment(name, reader.options, reader.levels, General(target=target))
+            if placeholders(target):
+                raise ToolkitError(
+                    "the target of a job is no factor", code="TK-0107", hint="write a mix for each target"
+                )
+            if not any(map(self._open, own)):
+                build_experiment(name, reader.options, reader.levels, General(target=target))
             words = [*typed(reader.options), *typed_levels(reader.levels)]
         return ("dbatk", *declaration(name).command, "-t", target, *words), target
 
     def _read(self, key: str) -> OptionValue:
         with self._at(key):
             return check_value(_option(key), self._given[key])
+
+    def _open(self, key: str) -> bool:
+        """Tell whether a factor whose level is not known here stands in a value."""
+        return any(placeholders(text) for text in texts_in(self._given.get(key)))
 
     def _text(self, key: str) -> str:
         with self._at(key):
@@ -358,34 +381,3 @@ def _list(key: str, value: object) -> list[object]:
     if not isinstance(value, list) or not value:
         raise ToolkitError(f"`{key}` must be a list of durations", code="TK-0102", hint='`at = ["0s", "5s"]`')
     return value
-
-
-# -- between jobs -------------------------------------------------------------------------------------------------
-def _check_names(document: TomlDocument, jobs: Sequence[MixJob]) -> None:
-    names = [job.name for job in jobs]
-    for number, job in enumerate(jobs):
-        if Counter(names[: number + 1])[job.name] > 1:
-            raise document.error(
-                f"two jobs are called `{job.name}`", table=_TABLE, key="name", number=number, code="TK-0107",
-                hint="`copies` runs a job several times",
-            )  # fmt: skip
-        for other in job.after:
-            if other not in names:
-                raise document.error(
-                    f"there is no job `{other}`", table=_TABLE, key="after", number=number, code="TK-0101",
-                    hint=did_you_mean(other, names),
-                )  # fmt: skip
-    circle = circle_of({job.name: job.after for job in jobs})
-    if circle:
-        raise document.error(
-            "the jobs wait for each other: " + " after ".join((*circle, circle[0])),
-            table=_TABLE, key="after", number=names.index(circle[0]), code="TK-0107", hint="break the circle",
-        )  # fmt: skip
-
-
-def _check_count(document: TomlDocument, mix: Mix) -> None:
-    if len(jobs_of(mix)) > MOST_JOBS:
-        raise document.error(
-            f"a mix has at most {MOST_JOBS} jobs, and this has {len(jobs_of(mix)):,}",
-            table=_TABLE, code="TK-0102", hint="give fewer copies",
-        )  # fmt: skip

@@ -25,7 +25,7 @@ class RunJobs(RunPrograms):
     """Jobs as programs; one of dbatk itself needs no looking for."""
 
     def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
-        mix = parse_mix(str(options["jobs"]))
+        mix = parse_mix(str(options["jobs"]), options)
         each = ({**mix.options, **job.options, "command": job.argv} for job in mix.jobs if not job.own)
         alone = ({**mix.options, "command": ("true",)},)
         found = (probe for one in (*each, *alone) for probe in super(RunJobs, self).probes(one, facts))
@@ -64,7 +64,7 @@ class RunJobs(RunPrograms):
 
 
 def _jobs(work: Work) -> tuple[StartedJob, ...]:
-    mix = parse_mix(str(work.option("jobs")))
+    mix = parse_mix(str(work.option("jobs")), work.options)
     return jobs_of(mix, int(str(work.option("copies") or 1)), int(str(work.option("nodes") or 1)))
 
 

@@ -26,7 +26,7 @@ DECLARATION = OperationDeclaration(
     ),
     examples=(
         "dbatk mix tonight.toml",
-        "dbatk mix 20-test.toml --copies 1,2,4 --repeat 3",
+        "dbatk mix tonight.toml --copies 1,2,4 --factor threads=1,2 --repeat 3",
     ),
     planned_by="toolkit.operations.mix.plan",
     required=(("jobs",),),
@@ -36,6 +36,7 @@ DECLARATION = OperationDeclaration(
     check=_check,
     keeps=False,
     runs_programs=True,
+    free_factors=True,
     default_target="host://",
     cookbook="will-the-jobs-fit-together.md",
     order=9,

@@ -50,7 +50,7 @@ class JobsTogether:
                     raise ToolkitError(f"{piece.label}: {support.sentence}", code="TK-0204", hint=support.hint)
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
-        mix = _mix(planner)
+        mix = _mix(planner, cell)
         return tuple(_piece(planner, cell, mix, each) for each in _jobs(planner, cell))
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
@@ -65,13 +65,15 @@ class JobsTogether:
         return replace(stages, timed=replace(stages.timed, items=items, workers=workers))
 
 
-def _mix(planner: Planner) -> Mix:
-    return planner.once("mix", lambda: parse_mix(str(planner.spec.options["jobs"])))
+def _mix(planner: Planner, cell: Cell) -> Mix:
+    levels = tuple(sorted(cell.items()))
+    return planner.once(("mix", levels), lambda: parse_mix(str(planner.spec.options["jobs"]), cell))
 
 
 def _jobs(planner: Planner, cell: Cell) -> tuple[StartedJob, ...]:
     copies, nodes = int(str(cell.get("copies", 1))), int(str(cell.get("nodes", 1)))
-    return planner.once(("jobs", copies, nodes), lambda: jobs_of(_mix(planner), copies, nodes))
+    levels = tuple(sorted(cell.items()))
+    return planner.once(("jobs", levels), lambda: jobs_of(_mix(planner, cell), copies, nodes))
 
 
 def _cpus(planner: Planner) -> tuple[str, ...]:
