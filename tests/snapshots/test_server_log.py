@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -137,3 +139,23 @@ def test_a_log_that_cannot_be_read_is_refused_before_anything_runs(name: str, tm
     with pytest.raises(ToolkitError, match="cannot be read") as caught:
         provider(tmp_path / name)
     assert caught.value.exit_code == 2
+
+
+def test_a_pipe_is_refused_at_once_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "server.log")
+    with pytest.raises(ToolkitError, match="a pipe"):
+        provider(tmp_path / "server.log")
+
+
+def test_a_line_without_an_end_takes_no_more_memory_than_is_looked_at(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    append(log, "")
+    watching = provider(log)
+    watching.begin()
+    append(log, "x" * 20_000_000, "\n", line("begins"), line("ends"))
+    tracemalloc.start()
+    try:
+        assert set(seconds(watching)) == {"load_seconds"}
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+    finally:
+        tracemalloc.stop()

@@ -6,6 +6,7 @@ meanwhile (log rotation), and of those that a pattern of names finds only then.
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import time
@@ -13,10 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from io import FileIO
+from io import BufferedReader
 from operator import attrgetter
+from pathlib import Path
 
 from toolkit.design.output_metrics import compiled, phases_in
+from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Metric, Sample
 from toolkit.model.values import Row
@@ -112,15 +115,21 @@ class ServerLogProvider:
         problem = "no such file"
         for path in self._paths():
             try:
-                file = FileIO(path)
+                self._keep(path)
             except OSError as error:
                 problem = (error.strerror or type(error).__name__).lower()
-            else:
-                self._keep(file)
         return "" if self._files else problem
 
-    def _keep(self, file: FileIO) -> None:
-        """Keep a file open, once each: of what is renamed it stays the same."""
+    def _keep(self, path: str) -> None:
+        """Keep a file open, once each: of what is renamed it stays the same.
+
+        Raises:
+            OSError: it cannot be opened, or has no end that could be noted.
+        """
+        file = open_file(Path(path))
+        if not file.seekable():
+            file.close()
+            raise OSError(errno.ESPIPE, "it is a pipe, not a file")
         state = os.fstat(file.fileno())
         if (state.st_dev, state.st_ino) in self._files:
             file.close()
@@ -141,7 +150,7 @@ class ServerLogProvider:
         """Read the lines since the beginning, of logs that are new from their beginning on."""
         for path in self._paths():
             with suppress(OSError):  # one that is gone by now, or was never ours to read
-                self._keep(FileIO(path))
+                self._keep(path)
         added, now = _Added(), datetime.now(UTC)
         for log in self._files.values():
             for line in log.added(now):
@@ -176,7 +185,7 @@ class _Added:
 class _Log:
     """A log that is kept open, with the place from which on it counts and what stood before that."""
 
-    file: FileIO
+    file: BufferedReader
     position: int = 0
     before: bytes = b""
 
@@ -201,11 +210,12 @@ class _Log:
         yield from stamped(_whole_lines(self.file), now, earlier)
 
 
-def _whole_lines(file: FileIO) -> Iterator[str]:
+def _whole_lines(file: BufferedReader) -> Iterator[str]:
     """Yield the lines from the position of a file on; one that is still being written is none yet."""
     rest = b""
     while part := file.read(_AT_ONCE):
         *whole, rest = (rest + part).split(b"\n")
+        rest = rest[:_LONGEST_LINE]  # of a line without an end no more is kept than is looked at
         yield from _text(whole)
 
 
