@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Dbatk
+from toolkit.dialects.registry import dialect_of
+from toolkit.model.facts import facts_to_text
 
 CTAS = ("ctas", "--source", "APP.A", "--table", "APP.B")
 NOLOGGING = (*CTAS, "--nologging")
@@ -109,3 +113,29 @@ def test_of_a_server_that_was_not_asked_nothing_is_said_to_be_missing(dbatk: Dba
     said = " ".join(answer.out.split())
     assert "not installed" not in said
     assert ("whether it is installed is not known (no server was asked)" in said) is (more == ())
+
+
+_FILE = """[experiment]
+name = "elsewhere"
+target = "nowhere"
+operation = "ctas"
+source = "T"
+table = "U"
+
+[factors]
+degree = [1, 2]
+"""
+
+
+def test_a_file_for_a_target_of_another_host_prints_its_script(dbatk: Dbatk, tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(_FILE)
+    answer = dbatk("run", str(file), "--dry-run", "--assume", "19-ee")
+    assert (answer.status, "CREATE TABLE" in answer.out) == (0, True), answer.err
+    assert "note: `nowhere` is no target of this host" in answer.err
+    (tmp_path / "facts.json").write_text(facts_to_text(dialect_of("postgresql").assume("17")))
+    answer = dbatk("run", str(file), "--dry-run", "--facts", str(tmp_path / "facts.json"))
+    assert "`public.t` does not exist or is not visible" in answer.err  # looked for as PostgreSQL spells it
+    for more in (("--assume", "17"), ()):  # whose release that is cannot be told
+        answer = dbatk("run", str(file), "--dry-run", *more)
+        assert (answer.status, "unknown target `nowhere`" in answer.err) == (2, True), answer.err

@@ -34,6 +34,11 @@ ENGINES = {
     "mix-20-test": ("host", "6.1"),
     "mix-30-test": ("host", "6.1"),
     "oracle-stats": ("oracle", "19-ee"),
+    "oracle-insert": ("oracle", "19-ee"),
+    "oracle-rman-channels": ("oracle", "19-ee"),
+    "oracle-stats-schemas": ("oracle", "19-ee"),
+    "oracle-sga": ("oracle", "19-ee"),
+    "release-against-release": ("postgresql", "17"),
     "read-ahead": ("host", "6.1"),
     "duckdb-memory-limit": ("duckdb", "2.0"),
     "pg-work-mem-degree": ("postgresql", "17"),
@@ -42,8 +47,12 @@ ENGINES = {
 }
 
 
-OF_SETTINGS = ("duckdb-memory-limit", "pg-shared-buffers", "pg-work-mem-degree")
-"""Examples whose script needs the catalogue of a database, which says what a setting is and takes."""
+OF_CATALOGUE = {
+    "duckdb-memory-limit": "setting_catalogue", "pg-shared-buffers": "setting_catalogue",
+    "pg-work-mem-degree": "setting_catalogue", "oracle-sga": "setting_catalogue",
+    "oracle-stats-schemas": "schema:GLENNF",
+}  # fmt: skip
+"""Examples whose script needs the catalogue of a database: what a setting is and takes, what is in a schema."""
 
 
 def test_every_example_is_known_here() -> None:
@@ -64,10 +73,10 @@ def test_an_example_says_how_it_is_run(path: Path) -> None:
     assert f"dbatk run examples/{path.name}" in opening
 
 
-@pytest.mark.parametrize("name", OF_SETTINGS)
-def test_an_example_of_settings_says_that_it_needs_the_catalogue(name: str) -> None:
+@pytest.mark.parametrize("name", OF_CATALOGUE)
+def test_an_example_that_needs_the_catalogue_says_so(name: str) -> None:
     engine, release = ENGINES[name]
-    with pytest.raises(ToolkitError, match="setting_catalogue") as refused:
+    with pytest.raises(ToolkitError, match=OF_CATALOGUE[name]) as refused:
         script(load_experiment(ROOT / f"examples/{name}.toml"), None, engine=engine, assume=release)
     assert refused.value.code == "TK-0112"
 
@@ -90,7 +99,7 @@ def test_the_example_of_a_setting_of_duckdb_runs_here(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "path", [one for one in EXAMPLES if one.stem not in OF_SETTINGS], ids=lambda path: path.stem
+    "path", [one for one in EXAMPLES if one.stem not in OF_CATALOGUE], ids=lambda path: path.stem
 )
 def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
     engine, release = ENGINES[path.stem]

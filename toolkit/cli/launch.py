@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,11 +19,13 @@ from toolkit.errors import ExitCode, ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.analysis.documents import JsonObject
+    from toolkit.app.approvals import TargetPolicy
     from toolkit.app.runs.execute import Guarding
     from toolkit.app.targets import ResolvedTarget
     from toolkit.model.experiment import Experiment
     from toolkit.model.protocols import Events
     from toolkit.model.records import RunRecord
+    from toolkit.model.words import EngineName
     from toolkit.store import Store
 
 _LARGEST_BYTES = 100_000_000
@@ -220,14 +223,14 @@ def save(experiment: Experiment, path: Path, target: str | None = None) -> int:
 
 def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     from toolkit.app.runs.preview import script
-    from toolkit.app.targets import check_for_engine, engine_of, fitted, policy_of
+    from toolkit.app.targets import check_for_engine, fitted
     from toolkit.model.bill import bill_document
 
     full = arguments.flag("full") or arguments.flag("json") or not on_terminal(sys.stdout)
     facts = arguments.text("facts")
     text = None if facts is None else read_text(facts)
     if "assume" in arguments or text is not None:
-        engine = engine_of(experiment.target)
+        engine, policy = _of_unreached(experiment.target, arguments.text("assume"), text)
         check_for_engine(experiment, engine)
         printed, bill = script(
             experiment,
@@ -235,7 +238,7 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
             engine=engine,
             assume=arguments.text("assume"),
             facts_text=text,
-            policy=policy_of(experiment.target),
+            policy=policy,
             full=full,
         )
     else:
@@ -252,6 +255,29 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     else:
         out_raw(printed)
     return ExitCode.DONE
+
+
+def assumes_oracle(release: str | None) -> bool:
+    """Whether a release to assume can only be one of Oracle: no other engine has editions."""
+    return re.match(r"[\d.]+[a-z]*-", release or "", re.IGNORECASE | re.ASCII) is not None
+
+
+def _of_unreached(target: str, assume: str | None, facts: str | None) -> tuple[EngineName, TargetPolicy | None]:
+    """Return the engine and policy of a target that is not connected to: a file may name one of another host.
+
+    Raises:
+        ToolkitError: TK-0111 where neither a profile, nor facts, nor the release tell the engine.
+    """
+    from toolkit.app.targets import engine_of, policy_of
+    from toolkit.model.facts import facts_from_text
+
+    try:
+        return engine_of(target), policy_of(target)
+    except ToolkitError as error:
+        if error.code != "TK-0111" or "://" in target or not (facts or assumes_oracle(assume)):
+            raise
+    say(f"note: `{target}` is no target of this host: its profile, with what it allows and declares, is not known")
+    return "oracle" if facts is None else facts_from_text(facts).engine, None
 
 
 @contextmanager

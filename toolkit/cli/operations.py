@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -349,10 +348,10 @@ def _guards(arguments: Arguments) -> tuple[str, ...]:
 
 def _target(arguments: Arguments, default: str) -> str:
     """Return the target; a script for an assumed Oracle release needs none: only Oracle has editions."""
-    from toolkit.cli.launch import named_target
+    from toolkit.cli.launch import assumes_oracle, named_target
 
     text = arguments.text("target")
-    if text is None and re.match(r"[\d.]+[a-z]*-", arguments.text("assume") or "", re.IGNORECASE | re.ASCII):
+    if text is None and assumes_oracle(arguments.text("assume")):
         return "oracle://assumed"
     return named_target(text or default)
 
