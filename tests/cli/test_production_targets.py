@@ -161,3 +161,9 @@ def test_an_approval_consents_to_a_database_that_is_named_by_its_url(
         assert dbatk("plan", "approve", "x.toml", "--reason", "night", "--not-production").status == 0
         assert dbatk("run", "x.toml").status == 5
         assert dbatk("run", "x.toml", "--approved-only").status == 0
+
+
+@pytest.mark.parametrize("url", ["oracle://u@h:2484/x?protocoll=tcps", "postgresql://u@h/d?sslmode=verfy-full"])
+def test_a_target_with_a_misspelt_parameter_is_not_saved(url: str, dbatk: Dbatk) -> None:
+    assert dbatk("target", "add", "far", url).status == 2
+    assert "far" not in dbatk("target", "list").out

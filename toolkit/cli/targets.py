@@ -106,9 +106,10 @@ def _add(arguments: Arguments) -> int:
     from toolkit.config.profiles import add_profile
 
     profile = _profile(arguments)
+    added = find_target(profile.name, profiles={profile.name: profile})
+    stakes = exposed(added.target, added.policy, Approvals())
     add_profile(profile, replaces=arguments.flag("replace"))
-    added = find_target(profile.name)
-    for sentence in exposed(added.target, added.policy, Approvals()):
+    for sentence in stakes:
         say(f"warning: {sentence}")
     if arguments.flag("json"):
         out_json(_profile_document(profile))
