@@ -230,6 +230,17 @@ def test_headings_of_a_copied_list_may_begin_with_a_number() -> None:
     assert (table.columns[4], len(table.rows)) == ("1-bk Rds/s", 5)
 
 
+@pytest.mark.parametrize("printed", [
+    " DB Name      DB Id        Unique Name     Role\nORCL          1651735733 orcl            PRIMARY\n",
+    "DB Name DB Id      Unique Name Role\nORCL    1651735733 orcl        PRIMARY\n",
+], ids=["w3m", "html2text"])  # fmt: skip
+def test_a_page_printed_as_text_is_refused_with_what_to_do(printed: str) -> None:
+    body = "\n".join(f"User calls{one}:     25.2     90.8" for one in range(6))
+    with pytest.raises(ToolkitError, match="printed as text") as caught:
+        read_report(f"WORKLOAD REPOSITORY report for\n\n{printed}\nReport Summary\n{body}\n".encode(), "r")
+    assert "Ctrl+S" in (caught.value.hint or "")
+
+
 def test_single_blanks_between_cells_are_refused_with_what_to_do() -> None:
     with pytest.raises(ToolkitError, match="single blanks stand between its cells") as caught:
         read_report(copied(html(), " ", empty=False).encode(), "r")

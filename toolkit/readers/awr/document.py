@@ -67,10 +67,10 @@ def _lines(text: str, name: str) -> ReportDocument:
     from toolkit.readers.awr.pasted import is_pasted, mangled, read_pasted, with_tabs
 
     text = with_tabs(text)
-    if is_pasted(text):
-        return read_pasted(text)
     if why := mangled(text):
         raise refused(name, why, "give the file as the database wrote it, or save the page itself (Ctrl+S)")
+    if is_pasted(text):
+        return read_pasted(text)
     from toolkit.readers.awr.text import read_text
 
     return read_text(text)

@@ -21,6 +21,8 @@ _TABBED = re.compile(r"^.*\t.*$", re.MULTILINE)
 _APART = re.compile(r"[ \t]{2,}|\t")
 _SPACED = re.compile(r"^.*\S {2,}\S.*$", re.MULTILINE)
 _RUN_TOGETHER = re.compile(r"^[ \t]*(?:Per Second Per Transaction|DB Name DB Id\b)", re.MULTILINE)
+_HEADER = re.compile(r"^[ ]*(DB Name {2,}DB Id\b[^\t\r\n]*)[ \r]*\n+[ ]*([^\t\r\n]+)", re.MULTILINE)
+"""The headings of the database and the row below, of a page whose columns are only set apart by blanks."""
 _BROKEN_RULER = re.compile(r"^[ \t]*-{2,}(?: +-+)+[ \t\r]*\n-+(?: +-+)*[ \t\r]*$", re.MULTILINE)
 _INDENTED, _WIDE = re.compile(r"^[ \t]+\S", re.MULTILINE), re.compile(r"\S(?:[ ]{2,}|\t)\S")
 _BARS = re.compile(r"^[ \t]*+\|?+(?: *+:?+-{3,}+:?+ *+\|)++(?: *+:?+-{3,}+:?+ *+)?+[ \t\r]*+$", re.MULTILINE)
@@ -68,7 +70,9 @@ def mangled(text: str) -> str | None:
     """Return what was done to the lines of a text report so that its columns are lost, None where nothing was."""
     if _ruled(text) < _FEWEST:
         if _RUN_TOGETHER.search(text) is not None:
-            return "it was copied from a browser, and only single blanks stand between its cells"
+            return "only single blanks stand between its cells, as where a page was copied or printed as text"
+        if (found := _HEADER.search(text)) and len(_APART.split(found[2])) < len(_APART.split(found[1])):
+            return "it is a page that was printed as text (w3m, html2text), so that its columns are lost"
         return None
     if len(_BROKEN_RULER.findall(text)) >= _FEWEST:
         return "its lines were wrapped by a mail program or an editor, so that its columns are lost"
