@@ -44,6 +44,7 @@ def test_db_time_of_statspack_11_2_stands_before_db_cpu_in_its_line() -> None:
     assert count == 1
     found = document(text)
     assert (found["elapsed_min"], found["db_time_min"], found["begin_snap_id"]) == (60.0, 106.55, 7)
+    assert not [one for one in found["warnings"] if "no list" in one]
 
 
 PARSE_CALLS = """SQL ordered by Parse Calls for DB: ACME  Instance: acme1  Snaps: 7 -8

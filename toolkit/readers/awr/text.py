@@ -49,6 +49,8 @@ _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
 _SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
 _TITLE = re.compile(r"WORKLOAD REPOSITORY|STATSPACK", re.IGNORECASE)
+_MINUTES = "(min"
+"""In the lines of the header below its snapshots: how long they are apart, DB time, DB CPU."""
 _SAMPLED = ("% Activity", "Avg Active")
 _LONGEST_LINE = 1000
 _MOST_HEADINGS = 16
@@ -62,7 +64,7 @@ def read_text(text: str) -> ReportDocument:
     reader.read()
     title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
     named = next((line for line in lines if "DB/Inst:" in line), "")
-    notes = [line for line in lines if "(min" in line][:50]
+    notes = [line for line in lines if _MINUTES in line][:50]
     pages = continued_pages(lines, heading_of, _is_end)
     turns = empty_at_turns(lines, pages)
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
@@ -116,7 +118,7 @@ class _Reader:
             elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
             else:
-                if _is_row(line) and not self.remark:
+                if _is_row(line) and not self.remark and _MINUTES not in line:
                     self.unread.append(line)
                 self.at += 1
         self._end_table()
