@@ -69,6 +69,15 @@ def test_an_effect_of_more_than_double_is_spelled_as_a_factor() -> None:
     assert re.search(r"vary so much that the minimum detectable effect is a factor of \d+$", told.headline)
 
 
+def test_little_noise_without_a_difference_is_not_called_much() -> None:
+    told = advice(sweep({1: [10.0, 10.2, 10.4], 2: [10.1, 10.3, 9.9], 4: [9.8, 10.45, 10.1]}))
+    assert told.recommended == ()
+    assert re.fullmatch(
+        r"this run is inconclusive: no difference was detected; the minimum detectable effect is \d\.\d %",
+        told.headline,
+    ), told.headline
+
+
 def test_cells_that_are_told_to_be_alike_recommend_the_smallest_degree() -> None:
     told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [10, 10.3, 10.25], 4: [9.9, 10.3, 10.2]}))
     assert told.recommended == (cell(degree=1),)

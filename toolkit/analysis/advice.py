@@ -37,6 +37,7 @@ from toolkit.analysis.doubts import (
 )
 from toolkit.analysis.laws import law_sentences
 from toolkit.analysis.metrics import costs_of
+from toolkit.design.build import DETECT_PCT
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
@@ -157,10 +158,10 @@ def _not_granted(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts
 def _too_noisy(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
     repeats = min(found.by_cell[cell].n for cell in granted)
     smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
-    headline = (
-        f"this run is inconclusive: the {found.judged.values} vary so much that the minimum detectable effect is "
-        f"{spelled_difference(smallest)}"
+    noisy = (
+        f"the {found.judged.values} vary so much that" if smallest > DETECT_PCT else "no difference was detected;"
     )
+    headline = f"this run is inconclusive: {noisy} the minimum detectable effect is {spelled_difference(smallest)}"
     sentences = (quieter_or_more(found), _lowest(found, best))
     return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)
 
