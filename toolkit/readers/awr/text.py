@@ -69,7 +69,8 @@ def read_text(text: str) -> ReportDocument:
     turns = empty_at_turns(lines, pages)
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     return ReportDocument(
-        "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes, unread=reader.unread,
+        "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes,
+        unread=[line for line in reader.unread if _MINUTES not in line],
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
                    for name in reader.endless), *short_pages(full_pages(lines, pages)),
                  *(parted_entries(reader.turns, turns) if "STATSPACK" in title else ()),
@@ -118,7 +119,7 @@ class _Reader:
             elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
             else:
-                if _is_row(line) and not self.remark and _MINUTES not in line:
+                if _is_row(line) and not self.remark:
                     self.unread.append(line)
                 self.at += 1
         self._end_table()
