@@ -75,6 +75,25 @@ _PLAIN: dict[OperationName, Work] = {
     "partition-drop": Work(
         "partition-drop", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"keep_rows": "2 years"}
     ),
+    "partition-exchange": Work(
+        "partition-exchange",
+        Mode.JOB,
+        ObjectRef(ObjectKind.TABLE, SOURCE),
+        {"partition": "P1", "with_table": "GTEST_NEW"},
+    ),
+    "partition-split": Work(
+        "partition-split",
+        Mode.JOB,
+        ObjectRef(ObjectKind.TABLE, SOURCE),
+        {"partition": "PMAX", "at": "2026-12-01", "new_names": ("P2026_11", "PMAX")},
+    ),
+    "partition-merge": Work(
+        "partition-merge",
+        Mode.JOB,
+        ObjectRef(ObjectKind.TABLE, SOURCE),
+        {"merged": ("P1", "P2"), "new_name": "P12"},
+    ),
+    "partition-coalesce": Work("partition-coalesce", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "table-shrink": Work("table-shrink", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "mview-refresh": Work("mview-refresh", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"method": "complete"}),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),

@@ -95,6 +95,31 @@ def drops_of_partitions() -> Iterator[Step]:
         yield from steps(DIALECT.work.timed(item, assumed("19-ee", aging_partitions=(row,))))
 
 
+def changes_of_partitions(*, known: bool) -> Iterator[Step]:
+    """Render changes of partitions: what the grammars know of them, or what they do not.
+
+    Neither knows MERGE PARTITIONS, nor a degree, ONLINE or VALUES of a split, nor what an exchange updates.
+    """
+    row: Row = {"part_name": "P1", "data_object_id": 7, "key_type": "NUMBER"}
+    facts = assumed(aging_partitions=(row,), segment_identities=(row,))
+    split = {"partition": "P1", "at": "10", "new_names": ("P1", "P2")}
+    lists = {"partition": "P1", "in_values": "1,2", "new_names": ("P1", "P2")}
+    for degree in (1, 4):
+        if known:
+            yield from steps(DIALECT.work.timed(work("partition-coalesce", degree, Mode.JOB), facts))
+        for step in steps(DIALECT.work.timed(work("partition-exchange", degree, Mode.JOB, partition="P1",
+                                                  with_table="X", validation="without"), facts)):  # fmt: skip
+            cut = step.text.partition("UPDATE GLOBAL")[0].strip()
+            yield replace(step, text=cut) if known else step
+    if known:
+        yield from steps(DIALECT.work.timed(work("partition-split", 1, Mode.JOB, **split), facts))
+        return
+    for more in ({**split, "online": True}, {**split, "tablespace": "USERS"}, lists):
+        yield from steps(DIALECT.work.timed(work("partition-split", 4, Mode.JOB, **more), facts))
+    merge = work("partition-merge", 4, Mode.JOB, merged=("P1", "P2"), new_name="P12", tablespace="USERS")
+    yield from steps(DIALECT.work.timed(merge, facts))
+
+
 def shrinks() -> Iterator[Step]:
     """Render the shrink of a table and of its parts, with what is switched around it."""
     for part in (None, IndexPart("P 1", "partition"), IndexPart("P1_S1", "subpartition")):
@@ -218,6 +243,7 @@ def statements() -> dict[str, str]:
         *shrinks(),
         *refreshes(),
         *users(),
+        *changes_of_partitions(known=True),
     ):
         found.setdefault(step.text, step.name)
     for step in (*_objects(assumed()), *_snapshots()):

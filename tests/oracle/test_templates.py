@@ -171,6 +171,7 @@ def test_no_template_of_sql_is_left_out_of_what_is_judged() -> None:
         test_statistics_texts.statements.__wrapped__()
         further.__wrapped__()
         list(external())
+        list(test_judge.changes_of_partitions(known=False))
     every = {f"templates/oracle/{path.name}" for path in (template_root() / "oracle").glob("*.sql.j2")}
     assert every - used == set()
 
@@ -185,6 +186,17 @@ def test_what_no_work_comes_to_stands_before_two_grammars(tmp_path: Path) -> Non
 def test_neither_grammar_knows_external_tables(tmp_path: Path) -> None:
     """What they say of ours tells nothing: the stand-in reads it clause by clause, as the manual orders them."""
     assert "1 rejected" in judge({EXAMPLE: "the manual's"}, tmp_path)
+
+
+@pytest.mark.full
+def test_neither_grammar_knows_how_partitions_are_merged_or_split_in_parallel(tmp_path: Path) -> None:
+    """What they say of ours tells nothing: the stand-in reads it clause by clause, as the manual orders them."""
+    manual = {
+        "ALTER TABLE t1 MERGE PARTITIONS p01, p02, p03, p04 INTO PARTITION p0": "merge",
+        "ALTER TABLE t1 SPLIT PARTITION p1 AT (10) INTO (PARTITION p1, PARTITION p2) PARALLEL 4": "split",
+        "ALTER TABLE t1 EXCHANGE PARTITION p1 WITH TABLE t2 UPDATE GLOBAL INDEXES": "exchange",
+    }
+    assert "3 rejected" in judge(manual, tmp_path)
 
 
 def test_packages_are_called_with_documented_parameters() -> None:

@@ -13,7 +13,7 @@ from toolkit.model.values import QualifiedName, Scalar
 from toolkit.model.words import Effect, Mode, OperationName, Role, StepKind
 from toolkit.model.workload import UsersStep, Workload
 
-ContextValue = Scalar | QualifiedName | tuple[str, ...] | tuple[QualifiedName, ...]
+ContextValue = Scalar | QualifiedName | tuple[Scalar, ...] | tuple[QualifiedName, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from tests.oracle.standin.grammar import Command, Name
 from tests.oracle.standin.index_work import IndexWork, fill
 from tests.oracle.standin.indexes import outside_of, partition_table
 from tests.oracle.standin.mviews import Refreshing
+from tests.oracle.standin.partition_changes import ChangedPartitions
 from tests.oracle.standin.reorganised import Reorganised
 from tests.oracle.standin.scenario import Scenario
 from tests.oracle.standin.state import MODIFIABLE, Made, Session, State, instance_name
@@ -67,6 +68,10 @@ _LOCKING = frozenset(
         "table_move",
         "table_shrink",
         "partition_drop",
+        "partition_exchange",
+        "partition_split",
+        "partition_merge",
+        "partition_coalesce",
         "alter_table",
         "add_constraint",
         "drop_table",
@@ -79,7 +84,7 @@ _LOCKING = frozenset(
 """What needs a table (of an index: its table) without open transactions, and waits DDL_LOCK_TIMEOUT for that."""
 
 
-class Engine(Refreshing, Reorganised, IndexWork):
+class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
     """One pretended database, shared by all its sessions."""
 
     def __init__(self, scenario: Scenario) -> None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from tests.oracle.standin import blocks, datapump, external, index_grammar, plsql, repository, scheduler, tables
+from tests.oracle.standin import (
+    blocks,
+    datapump,
+    external,
+    index_grammar,
+    partition_grammar,
+    plsql,
+    repository,
+    scheduler,
+    tables,
+)
 from tests.oracle.standin.errors import ora
 
 Name = tuple[str, str]  # schema, name
@@ -86,6 +96,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+DROP\s+PARTITION\s+(?P<part>{_IDENT})(?P<update>\s+UPDATE\s+INDEXES)?"
         rf"(?:\s+(?P<parallel>{_PARALLEL}))?",
     ),
+    *partition_grammar.FORMS,
     (
         "table_shrink",
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})(?:\s+MODIFY\s+(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT}))?"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_IDENT = r'(?:"[^"]+"|[A-Za-z][A-Za-z0-9_$#]*)'
-_NAME = rf"(?:{_IDENT}\.)?{_IDENT}"
+IDENTIFIER = r'(?:"[^"]+"|[A-Za-z][A-Za-z0-9_$#]*)'
+NAME = rf"(?:{IDENTIFIER}\.)?{IDENTIFIER}"
 _TEXT = r"'(?:[^']|'')*'"
 _LEAF = rf"(?:[^()']|{_TEXT})"
 BRACKETS = rf"\((?:{_LEAF}|\((?:{_LEAF}|\((?:{_LEAF}|\({_LEAF}*\))*\))*\))*\)"
@@ -18,24 +18,24 @@ _PARTS = (
     rf"|GLOBAL\s+PARTITION\s+BY\s+RANGE\s*{BRACKETS}\s*{BRACKETS}"
 )
 _ATTRIBUTE = (
-    rf"PCTFREE\s+\d+|TABLESPACE\s+{_IDENT}|{_LOGGING}|ONLINE|{PARALLEL}|INVISIBLE|VISIBLE|NOCOMPRESS|REVERSE"
+    rf"PCTFREE\s+\d+|TABLESPACE\s+{IDENTIFIER}|{_LOGGING}|ONLINE|{PARALLEL}|INVISIBLE|VISIBLE|NOCOMPRESS|REVERSE"
     r"|COMPRESS(?: ADVANCED(?: LOW| HIGH)?| \d+)?"
 )
-_PART = rf"(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT})"
+_PART = rf"(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{IDENTIFIER})"
 
 FORMS: tuple[tuple[str, str], ...] = (
     (
         "index_build",
-        rf"CREATE\s+(?P<unique>UNIQUE\s+)?(?P<bitmap>BITMAP\s+)?INDEX\s+(?P<name>{_NAME})\s+ON\s+(?P<table>{_NAME})"
+        rf"CREATE\s+(?P<unique>UNIQUE\s+)?(?P<bitmap>BITMAP\s+)?INDEX\s+(?P<name>{NAME})\s+ON\s+(?P<table>{NAME})"
         rf"\s*(?P<keys>{BRACKETS})(?:\s+(?P<partitioning>{_PARTS}))?(?P<attributes>(?:\s+(?:{_ATTRIBUTE}))*)",
     ),
     (
         "index_rebuild",
-        rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+REBUILD(?:\s+{_PART})?(?P<attributes>(?:\s+(?:{_ATTRIBUTE}))*)",
+        rf"ALTER\s+INDEX\s+(?P<name>{NAME})\s+REBUILD(?:\s+{_PART})?(?P<attributes>(?:\s+(?:{_ATTRIBUTE}))*)",
     ),
     (
         "alter_index",
-        rf"ALTER\s+INDEX\s+(?P<name>{_NAME})\s+(?:MODIFY\s+{_PART}\s+)?(?P<attribute>{PARALLEL}|{_LOGGING}|UNUSABLE)",
+        rf"ALTER\s+INDEX\s+(?P<name>{NAME})\s+(?:MODIFY\s+{_PART}\s+)?(?P<attribute>{PARALLEL}|{_LOGGING}|UNUSABLE)",
     ),
 )
 
@@ -54,7 +54,7 @@ def read_keys(text: str) -> list[Key]:
     keys = []
     for number, part in enumerate(split(text.strip()[1:-1]), 1):
         body, falls = (part[:-5].rstrip(), True) if part.upper().endswith(" DESC") else (part, False)
-        plain = re.fullmatch(_IDENT, body)
+        plain = re.fullmatch(IDENTIFIER, body)
         column = unquoted(body) if plain else f"SYS_NC{number:05d}$"
         if plain and not falls:
             keys.append(Key(column))

@@ -47,6 +47,8 @@ class Part:
     status: str = "USABLE"
     logging: str = "YES"
     rows: int = 0
+    data_object_id: int = 0
+    """Of a partition of a table: its segment; given when it is first shown."""
     tablespace: str = "USERS"
     pct_free: int = 10
     compress_for: str | None = None

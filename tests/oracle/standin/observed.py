@@ -62,6 +62,10 @@ TIMED = frozenset(
         "table_move",
         "table_shrink",
         "partition_drop",
+        "partition_exchange",
+        "partition_split",
+        "partition_merge",
+        "partition_coalesce",
         "stats",
         "mview_refresh",
     }

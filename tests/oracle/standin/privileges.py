@@ -48,6 +48,10 @@ _NEEDED = {
     "table_shrink": ("ALTER ANY TABLE", "ALTER"),
     "row_movement": ("ALTER ANY TABLE", "ALTER"),
     "partition_drop": ("DROP ANY TABLE", None),
+    **dict.fromkeys(
+        ("partition_exchange", "partition_split", "partition_merge", "partition_coalesce"),
+        ("ALTER ANY TABLE", "ALTER"),
+    ),
     "alter_index": ("ALTER ANY INDEX", None),
     "drop_index": ("DROP ANY INDEX", None),
 }

@@ -39,6 +39,8 @@ class Made:
     name: Name
     object_id: int
     created: datetime.datetime
+    data_object_id: int = 0
+    """Its segment, where it is a table."""
     table: Name = ("", "")
     columns: list[tuple[str, str, str]] = field(default_factory=list)
     rows: int = 0
@@ -156,6 +158,8 @@ class State:
     next_object: int = 70001
     first_made: int = 70001
     """The number of the first object that was not there when the stand-in began."""
+    next_segment: int = 900001
+    """The number of the next segment of a partition."""
     next_session: int = 101
     statements_run: int = 0
     known_ids: set[bytes] = field(default_factory=set)
@@ -200,6 +204,7 @@ class State:
     def add(self, kind: str, name: Name, **attributes: object) -> Made:
         """Enter a new object."""
         made = Made(kind, name, self.next_object, datetime.datetime.now().replace(microsecond=0), **attributes)  # type: ignore[arg-type]
+        made.data_object_id = self.next_object
         self.next_object += 1
         made.tablespace = rooms.default(self, name[0])
         self.objects[kind, name] = made
@@ -417,8 +422,23 @@ def _osstat(state: State, _: Session) -> list[CatalogueRow]:
 def _objects(state: State, _: Session) -> list[CatalogueRow]:
     return _dictionary(state.scenario) + [
         {"OWNER": made.name[0], "OBJECT_NAME": made.name[1], "OBJECT_ID": made.object_id, "OBJECT_TYPE": made.kind,
-         "CREATED": made.created, "LAST_DDL_TIME": made.created, "STATUS": "VALID"}
+         "CREATED": made.created, "LAST_DDL_TIME": made.created, "STATUS": "VALID",
+         "DATA_OBJECT_ID": None if made.bounds else made.data_object_id}
         for made in list(state.objects.values())
+    ] + [row for made in state.tables() if made.bounds for row in _partitions(state, made)]  # fmt: skip
+
+
+def _partitions(state: State, made: Made) -> list[CatalogueRow]:
+    for part in indexes.table_parts(made):
+        if not part.data_object_id:
+            state.next_segment += 1
+            part.data_object_id = state.next_segment
+    return [
+        {"OWNER": made.name[0], "OBJECT_NAME": made.name[1], "SUBOBJECT_NAME": part.name,
+         "OBJECT_ID": made.object_id, "OBJECT_TYPE": "TABLE PARTITION", "CREATED": made.created,
+         "LAST_DDL_TIME": made.created, "STATUS": "VALID",
+         "DATA_OBJECT_ID": part.data_object_id}
+        for part in made.parts
     ]  # fmt: skip
 
 
@@ -460,7 +480,8 @@ def _storage(made: Made) -> CatalogueRow:
 def _tab_cols(state: State, _: Session) -> list[CatalogueRow]:
     return [
         {"OWNER": made.name[0], "TABLE_NAME": made.name[1], "COLUMN_NAME": column, "DATA_TYPE": kind,
-         "NULLABLE": nullable, "COLUMN_ID": number, "HIDDEN_COLUMN": "NO", "VIRTUAL_COLUMN": "NO",
+         "NULLABLE": nullable, "COLUMN_ID": number, "INTERNAL_COLUMN_ID": number,
+         "HIDDEN_COLUMN": "NO", "VIRTUAL_COLUMN": "NO",
          "AVG_COL_LEN": 8 if made.analyzed else None, **_size_of(kind)}
         for made in state.tables()
         for number, (column, kind, nullable) in enumerate(made.columns, 1)

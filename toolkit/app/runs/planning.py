@@ -267,7 +267,7 @@ def check_within(scripts: Iterable[Script], experiment: Experiment, dialect: Dia
 
 
 def _named(experiment: Experiment) -> Iterator[str]:
-    for option in ("table", "index", "name"):
+    for option in ("table", "index", "name", "with_table"):
         if experiment.options.get(option) is not None:
             yield str(experiment.options[option])
 

@@ -23,6 +23,10 @@ _LOADS = {
     "index-rebuild": "DDL PARALLELIZED",
     "table-move": "DDL PARALLELIZED",
     "partition-drop": "DDL PARALLELIZED",
+    "partition-exchange": "DDL PARALLELIZED",
+    "partition-split": "DDL PARALLELIZED",
+    "partition-merge": "DDL PARALLELIZED",
+    "partition-coalesce": "DDL PARALLELIZED",
     "insert": "DML PARALLELIZED",
 }
 _WHAT = {"ctas": "load", "insert": "load", "table-move": "move", "partition-drop": "drop"}

@@ -24,8 +24,9 @@ from toolkit.model.facts import Facts, Release
 from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import Effect, SupportState
 
-_MAKES_SEGMENTS = frozenset({"ctas", "index-build", "index-rebuild", "table-move"})
-_INTO_TABLES = frozenset({"insert", "table-move", "mview-refresh"})
+_MAKES_PARTITIONS = ("partition-split", "partition-merge", "partition-coalesce")
+_MAKES_SEGMENTS = frozenset({"ctas", "index-build", "index-rebuild", "table-move", *_MAKES_PARTITIONS})
+_INTO_TABLES = frozenset({"insert", "table-move", "mview-refresh", *_MAKES_PARTITIONS})
 _STANDBY_MODES = {
     "STANDBY NOLOGGING FOR DATA AVAILABILITY": "the commit waits until every standby has applied them",
     "STANDBY NOLOGGING FOR LOAD PERFORMANCE": "a standby that cannot keep up fetches the blocks later",

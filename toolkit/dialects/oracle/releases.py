@@ -41,6 +41,8 @@ class Feature(StrEnum):
     SECTIONED_LEVELS = "multisection-incremental-backups"
     DEFERRED_INDEX_CLEANUP = "asynchronous-global-index-maintenance"
     RANGE_SECTION_DROP = "drop-the-last-partition-of-the-range-section"
+    MANY_PARTITIONS = "many-partitions-in-one-statement"
+    ONLINE_PARTITION_SPLIT = "online-partition-split"
     FIELD_NAMES = "external-tables-pass-over-headers"
     OUT_OF_PLACE_REFRESH = "out-of-place-refresh"
 
@@ -78,6 +80,8 @@ FEATURES: dict[Feature, Since] = {
     ),
     Feature.OUT_OF_PLACE_REFRESH: Since((12, 1), "PL/SQL Packages 12.1, DBMS_MVIEW.REFRESH: out_of_place"),
     Feature.FIELD_NAMES: Since((12, 1), "Database Utilities 12.1, ORACLE_LOADER: FIELD NAMES"),
+    Feature.MANY_PARTITIONS: Since((12, 1), "VLDBG 12.1, Merging Multiple Partitions"),
+    Feature.ONLINE_PARTITION_SPLIT: Since((12, 2), "SQLRF 12.2, split_table_partition: ONLINE"),
     Feature.RANGE_SECTION_DROP: Since((12, 2), "ORA-14758 before (My Oracle Support 1590833.1)"),
     Feature.PARALLEL_DML_HINT: Since((12, 1), "VLDBG 12.1, Enable Parallel DML Mode: ENABLE_PARALLEL_DML"),
     Feature.INVISIBLE_COLUMNS: Since((12, 1), "SQLRF 12.1, CREATE TABLE: INVISIBLE, identity_clause"),

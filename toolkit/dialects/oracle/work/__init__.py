@@ -32,7 +32,10 @@ WORK = Implementations(
         "table-move": f"{__name__}.of_tables",
         "table-shrink": f"{__name__}.of_tables",
         "mview-refresh": f"{__name__}.of_tables",
-        "partition-drop": f"{__name__}.of_tables",
+        **dict.fromkeys(
+            (f"partition-{verb}" for verb in ("drop", "exchange", "split", "merge", "coalesce")),
+            f"{__name__}.of_tables",
+        ),
         "datapump-export": f"{__name__}.of_datapump",
         "backup": f"{__name__}.of_backup",
         "workload": f"{__name__}.of_users",

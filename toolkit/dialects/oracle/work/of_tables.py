@@ -1,4 +1,4 @@
-"""Changes of a table where it is: moved, shrunk, its old partitions dropped, a materialized view refreshed."""
+"""Changes of a table where it is: moved, shrunk, its partitions changed, a materialized view refreshed."""
 
 # ruff: noqa: ARG002 (every implementation answers with the same arguments)
 
@@ -11,9 +11,18 @@ from toolkit.dialects import reclaimed
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import Implementation, Kept
 from toolkit.dialects.indexes import IndexPart
-from toolkit.dialects.oracle.work import mview_refresh, partition_drop, table_move, table_shrink
+from toolkit.dialects.oracle.work import (
+    mview_refresh,
+    partition_change,
+    partition_drop,
+    partition_exchange,
+    partition_split,
+    table_move,
+    table_shrink,
+)
 from toolkit.dialects.oracle.work.base import INDEXES
 from toolkit.dialects.oracle.work.in_session import OracleInSession
+from toolkit.dialects.oracle.work.partition_change import PartitionChange
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.values import QualifiedName, Row
@@ -68,6 +77,23 @@ class _DropPartitions(_GivesBackSpace):
         return (*partition_drop.remarks(work, facts), *super().remarks(work, facts))
 
 
+class _ChangePartitions(_GivesBackSpace):
+    """ALTER TABLE EXCHANGE, SPLIT, MERGE or COALESCE PARTITION."""
+
+    def __init__(self, words: PartitionChange, files: tuple[str, ...] = ()) -> None:
+        super().__init__(words, elsewhere=("ALTER ANY TABLE",))
+        self._change, self.table_files = words, (*partition_change.FILES, *files)
+
+    def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
+        return self._change.parts_of(work, facts)
+
+    def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
+        return self._change.ended_before(work, begun, now)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*self._change.remarks(work, facts), *super().remarks(work, facts))
+
+
 class _Shrink(_GivesBackSpace):
     """ALTER TABLE SHRINK SPACE."""
 
@@ -106,5 +132,9 @@ WORK: Mapping[OperationName, Implementation] = {
     "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(INDEXES,)),
     "table-shrink": _Shrink(table_shrink, elsewhere=("ALTER ANY TABLE",), files=(INDEXES,)),
     "mview-refresh": _Refresh(mview_refresh, elsewhere=("ALTER ANY MATERIALIZED VIEW",)),
+    "partition-exchange": _ChangePartitions(partition_exchange.EXCHANGE, partition_exchange.FILES),
+    "partition-split": _ChangePartitions(partition_split.SPLIT),
+    "partition-merge": _ChangePartitions(partition_change.MERGE),
+    "partition-coalesce": _ChangePartitions(partition_change.COALESCE),
     "partition-drop": _DropPartitions(partition_drop, elsewhere=("ALTER ANY TABLE", "DROP ANY TABLE")),
 }

@@ -179,11 +179,17 @@ def _last_of_ranges(rows: tuple[Row, ...], facts: Facts) -> Row | None:
     return next((row for row in reversed(rows) if str(row.get("by_interval")).strip() != "YES"), None)
 
 
+def instant_of(high_value: str) -> datetime | None:
+    """Return the instant of a bound that is a DATE or a TIMESTAMP; None for any other."""
+    bound = _BOUND.fullmatch(high_value.strip())
+    return None if bound is None else datetime.fromisoformat(f"{bound[1]} {bound[2] or '00:00:00'}")
+
+
 def _aging(row: Row, *, is_last: bool) -> Aging:
-    size, bound = row.get("byte_count"), _BOUND.fullmatch(str(row.get("high_value") or "").strip())
+    size = row.get("byte_count")
     part = Aging(
         str(row["part_name"]),
-        None if bound is None else datetime.fromisoformat(f"{bound[1]} {bound[2] or '00:00:00'}"),
+        instant_of(str(row.get("high_value") or "")),
         float(size) if isinstance(size, int | float) else None,
     )
     if is_last:

@@ -12,6 +12,7 @@ from toolkit.dialects.postgresql import support
 from toolkit.dialects.postgresql.backup import PostgresqlBackups
 from toolkit.dialects.postgresql.restore import PostgresqlRestores
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
+from toolkit.dialects.postgresql.work.exchange import ExchangePartition
 from toolkit.dialects.postgresql.work.files import CopyFiles
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
@@ -94,6 +95,7 @@ WORK = Implementations(
         "table-move": Rewrite(),
         "mview-refresh": RefreshView(),
         "partition-drop": DropPartitions(),
+        "partition-exchange": ExchangePartition(),
         "purge": ChangeInChunks(),
         "backup": PostgresqlBackups(),
         "restore-try": PostgresqlRestores(),

@@ -1,0 +1,5 @@
+"""Merge partitions into one."""
+
+from toolkit.operations.tables import OverTables
+
+OPERATION = OverTables("partition-merge", 1, anew=False)

@@ -1,0 +1,5 @@
+"""Split a partition in two."""
+
+from toolkit.operations.tables import OverTables
+
+OPERATION = OverTables("partition-split", 1, anew=False)
