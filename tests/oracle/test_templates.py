@@ -83,6 +83,7 @@ def rest(release: str) -> Iterator[Step]:
         item = work("ctas", 2, cache=level, consumer_group="batch", sql_trace=True)
         for part in (DIALECT.work.prepare, DIALECT.work.worker_begin, DIALECT.work.worker_end):
             yield from steps(part(item, facts))
+    yield from steps((Call("auxiliary_check", {"name": "AUX", "tables": (SOURCE,)}),))
     yield from steps((Call("last_value", {"table": SOURCE, "column": "ID"}),))
     yield from steps((Call("query_rows", {"query": "SELECT g.id FROM dbatk.gtest g"}),))
     yield from steps(call for call in DIALECT.transaction_end({"transaction_id": "0A1B"}) if not call.file)

@@ -128,6 +128,14 @@ def _add_backup_read(app: typer.Typer) -> None:
     add_backup(group)
 
 
+def _add_restore_script(app: typer.Typer) -> None:
+    from toolkit.cli.restoring import add_restore
+
+    group = new_group("Write scripts for restores.")
+    app.add_typer(group, name="restore")
+    add_restore(group)
+
+
 def _add_runs(app: typer.Typer) -> None:
     from toolkit.cli.results import add_results
 
@@ -144,6 +152,7 @@ def _add_plan(app: typer.Typer) -> None:
 
 _ALONE: dict[str, Callable[[typer.Typer], None]] = {
     "awr": _add_awr, "compare": _add_compare, "backup read": _add_backup_read,
+    "restore script": _add_restore_script, "restore try": _add_operations,
     "runs": _add_runs, "report": _add_runs, "plan": _add_plan,
 }  # fmt: skip
 
@@ -160,6 +169,7 @@ def _add_all(app: typer.Typer) -> None:
     from toolkit.cli.importing import add_import
     from toolkit.cli.noise import add_noise
     from toolkit.cli.operations import add_operations
+    from toolkit.cli.restoring import add_restore
     from toolkit.cli.snapshots import add_snapshots
     from toolkit.cli.targets import add_targets
     from toolkit.cli.verify import add_verify
@@ -171,6 +181,7 @@ def _add_all(app: typer.Typer) -> None:
     groups: dict[str, typer.Typer] = {}
     add_operations(app, groups)
     add_backup(groups["backup"])
+    add_restore(groups["restore"])
     _add_runs(app)
     add_import(app)
     add_advise(app)

@@ -19,6 +19,7 @@ from toolkit.dialects.answers import (
     Room,
     Watching,
 )
+from toolkit.dialects.auxiliaries import Auxiliaries
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.rows import count_source, count_target
@@ -51,6 +52,7 @@ class Quiet:
     set_by_others: str | None = None
     settings: Settings | None = None
     calibration: Calibration | None = None
+    auxiliary: Auxiliaries | None = None
 
     def _lacks(self, what: str) -> ToolkitError:
         return ToolkitError(f"{declared(self.engine).title} has no {what} in dbatk", code="TK-0304")

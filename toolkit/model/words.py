@@ -187,3 +187,10 @@ LICENCES = (
     "real_application_testing",
 )
 """What can be declared: the packs and options that a statement may need."""
+
+
+class CopyForm(StrEnum):
+    """What a copy of a whole database is: another one beside it, or the database itself on another host."""
+
+    DUPLICATE = "duplicate"
+    RESTORE = "restore"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.answers import Calibration, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
+from toolkit.dialects.auxiliaries import Auxiliaries
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.oracle import (
@@ -29,6 +30,7 @@ from toolkit.dialects.oracle import (
     space,
     spfile,
 )
+from toolkit.dialects.oracle.auxiliary import AUXILIARY
 from toolkit.dialects.oracle.backup import client as rman
 from toolkit.dialects.oracle.calibration import CALIBRATION
 from toolkit.dialects.oracle.settings import SETTINGS
@@ -59,6 +61,7 @@ class OracleDialect:
     work: Implementations = WORK
     settings: Settings | None = SETTINGS
     calibration: Calibration | None = CALIBRATION
+    auxiliary: Auxiliaries | None = AUXILIARY
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
     # ALL_OBJECTS).

@@ -19,10 +19,15 @@ PATTERNS = {
     "rman_size": re.compile(r"[1-9][0-9]{0,8}[KMG]?"),
     "rman_duration": re.compile(r"[0-9]{1,4}:[0-5][0-9]"),
     "rman_number": re.compile(r"[1-9][0-9]{0,6}"),
+    "rman_dbid": re.compile(r"[1-9][0-9]{0,11}"),
+    "rman_word": re.compile(r"[A-Z][A-Z0-9_]{0,29}"),
+    "rman_until": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"),
 }
 """The filters of the templates by name; a value fits as a whole or not at all."""
 
-BARE = frozenset({"rman_channel", "rman_size", "rman_pdb_name", "rman_number", "rman_duration"})
+BARE = frozenset(
+    {"rman_channel", "rman_size", "rman_pdb_name", "rman_number", "rman_duration", "rman_dbid", "rman_word"}
+)
 """What stands without quotes."""
 
 
