@@ -48,6 +48,14 @@ def test_the_gain_is_over_the_present_setting_and_over_the_next_smaller() -> Non
     assert rows[3].startswith("cost: 94 % efficiency")
 
 
+def test_a_level_that_is_a_word_is_called_lowest_of_nothing() -> None:
+    one = recommend(sweep({"lo": [10.0, 10.1, 10.2, 9.9], "hi": [12.0, 12.1, 12.2, 11.9]}))
+    assert one.setting == {"degree": "lo"}
+    assert not [text for _, text in rows_of(one) if "lowest" in text]
+    lowest = recommend(sweep({1: [10.0, 10.1, 10.2, 9.9], 2: [12.0, 12.1, 12.2, 11.9]}))
+    assert ("gain", "it is the lowest degree that was measured") in list(rows_of(lowest))
+
+
 def test_what_is_set_now_is_read_from_the_environment() -> None:
     times: dict[Level, list[float | None]] = {
         "4M": [10.1, 10.0, 10.2],

@@ -234,6 +234,10 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
         (of_hyperfine(times=[10**400, 1]), "not a number above 0"),
         (of_hyperfine(exit_codes=[0]), "another number of `exit_codes`"),
         ("degree,elapsed_seconds\n", "no trial"),
+        (
+            "degree,elapsed_seconds,outcome\n1,,failed\n2,,failed\n",
+            "no trial has a value, so that there is nothing",
+        ),
         ("degree,elapsed_seconds\n1,2\n\n2\n", "line 4: 1 values under 2 columns"),
         ("degree,elapsed_seconds\n1,fast\n", "line 2: `fast` under `elapsed_seconds` is not a number"),
         ("degree,elapsed_seconds\n1,-2\n", "line 2: an elapsed time"),

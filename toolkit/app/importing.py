@@ -282,6 +282,12 @@ def _judged(found: TrialFiles, trials: Sequence[TrialRecord], judge: str | None,
     """
     units = {metric.name: metric.unit for each in trials for metric in each.metrics}
     timed = any(each.elapsed_seconds is not None for each in trials)
+    if not timed and not units:
+        raise ToolkitError(
+            "no trial has a value, so that there is nothing to compare",
+            code="TK-0117",
+            hint="a failed trial may be without one where others have it",
+        )
     volume = units.get(THROUGHPUT, "").removesuffix("/s")
     name = judge or _first_choice(found.better, units, timed=timed)
     if name is None or (name.partition(":")[0] in units and ":" not in name and name != THROUGHPUT):
