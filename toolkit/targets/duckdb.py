@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from toolkit import resources
 from toolkit.errors import ToolkitError
-from toolkit.model.protocols import Answer, DatabaseError
+from toolkit.model.protocols import Answer, At, DatabaseError
 from toolkit.model.transfers import RejectedRow, Stream
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
@@ -34,6 +34,7 @@ from toolkit.targets.duckdb_errors import (
     refuse_read_only_folder,
     translated,
 )
+from toolkit.targets.duckdb_place import is_of_a_key, place_of_constraint
 
 if TYPE_CHECKING:
     import duckdb
@@ -312,6 +313,7 @@ class DuckdbConnection:
             error.at = place_of(error.message, stream.transfer)
             why = CSV_REASON.search(error.message) if error.at else None
             error.headline = why[0] if why else None
+            error.at = error.at or self._constraint(error.message, stream)
             raise
         if not stream.transfer.max_rejects or stream.transfer.sample_rows is not None:
             return answer
@@ -331,6 +333,15 @@ class DuckdbConnection:
                 self._cursor.rollback()
             raise
         return answer
+
+    def _constraint(self, message: str, stream: Stream) -> At | None:
+        """Find the row that broke a constraint."""
+        table, keys = stream.transfer.table, list[tuple[str, ...]]()
+        if is_of_a_key(message):
+            binds = {"schema": table.schema, "name": table.name}
+            found = self.execute(resources.sql_text("duckdb/unique_keys.sql"), binds)
+            keys = [tuple(str(row["column_names"]).split("\n")) for row in found.rows]
+        return place_of_constraint(message, stream, keys)
 
     def tag(self, action: str) -> None:
         """DuckDB shows no sessions, so there is nothing to tag."""

@@ -18,6 +18,7 @@ from typing import assert_never
 from toolkit.model.protocols import At, DatabaseError
 from toolkit.model.transfers import Conversion, CsvStyle, FileFormat, RejectedRow, Stream, Transfer, line_of
 from toolkit.targets import oracle_driver as driver
+from toolkit.targets.csv_fields import QUOTED_NULL, fields_of
 
 _BATCH_ROWS = 5000
 _OF_ROWS = frozenset({
@@ -27,8 +28,6 @@ _OF_ROWS = frozenset({
 """Errors that lie in a row itself; any other ends the load whatever may be rejected."""
 _COLUMN = re.compile(r'"[^"]+"\."[^"]+"\."([^"]+)"')
 """In ORA-01400 and ORA-12899: `"OWNER"."TABLE"."COLUMN"`."""
-_QUOTED_NULL = "\ue000"
-"""Put before a quoted text that would stand for NULL without quotes."""
 _BAD_ROW = "TK-0214"
 _FIGURES = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?\s*", re.ASCII)
 _NUMBERS = Context(prec=38, Emax=125, Emin=-130)
@@ -117,7 +116,7 @@ def read(stream: Stream, most: int | None) -> Iterator[Read | Bad]:
     by_rows = transfer.chunk.format is FileFormat.PARQUET
     # what is made of parquet has the usual style, whatever the text files have
     style = CsvStyle() if by_rows else transfer.style
-    fields = _fields(style)
+    fields = fields_of(style)
     for number, record in enumerate(islice(stream.records(), most), 1):
         line = number if by_rows else line_of(record)
         yield _values(line, record[1], style, fields, transfer)
@@ -147,29 +146,6 @@ def _values(
     return Read(line, values, shown)
 
 
-def _fields(style: CsvStyle) -> Callable[[str], list[str]]:
-    """Return what divides a record; a quoted text like that of NULL comes with a mark before it."""
-    marked = re.compile(
-        "(?:(?<=^)|(?<={0})){1}(?={2}{1}(?:{0}|\r?\n|$))".format(
-            *map(re.escape, (style.delimiter, style.quote, style.null))
-        )
-    )
-
-    def fields(text: str) -> list[str]:
-        if style.null and style.quote:
-            text = marked.sub(lambda found: found[0] + _QUOTED_NULL, text)
-        reader = csv.reader(
-            [text],
-            delimiter=style.delimiter,
-            quotechar=style.quote or None,
-            quoting=csv.QUOTE_MINIMAL if style.quote else csv.QUOTE_NONE,
-            strict=True,
-        )
-        return next(reader, [])
-
-    return fields
-
-
 def _converted(field: str, kind: Conversion) -> object:
     """Return the value of a text; an empty one is NULL in Oracle, and does not come here.
 
@@ -178,7 +154,7 @@ def _converted(field: str, kind: Conversion) -> object:
     """
     match kind:
         case Conversion.TEXT | Conversion.NATIONAL_TEXT | Conversion.LONG_TEXT | Conversion.LONG_NATIONAL_TEXT:
-            return field.removeprefix(_QUOTED_NULL)
+            return field.removeprefix(QUOTED_NULL)
         case Conversion.NUMBER if _FIGURES.fullmatch(field):
             return _NUMBERS.create_decimal(field.strip()) or Decimal(0)
         case Conversion.FLOAT if "_" not in field:
