@@ -184,6 +184,30 @@ def test_a_broken_constraint_fails_the_load_and_names_file_and_line(
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.parametrize("most", [0, 3])
+def test_a_quote_that_is_not_closed_is_told_where_it_begins_and_takes_no_row_with_it(
+    arena: Arena, load: Made, tmp_path: Path, most: int
+) -> None:
+    file = written(tmp_path / "bad.csv", [(n, "x", 1) for n in range(90)])
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([*lines[:50], '9001,"broken,1\n', *lines[50:]]))
+    (trial,) = load(file, check_rows=0, max_rejects=most).trials
+    assert trial.outcome is Outcome.FAILED and trial.reason is not None
+    assert "`bad.csv`, line 51" in trial.reason and "quote" in trial.reason
+    assert there(arena)[0][0] == 0
+    if most:
+        assert trial.error_code == "TK-0214"
+
+
+def test_a_quote_that_is_not_closed_in_the_last_row_is_one_bad_row(
+    arena: Arena, load: Made, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "bad.csv", [(n, "x", 1) for n in range(50)])
+    file.write_text(file.read_text() + '9001,"broken,1\n')
+    (trial,) = load(file, check_rows=0, max_rejects=1).trials
+    assert (trial.outcome, trial.rows) == (Outcome.OK, 50)
+
+
 @pytest.mark.full
 def test_a_file_in_another_encoding_is_told_of(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = tmp_path / "old.csv"

@@ -25,6 +25,8 @@ from toolkit.model.values import QualifiedName, Row, Scalar
 
 _HEADER = ("file", "line", "column", "reason", "row")
 _TOO_MANY = "TK-0213"
+_PLACED = frozenset({_TOO_MANY, "TK-0214"})
+"""Codes of sentences that have their place, where they have none beside."""
 
 
 @dataclass(slots=True)
@@ -119,9 +121,15 @@ class ChunkStream:
         """Keep a rejected row.
 
         Raises:
-            DatabaseError: it is one more than may be rejected, or cannot be kept.
+            DatabaseError: it is one more than may be rejected, cannot be kept, or is the rest of the file.
         """
         line = self._line_of(At(row.line, by_record=row.by_record)) + self._before()
+        if self._swallows(row.text):
+            raise DatabaseError(
+                f"{_place(self.transfer, line, '')}: a quote that begins in this row is not closed: the rest of "
+                "the file would be left out with it",
+                code="TK-0214",
+            )
         whole = RejectedRow(line, row.column, row.reason, row.text)
         try:
             kept = self.rejected.add(self.transfer, whole)
@@ -138,6 +146,12 @@ class ChunkStream:
             )
         self.rejects += 1
 
+    def _swallows(self, text: str) -> bool:
+        """Tell whether a bad row is the rest of the file, by a quote that is not closed."""
+        chunk, quote = self.transfer.chunk, self.transfer.style.quote
+        in_csv = chunk.format is FileFormat.CSV and bool(quote)
+        return in_csv and text.count(quote) % 2 == 1 and "\n" in text.rstrip("\r\n")
+
     def _before(self) -> int:
         """Return how many lines of the file come before the chunk; of parquet how many rows."""
         if self._lines_before is None:
@@ -150,7 +164,7 @@ class ChunkStream:
 
     def located(self, error: DatabaseError) -> DatabaseError:
         """Return an error with the place in the file in its sentence."""
-        if error.code == _TOO_MANY:
+        if error.code in _PLACED and error.at is None:
             return error
         place = f"`{PurePath(self.transfer.chunk.path).name}`"
         with suppress(OSError, EOFError):

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from toolkit import resources
-from toolkit.model.protocols import At
+from toolkit.model.protocols import At, DatabaseError
 from toolkit.model.transfers import RejectedRow, Stream, line_of
 
 if TYPE_CHECKING:
@@ -47,9 +47,31 @@ def copied(session: psycopg.Connection[TupleRow], text: str, stream: Stream) -> 
     """
     transfer = stream.transfer
     if not transfer.max_rejects or transfer.sample_rows is not None:
-        return _send(session, text, stream.blocks())
+        return _sent(session, text, stream)
     rows = _behind_savepoint(session, text, stream.blocks())
     return rows if isinstance(rows, int) else _in_batches(session, text, stream)
+
+
+def _sent(session: psycopg.Connection[TupleRow], text: str, stream: Stream) -> int:
+    """Send a chunk; of a quote that is not closed the server tells the end of the file, and we its beginning."""
+    import psycopg
+
+    try:
+        return _send(session, text, stream.blocks())
+    except psycopg.errors.BadCopyFileFormat as error:
+        line = _open_quote(stream)
+        if line is None:
+            raise
+        why = error.diag.message_primary or str(error)
+        raise DatabaseError(why, code=error.sqlstate or "", at=At(line)) from None
+
+
+def _open_quote(stream: Stream) -> int | None:
+    """Return the line of the record whose quote is not closed; None where all are."""
+    quote, last = stream.transfer.style.quote.encode(), None
+    for last in stream.records():  # noqa: B007 (the last one is looked at)
+        pass
+    return line_of(last) if last and quote and last[1].count(quote) & 1 else None
 
 
 def _send(session: psycopg.Connection[TupleRow], text: str, blocks: Iterable[bytes]) -> int:
