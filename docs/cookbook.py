@@ -54,17 +54,24 @@ class Terminal:
         self.environment = keep | places | {"PATH": path, "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
 
     def type(self, line: str) -> str:
-        """Run one line and return what it printed; the exit status is kept."""
+        """Run one line and return what it printed, but for what `> FILE` takes; the exit status is kept."""
         words = shlex.split(line.replace("\\\n", " "))
+        if len(words) > 2 and words[-2] == ">":
+            *words, _, file = words
+            (self.folder / file).write_text(self._run(words, subprocess.DEVNULL), encoding="utf-8")
+            return ""
         if words == ["echo", "$?"]:
             return f"{self.status}\n"
         if words[0] == "export":
             name, _, value = words[1].partition("=")
             self.environment[name] = value
             return ""
+        return self._run(words, subprocess.STDOUT)
+
+    def _run(self, words: Sequence[str], errors: int) -> str:
         ran = subprocess.run(
             words, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, timeout=_LONGEST, check=False,
+            stderr=errors, text=True, timeout=_LONGEST, check=False,
         )  # fmt: skip
         # a program ended by a signal has 128 and its number, as a shell would say
         self.status = ran.returncode if ran.returncode >= 0 else 128 - ran.returncode

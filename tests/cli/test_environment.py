@@ -21,10 +21,10 @@ SMALL = "duckdb:///small.duckdb"
 
 def test_one_target_is_shown_and_written_and_read_again(dbatk: Dbatk, url: str) -> None:
     shown = dbatk("environment", "-t", SMALL)
-    assert (shown.status, "cpu.model" in shown.out) == (0, True)
-    assert "sysctl." not in shown.out
+    assert (shown.status, "CPU: model" in shown.out) == (0, True)
+    assert "sysctl" not in shown.out
     assert "--all" in shown.err
-    assert "sysctl.vm.swappiness" in dbatk("environment", "show", "-t", SMALL, "--all").out
+    assert "sysctl vm.swappiness" in dbatk("environment", "show", "-t", SMALL, "--all").out
     document = dbatk("environment", "-t", SMALL, "--json").out
     assert {"setting.threads", "server.version"} <= {value["name"] for value in json.loads(document)["values"]}
     Path("then.json").write_text(document)
@@ -93,7 +93,7 @@ def test_a_setting_changed_between_two_runs_is_said_and_compared(
             shown = json.loads(dbatk("environment", "-t", postgresql_url, "--json").out)["values"]
         finally:
             session.execute("ALTER ROLE CURRENT_USER RESET random_page_cost")
-    assert "changed since the last run on this target: setting.random_page_cost 4 -> 1.5" in " ".join(
+    assert "changed since the last run on this target: setting random_page_cost 4 -> 1.5" in " ".join(
         after.err.split()
     )
     cost = next(value for value in shown if value["name"] == "setting.random_page_cost")
@@ -101,7 +101,7 @@ def test_a_setting_changed_between_two_runs_is_said_and_compared(
     compared = json.loads(dbatk("compare", "night~1", "night", "--json").out)
     assert {"name": "setting.random_page_cost", "a": "4", "b": "1.5"} in compared["differences"]
     fleet = dbatk("environment", "diff", "night~2", "night~1", "night")
-    assert any(line.split() == ["setting.random_page_cost", "4", "4", "1.5"] for line in fleet.out.splitlines())
+    assert any(line.split() == ["setting", "random_page_cost", "4", "4", "1.5"] for line in fleet.out.splitlines())
 
 
 @pytest.mark.parametrize("name", ["ee-19c", "11g"])

@@ -99,8 +99,10 @@ def test_every_page_shows_something_that_runs_and_can_be_found() -> None:
 
 
 def test_a_page_is_made_anew_with_what_its_commands_print(folder: Path, cookbook: ModuleType) -> None:
-    page = "Before\n```console\n$ dbatk --version\nold\n$ echo $?\n9\n```\nafter\n"
+    page = "Before\n```console\n$ dbatk --version\nold\n$ echo $?\n9\n$ dbatk --version > kept\n```\nafter\n"
     made = cookbook.run_page(page, cookbook.Terminal(folder))
     assert re.fullmatch(
-        r"Before\n```console\n\$ dbatk --version\ndbatk [\d.]+\n\$ echo \$\?\n0\n```\nafter\n", made
+        r"Before\n```console\n\$ dbatk --version\ndbatk [\d.]+\n\$ echo \$\?\n0\n"
+        r"\$ dbatk --version > kept\n```\nafter\n",
+        made,
     )

@@ -151,7 +151,11 @@ def changes_since(store: Store, run: str, now: Environment, kept: Artifact) -> s
     found = [one for one in differences((_of_artifact(last, before), now)) if not one.name.startswith("size.")]
     if not found:
         return None
-    named = [f"{one.name} {_shown(one.sides[0])} -> {_shown(one.sides[1])}" for one in found[:_MOST_NAMED]]
+    from toolkit.report.labels import surrounding
+
+    named = [
+        f"{surrounding(one.name)} {_shown(one.sides[0])} -> {_shown(one.sides[1])}" for one in found[:_MOST_NAMED]
+    ]
     more = f" and {len(found) - len(named)} more" if len(found) > len(named) else ""
     return (
         f"changed since the last run on this target: {', '.join(named)}{more} "

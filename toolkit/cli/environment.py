@@ -92,10 +92,12 @@ def _telling(found: Environment) -> Iterator[EnvironmentValue]:
 
 
 def _row(value: EnvironmentValue) -> tuple[str, ...]:
+    from toolkit.report.labels import surrounding
     from toolkit.report.tables import scalar
 
     default = "" if value.default is None else scalar(value.name, _with_unit(value.default, value.unit))
-    return value.name, scalar(value.name, _with_unit(value.value, value.unit)), default, value.origin or ""
+    shown = scalar(value.name, _with_unit(value.value, value.unit))
+    return surrounding(value.name), shown, default, value.origin or ""
 
 
 def _with_unit(value: object, unit: str) -> str | int | float | bool | None:
@@ -108,6 +110,7 @@ def _diff(arguments: Arguments) -> int:
     from toolkit.app.environments import environment_named
     from toolkit.cli.launch import reach
     from toolkit.model.environment import differences
+    from toolkit.report.labels import surrounding
     from toolkit.report.tables import scalar
     from toolkit.store import open_store
 
@@ -138,7 +141,7 @@ def _diff(arguments: Arguments) -> int:
         return ExitCode.DONE
     rows = (
         (
-            one.name,
+            surrounding(one.name),
             *("-" if each is None else scalar(one.name, _with_unit(each.value, each.unit)) for each in one.sides),
         )
         for one in found
