@@ -49,10 +49,10 @@ def test_the_gain_is_over_the_present_setting_and_over_the_next_smaller() -> Non
 
 
 def test_a_level_that_is_a_word_is_called_lowest_of_nothing() -> None:
-    one = recommend(sweep({"lo": [10.0, 10.1, 10.2, 9.9], "hi": [12.0, 12.1, 12.2, 11.9]}))
+    one = recommend(sweep({"lo": [10.0, 10.1, 10.2, 9.9, 10.0, 10.1], "hi": [12.0, 12.1, 12.2, 11.9, 12.0, 12.1]}))
     assert one.setting == {"degree": "lo"}
     assert not [text for _, text in rows_of(one) if "lowest" in text]
-    lowest = recommend(sweep({1: [10.0, 10.1, 10.2, 9.9], 2: [12.0, 12.1, 12.2, 11.9]}))
+    lowest = recommend(sweep({1: [10.0, 10.1, 10.2, 9.9, 10.0, 10.1], 2: [12.0, 12.1, 12.2, 11.9, 12.0, 12.1]}))
     assert ("gain", "it is the lowest degree that was measured") in list(rows_of(lowest))
 
 
