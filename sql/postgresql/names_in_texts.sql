@@ -14,7 +14,8 @@
 -- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call, and its
 -- materialized views.
 -- Operators and casts are used without a name: all own ones that this session finds count, those of a schema that is named,
--- and those that anything stored uses.
+-- and those that anything stored uses. So do the own functions of operator classes and ranges, which indexes call, and
+-- checks and defaults of all domains: a column, a composite type, an array or a range may hold one.
 WITH RECURSIVE own AS NOT MATERIALIZED (
 SELECT p.oid, n.nspname, p.proname,
        n.nspname || '.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' AS signature,
@@ -65,7 +66,19 @@ SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f
                       AND d.classid IN (CAST('pg_rewrite' AS regclass), CAST('pg_policy' AS regclass),
                                         CAST('pg_attrdef' AS regclass), CAST('pg_constraint' AS regclass),
                                         CAST('pg_class' AS regclass), CAST('pg_statistic_ext' AS regclass),
-                                        CAST('pg_trigger' AS regclass), CAST('pg_proc' AS regclass))))
+                                        CAST('pg_trigger' AS regclass), CAST('pg_proc' AS regclass)))
+        OR o.oid IN (SELECT m.amopopr FROM pg_amop m))
+ UNION ALL
+SELECT concat_ws(' ', 'operator class', m.amproclefttype::regtype, m.amprocrighttype::regtype, m.amprocnum,
+                 f.signature, f.body)
+  FROM pg_amproc m
+  JOIN own f ON f.oid = m.amproc
+ UNION ALL
+SELECT concat_ws(' ', 'range', r.rngtypid::regtype, f.signature, f.body)
+  FROM pg_range r
+  JOIN pg_depend d ON d.classid = CAST('pg_type' AS regclass) AND d.objid = r.rngtypid
+                  AND d.refclassid = CAST('pg_proc' AS regclass)
+  JOIN own f ON f.oid = d.refobjid
  UNION ALL
 SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.castcontext, f.signature, f.body)
   FROM pg_cast c
@@ -225,6 +238,21 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
  UNION ALL
 SELECT 'operators and casts', count(*) || ' of its own, ' || left(md5(string_agg(o.text, chr(10) ORDER BY o.text)), 12)
   FROM operators o
+HAVING count(*) > 0
+ UNION ALL
+SELECT 'domains',
+       count(DISTINCT u.oid) || ' of its own, '
+       || left(md5(string_agg(concat_ws(' ', u.oid::regtype, u.text, f.text), chr(10)
+                              ORDER BY u.oid::regtype::text, u.text, f.text)), 12)
+  FROM (SELECT t.oid, CAST('pg_constraint' AS regclass) AS class, k.oid AS part, pg_get_constraintdef(k.oid) AS text
+          FROM pg_type t
+          JOIN pg_constraint k ON k.contypid = t.oid
+         WHERE t.typnamespace <> CAST('information_schema' AS regnamespace)
+         UNION ALL
+        SELECT t.oid, CAST('pg_type' AS regclass), t.oid, pg_get_expr(t.typdefaultbin, 0)
+          FROM pg_type t
+         WHERE t.typdefaultbin IS NOT NULL AND t.typnamespace <> CAST('information_schema' AS regnamespace)) u
+  LEFT JOIN calls f ON f.classid = u.class AND f.objid = u.part
 HAVING count(*) > 0
  UNION ALL
 SELECT n.nspname || '.*',

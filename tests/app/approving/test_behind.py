@@ -281,6 +281,45 @@ def test_an_own_function_that_a_partition_calls_is_behind_the_table(
         assert "`b_app.dest`" in plan.difference()
 
 
+UNNAMED = (
+    "CREATE FUNCTION b_app.cmp(a int, b int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT a - b'; "
+    "CREATE OPERATOR CLASS b_app.ordered FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, "
+    "OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 b_app.cmp(int, int); CREATE INDEX ON b_app.dest (id b_app.ordered); "
+    "CREATE FUNCTION b_app.gap(a float8, b float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT a - b'; "
+    "CREATE TYPE b_app.span AS RANGE (SUBTYPE = float8, SUBTYPE_DIFF = b_app.gap); "
+    "ALTER TABLE b_app.dest ADD s b_app.span; CREATE INDEX ON b_app.dest USING gist (s); "
+    "CREATE DOMAIN b_app.inside AS int DEFAULT b_app.own(1); CREATE TYPE b_app.pair AS (a b_app.inside); "
+    "ALTER TABLE b_app.dest ADD p b_app.pair[]"
+)
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("CREATE OR REPLACE FUNCTION b_app.cmp(a int, b int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT b - a'",
+         "`operators and casts`"),
+        ("CREATE OR REPLACE FUNCTION b_app.gap(a float8, b float8) RETURNS float8 LANGUAGE sql IMMUTABLE "
+         "AS 'SELECT b - a'", "`operators and casts`"),
+        ("CREATE OR REPLACE FUNCTION b_app.own(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 7'",
+         "`domains`"),
+        ("ALTER DOMAIN b_app.short SET DEFAULT b_app.own(1)", "`domains`"),
+        ("ALTER DOMAIN b_app.inside ADD CHECK (b_app.own(value) > 0) NOT VALID", "`domains`"),
+    ],
+    ids=["operator class", "distance of a range", "function of a default", "default of a domain",
+         "check of a domain in an array of a composite type"],
+)  # fmt: skip
+def test_what_is_called_without_a_name_is_refused_when_it_changes(
+    plan: Plan, postgresql_server: Server, change: str, said: str
+) -> None:
+    with postgresql_server.connect() as session:
+        session.execute(UNNAMED.encode())
+        plan.approve()
+        assert plan.difference() == ""
+        session.execute(change.encode())
+        assert said in plan.difference()
+
+
 @pytest.mark.postgresql
 def test_an_index_with_a_function_that_the_plan_names_is_not_behind_the_table(
     plan: Plan, postgresql_server: Server
