@@ -528,6 +528,7 @@ def test_as_many_transactions_in_as_much_time_are_judged_with_their_executions_b
         (80.0, 800.0, "(-20 %), with 8.00 executions in each instead of 10.0"),
         (101.0, 1200.0, "(+20 %)"),
         (80.0, 1200.0, "(+20 %)"),
+        (80.0, 0.0, "(-100 %)"),
     ],
 )
 def test_a_transaction_that_costs_more_because_it_holds_more_executions_says_so(

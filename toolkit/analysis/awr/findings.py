@@ -57,7 +57,7 @@ def headline(diff: IntervalDiff) -> str:
 def _holds(diff: IntervalDiff, words: str, ratio: float) -> str:
     """Say how many executions a transaction holds, where that is at least half of why it takes longer or less."""
     each = executions_each(diff.before, diff.after)
-    if words != "transaction" or not each.ratio or math.log(each.ratio) / math.log(ratio) < _MOSTLY:
+    if words != "transaction" or not each.ratio or not ratio or math.log(each.ratio) / math.log(ratio) < _MOSTLY:
         return ""
     before, after = both(each, number)
     return f", with {after} executions in each instead of {before}"
