@@ -55,6 +55,11 @@ def test_lines_without_a_time_have_that_of_the_line_before_and_those_before_any_
     ]  # fmt: skip
 
 
+def test_a_time_in_a_further_line_of_a_statement_is_none_of_the_log() -> None:
+    lines = ["2026-11-28 16:42:38.123 UTC [1] STATEMENT:  SELECT *", "\tFROM t WHERE d > '2020-01-01 00:00:00'"]
+    assert [(one.at - AT, one.step_seconds) for one in stamped(lines, NOW)] == [(pytest.approx(0.123), 0.001)] * 2
+
+
 @pytest.mark.parametrize(
     "line", ["2026-13-28 16:42:38 UTC x", "2026-11-28 25:42:38 x", "Foo 28 18:42:38 x", "I. 13/28 18:42:38. x",
              "192.168.1.1 12:00", "1795884158", "", "Feb 30 10:00:00 x"],

@@ -10,6 +10,9 @@ Forms that are read, each at the beginning of a line or alone on one (the lines 
 - a date without a year: `Nov 28 16:42:38` of syslog, `I. 11/28 16:42:38. ` of the message log of Sybase IQ
   (its System Administration Guide, Interpreting Notification Messages).
 
+A line that begins with a tab goes on with the one before it (PostgreSQL, `append_with_tabs` of elog.c): a time in
+it is the statement's.
+
 A time without a zone, or with the abbreviation of one that is not UTC's, is taken as this host's local time.
 """
 
@@ -65,6 +68,8 @@ def stamped(lines: Iterable[str], now: datetime, before: LogLine | None = None) 
 
 
 def _stamp(line: str, now: datetime) -> tuple[float, float] | None:
+    if line.startswith("\t"):
+        return None
     for pattern, read in _FORMS:
         match = pattern.search(line)
         if match is not None:
