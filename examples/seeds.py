@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -61,11 +62,16 @@ def make_data(folder: Path) -> str:
     return f"duckdb:///{folder}/seeds.duckdb"
 
 
-def dbatk(folder: Path, *words: str) -> int:
-    """Run dbatk with a store of its own; what it prints is shown."""
+def dbatk(folder: Path, *words: str, seconds: float | None = None) -> int:
+    """Run dbatk with a store of its own; what it prints is shown; it is interrupted after `seconds`."""
     variables = {**os.environ, "DBATK_STORE": str(folder / "store.sqlite"), "DBATK_CONFIG": str(folder)}
     argv = [sys.executable, "-m", "toolkit", *words]
-    return subprocess.run(argv, cwd=folder, env=variables, check=False).returncode
+    with subprocess.Popen(argv, cwd=folder, env=variables) as running:
+        try:
+            return running.wait(seconds)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGINT)  # the trial ends, and what it made is dropped
+            return running.wait()
 
 
 def published(folder: Path) -> list[str]:
@@ -84,16 +90,18 @@ def main(folder: Path, seconds: float) -> int:
     end, url = time.monotonic() + seconds, make_data(folder)
     labels, short = list[str](), 0
     for number, (study, row, line) in enumerate(EXPERIMENTS):
-        budget = max(5, int((end - time.monotonic()) / (len(EXPERIMENTS) - number) * _SHARE))
+        share = max(10.0, (end - time.monotonic()) / (len(EXPERIMENTS) - number))
+        budget = int(share * _SHARE)
         reduce_examples(folder, budget)
         label = f"{number + 1:02} {study}, {row}"
         print(f"\n== {label} (at most about {budget} s)", flush=True)
         words = shlex.split(line if line.startswith("run ") else f"{line} {TWICE}")
         status = dbatk(
-            folder, *(each.format(db=url, budget=budget) for each in words), "--label", label, "--quiet"
-        )
-        short += status == 3
-        labels += [label] if status in (0, 3) else []
+            folder, *(each.format(db=url, budget=budget) for each in words), "--label", label, "--quiet",
+            seconds=share * _MOST,
+        )  # fmt: skip
+        short += status in (3, _INTERRUPTED)
+        labels += [label] if status in (0, 3, _INTERRUPTED) else []
         print(f"== ended with exit status {status}", flush=True)
     status = dbatk(folder, "report", *labels, *published(folder), "--out", str(folder / "seeds.html"))
     failed = len(EXPERIMENTS) - len(labels)
@@ -103,6 +111,9 @@ def main(folder: Path, seconds: float) -> int:
     return status or (1 if failed else 3 if short else 0)
 
 
+_INTERRUPTED = 130
+_MOST = 1.4
+"""Shares of the time after which a row is interrupted: on a busy host one trial may take longer than all."""
 _SHARE = 0.7
 """Of the time that is left for a row: a budget ends between trials, and the last one goes on."""
 

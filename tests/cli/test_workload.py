@@ -9,6 +9,11 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
+from toolkit.cli.operations import experiment_of
+from toolkit.cli.parameters import Arguments
+from toolkit.dialects.registry import dialect_of
+from toolkit.errors import ToolkitError
+from toolkit.runner import PlanningContext
 from toolkit.store import open_store
 
 SHORT = ("--measure-for", "1s", "--ramp-up", "0")
@@ -134,3 +139,40 @@ def test_bad_input_is_refused_and_nothing_is_made(
     assert (answer.status in {2, 5}, said in answer.err) == (True, True), answer.err
     assert "Traceback" not in answer.err
     assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        ("1:1", "has 2 numbers, and there are 4 transactions"),
+        ("1:1:1:1,0:0:0:0", "cannot be `0:0:0:0`"),
+        ("1:1:1:-1", "cannot be `1:1:1:-1`"),
+        ("1:nan:1:1", "cannot be `1:nan:1:1`"),
+    ],
+)  # fmt: skip
+def test_weights_that_say_nothing_are_refused(weights: str, sentence: str) -> None:
+    with pytest.raises(ToolkitError) as refused:
+        experiment_of(
+            "workload", Arguments({"target": "duckdb:///x", "builtin": "order_entry", "weights": weights})
+        )
+    assert sentence in refused.value.message
+
+
+def test_weights_are_those_of_each_configuration_and_zero_leaves_one_out() -> None:
+    given = {
+        "target": "duckdb:///x.duckdb",
+        "builtin": "order_entry",
+        "weights": "1:0:0:9,45:43:6:6",
+        "users": "2",
+    }
+    experiment = experiment_of("workload", Arguments(given))
+    planning = PlanningContext(experiment, dialect_of("duckdb"), dialect_of("duckdb").assume("2.0"))
+    chosen = [
+        {one.name: one.weight for piece in planning.operation.pieces(planning.planner(), cell)
+         for one in (piece.work.users.transactions if piece.work.users else ())}
+        for cell in planning.cells
+    ]  # fmt: skip
+    assert chosen == [
+        {"new_order": 1.0, "stock_level": 9.0},
+        {"new_order": 45.0, "payment": 43.0, "order_status": 6.0, "stock_level": 6.0},
+    ]

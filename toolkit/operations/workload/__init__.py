@@ -26,6 +26,9 @@ DECLARATION = OperationDeclaration(
         Option("scale", OptionKind.INTEGER,
                "size of the built-in tables: for each, 100,000 accounts of tpcb or 30,000 "
                "orders of order_entry", factor=True, low=1, high=20_000),
+        Option("weights", OptionKind.TEXT,
+               "how often each transaction is chosen, in their order: 45:43:6:6; to compare: "
+               "45:43:6:6,10:80:5:5", factor=True),
         Option("measure_for", OptionKind.DURATION, "how long each trial is measured (default 30s)",
                topic=Topic.MEASUREMENT),
         Option("ramp_up", OptionKind.NUMBER, "seconds in which the users begin, before that (default 5)",

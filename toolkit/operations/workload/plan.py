@@ -19,7 +19,7 @@ from toolkit.model.words import ObjectKind
 from toolkit.model.workload import Transaction, Workload
 from toolkit.operations.base import Piece, Planner, assemble, support_of
 from toolkit.operations.loads import reads_of_space
-from toolkit.operations.workload.checks import DOWN, TRIES, UP, measured_seconds
+from toolkit.operations.workload.checks import DOWN, TRIES, UP, measured_seconds, weights_of
 from toolkit.rendering import render_call
 from toolkit.units import counted
 
@@ -138,10 +138,14 @@ def _check_own(planner: Planner) -> None:
 
 
 def _transactions(planner: Planner, cell: Cell) -> tuple[Transaction, ...]:
-    """Return the transactions of a configuration; the user's own are the same in all of them."""
-    if planner.spec.text("builtin") is None:
-        return planner.once("transactions", lambda: _own(planner))
-    return tuple(_of_built_in(planner, cell))
+    """Return the transactions of a configuration; the user's own are the same in all of them but for weights."""
+    own = planner.spec.text("builtin") is None
+    every = planner.once("transactions", lambda: _own(planner)) if own else tuple(_of_built_in(planner, cell))
+    asked = planner.options(cell).get("weights")
+    if asked is None:
+        return every
+    weights = weights_of(str(asked), [one.name for one in every])
+    return tuple(replace(one, weight=weight) for one, weight in zip(every, weights, strict=True) if weight)
 
 
 def _own(planner: Planner) -> tuple[Transaction, ...]:
