@@ -78,6 +78,15 @@ def _moves(parts: Iterable[IndexPart | None] = (None,)) -> Iterator[Work]:
         yield replace(work(MOVE, 1, Mode.JOB, update_indexes=True, pctfree=5), part=part)
 
 
+def moves_of_lobs() -> Iterator[Step]:
+    """Render moves with the LOB columns of a table and of a partition."""
+    facts = assumed(lob_columns=({"lob_column": "Text"}, {"lob_column": "PICTURE"}))
+    for part in (None, IndexPart("P1", "partition")):
+        for online in (True, False):
+            item = work(MOVE, 1, Mode.JOB, lob_tablespace="users", tablespace="users", online=online)
+            yield from steps(DIALECT.work.timed(replace(item, part=part), facts))
+
+
 def moves_of_parts() -> Iterator[Step]:
     """Render moves of partitions; neither grammar knows the words of 11.2 for the compression of one."""
     parts = (IndexPart("P1", "partition"), IndexPart("P1_S1", "subpartition"))
@@ -239,6 +248,7 @@ def statements() -> dict[str, str]:
         *chunks(),
         *rds_calls(),
         *moves_of_parts(),
+        *moves_of_lobs(),
         *drops_of_partitions(),
         *shrinks(),
         *refreshes(),

@@ -46,7 +46,9 @@ NO_SQL = {
     "directory": "a literal", "stat_table": "a literal", "stat_id": "a literal", "skip": "words of RMAN",
     "delimiter": "a character", "quote": "a character", "null": "a text in a file", "encoding": "a name of Python",
     "external_files": "literals", "with_table": "a quoted name", "merged": "quoted names",
-    "new_name": "a quoted name", "new_names": "quoted names", "at": "a literal of the type of the key",
+    "new_name": "a quoted name",
+    "lob_tablespace": "a quoted name", "log_phase": "a pattern",
+    "new_names": "quoted names", "at": "a literal of the type of the key",
     "in_values": "literals of the type of the key",
 }  # fmt: skip
 """Every other free text of an operation that Oracle has, and why it is no SQL of the user's."""

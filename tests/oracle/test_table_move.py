@@ -64,6 +64,29 @@ def test_indexes_that_the_move_keeps_are_not_rebuilt(tmp_path: Path, option: str
         assert not any("REBUILD" in text for text in others)
 
 
+_LOB = {"OWNER": "DBATK", "TABLE_NAME": "GTEST", "COLUMN_NAME": "Text", "SEGMENT_NAME": "SYS_LOB1",
+        "TABLESPACE_NAME": "USERS", "PARTITIONED": "NO", "SECUREFILE": "YES"}  # fmt: skip
+
+
+def test_lob_columns_are_moved_where_that_is_asked_and_are_said_to_stay_where_it_is_not(tmp_path: Path) -> None:
+    with running_standin(Scenario(views={"ALL_LOBS": [_LOB]})) as standin:
+        made(standin, "TABLE", "GTEST").columns.append(("Text", "CLOB", "Y"))
+        status, run = dbatk(standin, tmp_path, *_LINE, "--lob-tablespace", "users")
+        assert status == 0, run
+        assert changed(standin)[0] == (
+            'ALTER TABLE "DBATK"."GTEST" MOVE LOB ("Text") STORE AS (TABLESPACE "USERS") NOPARALLEL'
+        )
+        assert "segments stay where they are" not in str(run)
+        status, run = dbatk(standin, tmp_path, *_LINE)
+        assert (status, "--lob-tablespace moves them" in str(run)) == (0, True), run
+
+
+def test_a_table_without_lobs_has_none_to_move(tmp_path: Path) -> None:
+    with running_standin(Scenario()) as standin:
+        status, run = dbatk(standin, tmp_path, *_LINE, "--lob-tablespace", "users")
+        assert (status, changed(standin), "omit `--lob-tablespace`" in str(run)) == (5, [], True), run
+
+
 def test_partitions_are_moved_one_by_one_with_their_indexes_the_named_one_alone(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         line = ("table", "move", "--table", "TRADES", "--snapshot", "none")

@@ -123,6 +123,7 @@ class Checks:
             "filled": self._sum("filled", where="WHERE id < 0"),
             "parted": self._sum("parted", where="WHERE id < 0"),
             "aged": self._sum("aged", where="WHERE id < 0"),
+            **{name: self._sum(name) for name in self._work.exchanges},
         }
 
     def is_loaded(self) -> bool:
@@ -201,6 +202,8 @@ class Checks:
                 self._say(f"the rows of {table} changed: {was} became {now[table]}")
         if self._work.is_load:
             self.is_loaded()
+        if self._work.exchanges and len(there := self._attached() & set(self._work.exchanges)) != 1:
+            self._say(f"of {self._work.exchanges} {sorted(there)} are partitions")
 
     def _store(self) -> Iterator[RunRecord]:
         """Give the runs of the store, whose ended trials are all there still."""
@@ -260,12 +263,17 @@ class Checks:
         part = name.rpartition(" ")[2]
         if part in self._attached() & set(work.drops):
             self._say(f"the drop of `{part}` is done, and it is there")
+        if work.exchanges and not self._is_exchanged():
+            self._say(f"the exchange of `{part}` is done, and it is the partition still")
         if work.backs_up and not self._is_backup():
             self._say(f"the backup `{name}` is done, and it is not there")
 
     def _attached(self) -> set[str]:
         """Return the partitions that `aged` has."""
         return {what.rpartition(".")[2] for what in self._picture() if what.startswith("inherits")}
+
+    def _is_exchanged(self) -> bool:
+        return self._attached() & set(self._work.exchanges) == {self._work.exchanges[1]}
 
     def _is_backup(self) -> bool:
         return (self._place.backups / "made" / str(self._work.backs_up)).is_file()
@@ -313,6 +321,8 @@ class Checks:
             self._say(f"the resumed run is over, and {sorted(missing)} have no statistics")
         if there := self._attached() & set(work.drops):
             self._say(f"the resumed run is over, and {sorted(there)} are there")
+        if work.exchanges and not self._is_exchanged():
+            self._say("the resumed run is over, and nothing was exchanged")
         if work.backs_up and not self._is_backup():
             self._say("the resumed run is over, and its backup is not there")
 
@@ -323,7 +333,7 @@ class Checks:
         now = self._picture()
         for what in sorted(self._before.keys() | now.keys()):
             was, found = self._before.get(what), now.get(what)
-            asked = (was is None and self._is_made(what)) or self._is_dropped(what, found)
+            asked = (was is None and self._is_made(what)) or self._is_dropped(what, found) or self._is_moved(what)
             if was != found and not asked:
                 self._say(f"`{what}` was {was!r} and is {found!r}")
         if self._work.makes_table and self._made_table() is False:
@@ -342,6 +352,11 @@ class Checks:
             children = re.fullmatch(r"i parted_[01]_k_idx|inherits case_\d+\.(made|parted_[01]_k_idx)", what)
             return what in ("i made", "I made") or bool(children)
         return False
+
+    def _is_moved(self, what: str) -> bool:
+        """Whether it tells which of the two that change places is the partition."""
+        of_both = {f"r {name}" for name in self._work.exchanges}
+        return what in of_both or (what.startswith("inherits") and f"r {what.rpartition('.')[2]}" in of_both)
 
     def _is_dropped(self, what: str, found: str | None) -> bool:
         """Whether something is gone, or is a table of its own, as a job was asked for."""

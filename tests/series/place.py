@@ -48,6 +48,8 @@ _TABLES = (
     "INSERT INTO {0}.aged SELECT i, i, 'old', '2001-01-01'::timestamptz + i * interval '1 week'"
     " FROM generate_series(1, 100) i",
     "INSERT INTO {0}.aged SELECT -i, i, 'kept', now() FROM generate_series(1, 50) i",
+    "CREATE TABLE {0}.fresh (id bigint, k integer, word text, at timestamptz)",
+    "INSERT INTO {0}.fresh SELECT i, i, 'fresh', '2002-03-01' FROM generate_series(1, 30000) i",
 )
 _GIVEN = (
     "CREATE SCHEMA given AUTHORIZATION {0}",

@@ -49,6 +49,11 @@ IN_DATABASE = (
     ("partition drop", ("DROP TABLE {0}.aged_2",), "`r aged_2` was"),
     ("partition detach", ("ALTER TABLE {0}.aged ATTACH PARTITION {0}.aged_1 FOR VALUES FROM ('2002-01-01') TO"
                           " ('2003-01-01')",), "the drop of `aged_1` is done, and it is there"),
+    ("partition exchange", ("DELETE FROM {0}.aged WHERE id = 7",), "the rows of fresh changed"),
+    ("partition exchange",
+     ("ALTER TABLE {0}.aged DETACH PARTITION {0}.fresh",
+      "ALTER TABLE {0}.aged ATTACH PARTITION {0}.aged_1 FOR VALUES FROM ('2002-01-01') TO ('2003-01-01')"),
+     "the exchange of `aged_1` is done"),
     ("mix", ("DELETE FROM {0}.made WHERE id = 7",), "the table is not right"),
     ("stats gather", (_STATISTICS,), "the statistics of `source` are gathered, and there are none"),
 )  # fmt: skip

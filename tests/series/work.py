@@ -28,6 +28,7 @@ class Work:
         rewrites: tables that a job writes into new files.
         gathers: tables whose statistics a job gathers.
         drops: partitions of `aged` that a job drops or detaches.
+        exchanges: the partition of `aged` and the table that a job lets change places.
         backs_up: the file without which the backup `made` of a job is none.
         measures: how many trials a measurement has.
     """
@@ -43,6 +44,7 @@ class Work:
     rewrites: tuple[str, ...] = ()
     gathers: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
+    exchanges: tuple[str, ...] = ()
     backs_up: str | None = None
     measures: int = 0
 
@@ -117,6 +119,8 @@ WORKS = (
          rewrites=("source", "filled", "parted_0", "parted_1")),
     Work("partition drop", _DROP, drops=_AGED),
     Work("partition detach", (*_DROP, "--detach"), drops=_AGED),
+    Work("partition exchange", ("partition", "exchange", "--table", "{}.aged", "--partition", "{}.aged_1",
+                                "--with-table", "{}.fresh"), exchanges=("aged_1", "fresh")),
     Work("backup by pg_dump", (*_DUMP, "--tag", "made"), backs_up="toc.dat"),
     Work("backup by pg_basebackup", (*_BACKUP, "pg_basebackup", "--file-format", "tar", "--checkpoint", "fast",
                                      "--tag", "made"), backs_up="backup_manifest"),

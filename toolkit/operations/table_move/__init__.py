@@ -21,6 +21,8 @@ _HOW = (
            choices=shared.TABLE_COMPRESSION.choices_of("oracle")),
     replace(shared.PCTFREE, engines=shared.ORACLE),
     replace(shared.TABLESPACE, help="tablespace to move it to", engines=shared.ORACLE),
+    Option("lob_tablespace", OptionKind.NAME, "tablespace to move its LOB columns to, too (default: they stay)",
+           engines=shared.ORACLE),
     Option("order_by_index", OptionKind.NAME, "put the rows in the order of this index (CLUSTER)",
            engines=shared.POSTGRESQL),
     replace(shared.MAINTENANCE_WORK_MEM, help="memory to rebuild the indexes: 256M, 2G"),
@@ -49,6 +51,7 @@ DECLARATION = OperationDeclaration(
     excludes=(
         ("partition", "schema", "a schema has no partitions: name the table"),
         ("update_indexes", "online", "ONLINE keeps indexes usable by itself"),
+        ("lob_tablespace", "schema", "LOB columns are moved table by table: name it with --table"),
         ("order_by_index", "schema", "an index belongs to one table: name it with --table"),
     ),
     common=("concurrency", "online", "partition"),

@@ -45,7 +45,7 @@ class _GivesBackSpace(OracleInSession):
 class _Move(_GivesBackSpace):
     """ALTER TABLE MOVE."""
 
-    table_files = (table_move.MOVABLE, table_move.PARTITIONS, table_move.SUBPARTITIONS)
+    table_files = (table_move.MOVABLE, table_move.PARTITIONS, table_move.SUBPARTITIONS, table_move.LOBS)
 
     def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
         return table_move.parts_of(work, facts)

@@ -157,7 +157,7 @@ def _referred(work: Work, facts: Facts) -> Support | None:
             return Support(
                 SupportState.UNSUPPORTED,
                 f"the foreign key {row['constraint_name']} of {child} refers to `{table}` (ORA-02266)",
-                f"disable {row['constraint_name']} before and validate it afterwards: dbatk table validate",
+                f"disable {row['constraint_name']} before, and enable it afterwards",
             )
     return None
 

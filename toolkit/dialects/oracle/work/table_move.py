@@ -17,6 +17,7 @@ from dataclasses import replace
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.oracle import space, spelling
 from toolkit.dialects.oracle.catalog import fact_about, same_schema
+from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.releases import Feature, edition_of, has
 from toolkit.dialects.oracle.session import lock_wait_seconds
@@ -36,7 +37,7 @@ from toolkit.model.steps import ObjectRef, Takes, Until
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Effect, ObjectKind, Role
 
-MOVABLE = "movable"
+MOVABLE, LOBS = "movable", "lob_columns"
 PARTITIONS, SUBPARTITIONS = "partitions", "subpartitions"
 
 
@@ -56,6 +57,8 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         "online": bool(work.option("online")),
         "pctfree": None if _is_sub(work) else spelling.integer_option(work, "pctfree"),
         "tablespace": tablespace(work),
+        "lobs": tuple(str(row["lob_column"]) for row in _lob_rows(work, facts)),
+        "lob_tablespace": _lob_tablespace(work),
         "compression": spelling.table_compression(level, facts.release) if level else None,
         "parallel": spelling.parallel_clause(work),
         "update_indexes": part is not None or bool(work.option("update_indexes")),
@@ -100,8 +103,34 @@ def _takes(work: Work, facts: Facts) -> Iterator[Takes]:
     yield from space.takes(
         known, None if place is None else str(place), work.object.name.schema, facts, until=until, unknown=why
     )
+    if (place := _lob_tablespace(work)) is not None:
+        sizes = [row.get("byte_count") for row in _lob_rows(work, facts)]
+        known_all = work.part is None and all(isinstance(size, int | float) for size in sizes)
+        lobs = sum(float(size or 0) for size in sizes) if known_all else None
+        why = "" if known_all else f"the LOBs of `{name}` are not the user's own, or not those of one partition"
+        yield from space.takes(lobs, place, work.object.name.schema, facts, until=Until.OBJECT, unknown=why)
     for each in _rebuilt(work):
         yield from index_rebuild.takes(each, facts)
+
+
+# -- LOB columns ------------------------------------------------------------------------------------------------
+def _lob_tablespace(work: Work) -> str | None:
+    text = spelling.text_option(work, "lob_tablespace")
+    return None if text is None else parse_name(text).name
+
+
+def _lob_rows(work: Work, facts: Facts) -> tuple[Row, ...]:
+    """Return the LOB columns that a clause names: those that are columns of their own."""
+    return facts.rows(LOBS)
+
+
+def _no_lobs(work: Work, facts: Facts) -> Support | None:
+    if _lob_tablespace(work) is None or _lob_rows(work, facts):
+        return None
+    name = work.source or work.object.name
+    if (why := facts.refused.get(LOBS)) is not None or facts.assumed:
+        return no(f"which LOB columns `{name}` has is not known: {why or 'the catalogue was not read'}")
+    return no(f"`{name}` has no LOB columns of its own: omit `--lob-tablespace`")
 
 
 # -- the indexes ------------------------------------------------------------------------------------------------
@@ -156,7 +185,11 @@ def judge(work: Work, facts: Facts) -> Support | None:
     if why is not None:
         return no(why)
     return (
-        _part(work, facts) or _online(work, facts) or _update(work, facts) or loads.judge_compression(work, facts)
+        _part(work, facts)
+        or _no_lobs(work, facts)
+        or _online(work, facts)
+        or _update(work, facts)
+        or loads.judge_compression(work, facts)
     )
 
 
@@ -303,8 +336,14 @@ def remarks(work: Work, facts: Facts) -> Iterator[str]:
     """Say what is locked, what is not moved, and what mends a move that was cut off."""
     name = work.source or work.object.name
     lobs = int(fact_about(facts, name, "lob_count") or 0)
-    if lobs:
-        yield f"`{name}` has LOB columns: their segments stay where they are and as large as they are"
+    moved = len(_lob_rows(work, facts)) if _lob_tablespace(work) else 0
+    if lobs and not moved:
+        yield (
+            f"`{name}` has LOB columns: their segments stay where they are and as large as they are "
+            "(--lob-tablespace moves them, too)"
+        )
+    elif lobs > moved:
+        yield f"{moved} of {lobs} LOBs of `{name}` are moved; those of object types, XML and hidden columns stay"
     if work.object.scratch:
         return
     what = f"{work.part} of `{name}`" if work.part is not None else f"`{name}`"
