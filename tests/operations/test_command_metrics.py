@@ -253,6 +253,7 @@ def test_phases_of_a_servers_log_are_metrics_that_are_judged(store: Store, tmp_p
     assert {one.median for one in cells(run)} == {1.5, 2.5}
     assert str(advice(run).best) == "n=1"
     shown = " ".join(render([run], Format.TEXT).split())
+    assert "n median first 95 % interval" in shown
     assert "server log: its clock, or its time zone, is" in shown
 
 

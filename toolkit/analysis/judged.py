@@ -87,8 +87,8 @@ class Judged:
 
     @property
     def median(self) -> str:
-        """Head a column of medians."""
-        return "median" if self.is_time else f"median {self.by.title}"
+        """Head a column of medians; what is another time than that of the whole trial is named."""
+        return "median" if self.by == JudgedBy() else f"median {self.by.title}"
 
     @property
     def best_median(self) -> str:
