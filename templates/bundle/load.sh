@@ -44,8 +44,8 @@ if [ "$often" = once ]; then
     ended unknown
   fi
 fi
-if [ ! -r "$file" ]; then
-  told TK-0106 "$file cannot be read where the bundle runs"
+if [ ! -f "$file" ] || [ ! -r "$file" ]; then
+  told TK-0106 "$file cannot be read where the bundle runs, or is no file"
   ended 3
 fi
 size=$(wc -c <"$file" | tr -d ' ')
@@ -73,7 +73,9 @@ if [ "$status" -eq 2 ] && { [ -z "$rejected" ] || grep -E 'discontinued|SQL\*Loa
   status=1
 fi
 if [ "$status" -ne 0 ] && [ "$status" -ne 2 ]; then
-  errors 5
+  if [ -n "$(errors 1)" ]; then errors 5
+  else told TK-0203 "SQL*Loader ended with exit status $status and names no error; see $base.out"
+  fi
   ended "$status"
 fi
 if [ "$often" = once ]; then

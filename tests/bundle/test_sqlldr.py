@@ -98,15 +98,40 @@ def test_more_bad_rows_than_allowed_fail_the_trial(workshop: Maker) -> None:
     assert "a.csv: 1, more than 0" in str(trial.reason)
 
 
-def test_a_file_that_is_not_there_and_a_wrong_password_are_told(workshop: Maker) -> None:
+@pytest.mark.parametrize("pipe", [False, True])
+def test_a_file_that_is_not_there_or_a_pipe_is_told(pipe: bool, workshop: Maker) -> None:
     shop = workshop()
     files = written(shop, "a.csv")
     (shop.folder / "a.csv").unlink()
+    if pipe:
+        os.mkfifo(shop.folder / "a.csv")
     shop.export(operation="load", options=options(files, *MEASURED), factors='method = ["direct"]')
     status, said = shop.run()
     assert status == 3 and "a.csv cannot be read where the bundle runs" in said
     shop.ingest()
     assert shop.record().trials[0].error_code == "TK-0106"
+
+
+@pytest.mark.parametrize(("ends", "sentence"), [
+    ("exit 1", "ended with exit status 1 and names no error"),
+    ("kill -9 $$", "ended with exit status 137 and names no error"),
+    ("echo 'sqlldr: error while loading shared libraries: libclntsh.so.19.1' >&2; exit 127", "status 127"),
+    ("kill -9 $PPID", "how SQL*Loader ended is not known"),
+], ids=["silent", "killed", "no library", "its caller killed"])  # fmt: skip
+def test_a_load_that_fails_without_a_word_is_a_failed_trial(workshop: Maker, ends: str, sentence: str) -> None:
+    shop = workshop()
+    loader = shop.folder / "sqlldr"
+    loader.write_text(f"#!/bin/sh\n{ends}\n")
+    loader.chmod(0o700)
+    shop.extra["SQLLDR"] = str(loader)
+    shop.export(
+        operation="load", options=options(written(shop, "a.csv"), *MEASURED), factors='method = ["direct"]'
+    )
+    status, said = shop.run()
+    shop.ingest()
+    (trial,) = shop.record().trials
+    assert trial.outcome is Outcome.FAILED and sentence in str(trial.reason), (trial, said)
+    assert status == 3, said
 
 
 def test_a_job_that_was_cut_off_loads_nothing_twice(workshop: Maker) -> None:

@@ -157,7 +157,9 @@ class Scribe:
         assert step.transfer is not None
         again = step.object is not None and step.object.scratch
         words = (self._head, self._item, step.transfer.max_rejects, "again" if again else "once")
-        return "HOST sh load.sh " + " ".join(f"'{word}'" for word in words)
+        called = " ".join(f"'{word}'" for word in words)
+        unknown = "TK-0209|how SQL*Loader ended is not known, for what called it was ended"
+        return f"HOST sh load.sh {called} || echo '{self._head}|told|{unknown}'"
 
     def rows(self, key: str, query: str, binds: Iterable[tuple[str, Scalar]] = ()) -> None:
         """Write a read whose rows go to the spool under a key."""
