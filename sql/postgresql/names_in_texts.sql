@@ -10,7 +10,7 @@
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
 -- A table to which a foreign key carries on what is deleted or changed (CASCADE, SET NULL, SET DEFAULT), however far, counts
--- where it has triggers.
+-- where it has triggers, or checks, indexes or defaults that call own functions. So does a table that inherits.
 -- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call, and its
 -- materialized views.
 -- Operators and casts are used without a name: all own ones that this session finds count, those of a schema that is named,
@@ -118,10 +118,23 @@ SELECT d.refobjid
 SELECT k.confrelid AS parent, k.conrelid AS child
   FROM pg_constraint k
  WHERE k.contype = 'f' AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
+ UNION ALL
+SELECT i.inhparent, i.inhrelid
+  FROM pg_inherits i
+  JOIN pg_class c ON c.oid = i.inhparent
+ WHERE c.relkind IN ('r', 'f')
 ), reached AS (
 SELECT keys.child FROM read JOIN keys ON keys.parent = read.oid
  UNION
 SELECT keys.child FROM reached JOIN keys ON keys.parent = reached.child
+), called AS (
+SELECT t.tgrelid AS relation FROM pg_trigger t WHERE NOT t.tgisinternal
+ UNION
+SELECT k.conrelid FROM calls f JOIN pg_constraint k ON k.oid = f.objid WHERE f.classid = CAST('pg_constraint' AS regclass)
+ UNION
+SELECT i.indrelid FROM calls f JOIN pg_index i ON i.indexrelid = f.objid WHERE f.classid = CAST('pg_class' AS regclass)
+ UNION
+SELECT d.adrelid FROM calls f JOIN pg_attrdef d ON d.oid = f.objid WHERE f.classid = CAST('pg_attrdef' AS regclass)
 ), asked AS (
 SELECT oid, dotted FROM relations
  UNION
@@ -129,9 +142,8 @@ SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)
  UNION
 SELECT child, true
   FROM reached
- WHERE EXISTS (SELECT FROM pg_trigger t
-                WHERE NOT t.tgisinternal
-                  AND (t.tgrelid = child OR t.tgrelid IN (SELECT b.relid FROM pg_partition_tree(child) b)))
+ WHERE EXISTS (SELECT FROM called
+                WHERE called.relation = child OR called.relation IN (SELECT b.relid FROM pg_partition_tree(child) b))
    AND child NOT IN (SELECT oid FROM relations)
 )
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,

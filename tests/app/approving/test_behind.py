@@ -218,6 +218,15 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
             "was not set and is `table b_app.grandchild, behind it ",
         ),
         (
+            "ALTER TABLE b_app.child ADD CHECK (b_app.own(id) > 0)",
+            "was not set and is `table b_app.child, behind it ",
+        ),
+        (
+            "CREATE TABLE b_app.plain () INHERITS (b_app.src); CREATE TABLE b_app.heir () INHERITS (b_app.src); "
+            f"{TRIGGER}CREATE TRIGGER t BEFORE DELETE ON b_app.heir FOR EACH ROW EXECUTE FUNCTION b_app.tr()",
+            "was not set and is `table b_app.heir, behind it ",
+        ),
+        (
             "DROP SEQUENCE b_app.numbers; CREATE VIEW b_app.numbers AS SELECT 1 AS id",
             "was `sequence b_app.numbers` and is `view b_app.numbers, behind it ",
         ),
@@ -230,7 +239,8 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         "aggregate", "row security", "row security of a view", "view of a view", "partitions",
         "text of a view", "body", "overload", "event trigger", "aggregate of a view", "operator of a view",
         "name of what is made elsewhere", "view in place of what is made", "trigger on what is made",
-        "trigger that a key reaches", "trigger that two keys reach", "name in a literal", "setting", "search path",
+        "trigger that a key reaches", "trigger that two keys reach", "check that a key reaches",
+        "trigger of a table that inherits", "name in a literal", "setting", "search path",
     ],
 )  # fmt: skip
 def test_what_changes_behind_a_name_is_refused(
