@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.readers.rman_samples import ENGLISH, LANGUAGES, NUMBERED, TENG, whole_log
+from tests.readers.rman_samples import ENGLISH, GERMAN, LANGUAGES, NUMBERED, TENG, whole_log
 from tests.readers.test_rman_forms import HEAD, SET, STACK, TAIL, failover
 from toolkit.readers.rman import decode
 from toolkit.readers.rman import log as reader
@@ -214,3 +214,17 @@ def test_a_copy_keeps_the_stamp_that_tells_when_it_ended() -> None:
     lines = SMALL["image copies of a file and a log in another language"][0]
     assert [one.stamp for one in read_log(lines).pieces] == [1226901000, 0]
     assert [one.stamp for one in read_log(SESSION).pieces if one.set_type == "datafile copy"] == [1226901000]
+
+
+@pytest.mark.parametrize("sample", [ENGLISH, GERMAN], ids=["english", "german"])
+def test_what_pieces_have_alike_is_kept_once(sample: dict[str, str]) -> None:
+    nights = 20
+    log = read_log([line for _ in range(nights) for line in whole_log(sample)])
+    for kept in (
+        [one.datafiles for one in log.pieces if one.datafiles],
+        [one.set_type for one in log.pieces],
+        [one.tag for one in log.pieces],
+        [one.op for one in log.operations],
+    ):
+        assert len(kept) >= nights
+        assert len({id(one) for one in kept}) == len(set(kept))

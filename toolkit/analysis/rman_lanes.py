@@ -84,10 +84,10 @@ def _by_clock(log: Log) -> Iterator[Placed]:
     stamps = [stamp for piece in log.pieces[:500] for stamp in (piece.start, piece.finish) if stamp]
     read = parser(stamps, [at for piece in log.pieces[:500] if piece.stamp and (at := of_stamp(piece.stamp))])
     known = _Instants(read)
-    instants = [(known[piece.start], known[piece.finish]) for piece in log.pieces]
-    first = min((begin for begin, _ in instants if begin is not None), default=0.0)
+    first = min((begin for piece in log.pieces if (begin := known[piece.start]) is not None), default=0.0)
     labels = _Labels()
-    for piece, (begin, end) in zip(log.pieces, instants, strict=True):
+    for piece in log.pieces:
+        begin, end = known[piece.start], known[piece.finish]
         if begin is not None and end is not None and end >= begin:
             label, took = labels.of(piece), piece.elapsed_seconds
             yield (

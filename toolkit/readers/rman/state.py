@@ -18,6 +18,28 @@ from toolkit.readers.rman.sessions import Faults, Identity, RmanSessions
 
 Inputs = tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...], tuple[str, ...]]
 """What goes into a set: data files, archived logs, and what else it includes."""
+_MOST_SHARED = 20_000
+
+
+class Shared(dict[str, str]):
+    """Texts that many pieces have alike, kept once: `shared[text]` is the one that is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._files: dict[tuple[Datafile, ...], tuple[Datafile, ...]] = {}
+
+    def __missing__(self, text: str) -> str:
+        """Keep a text that is new, as long as there is room."""
+        if len(self) < _MOST_SHARED:
+            self[text] = text
+        return text
+
+    def files(self, found: list[Datafile]) -> tuple[Datafile, ...]:
+        """Return the data files of a set as they are kept."""
+        files = tuple(found)
+        if len(self._files) < _MOST_SHARED:
+            return self._files.setdefault(files, files)
+        return self._files.get(files, files)
 
 
 class Draft:
@@ -66,13 +88,13 @@ class Channel:
         self.handles: list[str] = []
         self.texts: list[str] = []
 
-    def piece(self, draft: Draft, seconds: int | None, operation: int | None) -> BackupPiece:
-        """Return a finished piece as a record."""
+    def piece(self, draft: Draft, seconds: int | None, operation: int | None, shared: Shared) -> BackupPiece:
+        """Return a finished piece as a record; what other pieces have alike is kept once."""
         handles = draft.handles
         return BackupPiece(
             self.name,
-            self.set_type or "",
-            tuple(self.files),
+            shared[self.set_type or ""],
+            shared.files(self.files),
             tuple(self.logs),
             tuple(self.extra),
             self.section,
@@ -92,7 +114,8 @@ class Channel:
 class Channels:
     """All channels of a log, what they made and what they lost."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
         self.by_name: dict[str, Channel] = {}
         self.pieces: list[BackupPiece] = []
         self.unfinished: list[BackupPiece] = []
@@ -185,9 +208,9 @@ class Channels:
         channel.busy += seconds
         drafts = channel.done
         if len(drafts) == 1 and not channel.open:
-            self.pieces.append(channel.piece(drafts[0], seconds, self.operation))
+            self.pieces.append(channel.piece(drafts[0], seconds, self.operation, self._shared))
         else:
-            self.pieces.extend(channel.piece(draft, None, self.operation) for draft in drafts)
+            self.pieces.extend(channel.piece(draft, None, self.operation, self._shared) for draft in drafts)
             if channel.open:
                 self._lost(channel, channel.number, channel.begin)
         self.settled(channel)
@@ -218,7 +241,7 @@ class Channels:
         """A channel gave up what it was doing: pieces with a handle stay, the rest is unfinished."""
         for draft in channel.done:
             if draft.handles:
-                self.pieces.append(channel.piece(draft, None, self.operation))
+                self.pieces.append(channel.piece(draft, None, self.operation, self._shared))
             else:
                 self._lost(channel, draft.number, draft.start)
         if (
@@ -274,15 +297,15 @@ class Channels:
 
 # -- commands ---------------------------------------------------------------------------------------------------
 _MOST_STAMPS = 500
-_MOST_SHARED = 20_000
 _MOST_HEARD = 1000
 
 
 class Operations:
     """Operations in the order they began, the stack of the open ones, and the stamps seen."""
 
-    def __init__(self, sessions: RmanSessions, channels: Channels) -> None:
+    def __init__(self, sessions: RmanSessions, channels: Channels, shared: Shared) -> None:
         self.all: list[RmanOperation] = []
+        self._shared = shared
         self.stamps: dict[str, None] = {}
         self.autobackup: int | None = None
         self.autobackups: list[str] = []
@@ -294,7 +317,7 @@ class Operations:
         """Return a stamp as it is kept, and learn from it."""
         if len(self.stamps) < _MOST_STAMPS:
             self.stamps[text] = None
-        return text
+        return self._shared[text]
 
     def begin(self, op: str, stamp: str, line: int) -> None:
         """A command begins."""
@@ -302,7 +325,7 @@ class Operations:
         self._channels.operation = self._channels.latest = len(self.all)
         if op == grammar.AUTOBACKUP:
             self.autobackup = len(self.all)
-        self.all.append(RmanOperation(op, self.stamp(stamp.strip()), None, line))
+        self.all.append(RmanOperation(self._shared[op], self.stamp(stamp.strip()), None, line))
         self._sessions.began()
 
     def end(self, op: str, stamp: str, line: int) -> None:
@@ -312,10 +335,10 @@ class Operations:
             begun = self.all[place]
             if begun.op == op:
                 self._open.remove(place)
-                self.all[place] = RmanOperation(op, begun.start, stamp, begun.line)
+                self.all[place] = RmanOperation(begun.op, begun.start, stamp, begun.line)
                 break
         else:
-            self.all.append(RmanOperation(op, None, stamp, line))
+            self.all.append(RmanOperation(self._shared[op], None, stamp, line))
         if op == grammar.AUTOBACKUP:
             self.autobackup = None
         self._channels.operation = self._open[-1] if self._open else None
@@ -346,25 +369,16 @@ class Operations:
 
 
 # -- all of it --------------------------------------------------------------------------------------------------
-class Shared(dict[str, str]):
-    """Texts that many pieces have alike, kept once: `shared[text]` is the one that is kept."""
-
-    def __missing__(self, text: str) -> str:
-        """Keep a text that is new, as long as there is room."""
-        if len(self) < _MOST_SHARED:
-            self[text] = text
-        return text
-
-
 class LogState:
     """What the lines read so far say."""
 
     def __init__(self) -> None:
-        self.channels = Channels()
+        self.shared = Shared()
+        self.channels = Channels(self.shared)
         self.faults = Faults()
         self.sessions = RmanSessions()
         self.identity = Identity()
-        self.operations = Operations(self.sessions, self.channels)
+        self.operations = Operations(self.sessions, self.channels, self.shared)
         self.number = 0
         self.corrupt: list[int] = []
         self.changed = False
@@ -374,7 +388,6 @@ class LogState:
         self.listing = ListedSizes()
         self.in_sql = False
         self.inputs: dict[str, Inputs] = {}
-        self.shared = Shared()
         self.repeated: set[str] = set()
         """Lines that say nothing new when they come again, unless something is open that they end."""
 
@@ -394,5 +407,6 @@ class LogState:
         if handle is None:
             return
         self.identity.file(handle)
+        tag, comment = (one and self.shared[one] for one in (tag, comment))
         if not self.channels.handle(handle, tag, comment) and self.operations.autobackup is not None:
             self.operations.autobackups.append(handle)
