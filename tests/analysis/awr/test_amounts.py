@@ -276,3 +276,11 @@ def test_hard_parses_account_for_no_more_than_the_time_spent_in_them() -> None:
     )  # fmt: skip
     found = {one.kind: pytest.approx(one.impact, rel=1e-3) for one in compare_intervals(before, after).causes}
     assert found == {"event": 1.0, "parsing": 0.5}
+
+
+def test_waits_that_rose_by_less_than_the_load_are_not_told_by_a_shorter_average() -> None:
+    """Half as much load again, a fifth more reads, each of them 2 % shorter: the number is what was spared."""
+    before = interval(cpu=HOUR, waits={READS: (4 * HOUR, 1e7)})
+    after = interval(day=1, cpu=HOUR, waits={READS: (4 * 1.2 * 0.98 * HOUR, 1.2e7)}, load=MORE)
+    (said,) = (one for one in told(compare_intervals(before, after)) if READS in one)
+    assert said.startswith(f"time in `{READS}` rose by less than the load")

@@ -271,7 +271,7 @@ def _event(cause: Cause) -> str:
     longer = Lead(latency, f"each wait for {key} takes longer", f"each wait for {key} takes less time", seconds)
     time = Lead(_get(cause, cause.key), f"more time in {key}", f"less time in {key}")
     often = Lead(waits, f"more waits for {key}", f"fewer waits for {key}")
-    leads = [longer, time, often] if cause.part == "latency" else [time, often, longer]
+    leads = [longer, time, often] if cause.part == "latency" else [time, often]
     otherwise = unlike_load(
         _get(cause, cause.key), f"time in {key}", (f"more time in {key}", f"less time in {key}")
     )

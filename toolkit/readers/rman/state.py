@@ -13,33 +13,12 @@ from toolkit.readers.rman.model import (
     DatafileSection,
     RestoreRead,
     RmanOperation,
+    Shared,
 )
 from toolkit.readers.rman.sessions import Faults, Identity, RmanSessions
 
 Inputs = tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...], tuple[str, ...]]
 """What goes into a set: data files, archived logs, and what else it includes."""
-_MOST_SHARED = 20_000
-
-
-class Shared(dict[str, str]):
-    """Texts that many pieces have alike, kept once: `shared[text]` is the one that is kept."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._files: dict[tuple[Datafile, ...], tuple[Datafile, ...]] = {}
-
-    def __missing__(self, text: str) -> str:
-        """Keep a text that is new, as long as there is room."""
-        if len(self) < _MOST_SHARED:
-            self[text] = text
-        return text
-
-    def files(self, found: list[Datafile]) -> tuple[Datafile, ...]:
-        """Return the data files of a set as they are kept."""
-        files = tuple(found)
-        if len(self._files) < _MOST_SHARED:
-            return self._files.setdefault(files, files)
-        return self._files.get(files, files)
 
 
 class Draft:
