@@ -74,7 +74,7 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
         stop: as in `start`.
 
     Raises:
-        ToolkitError: TK-0405 when the folder cannot be written.
+        ToolkitError: TK-0405 when the folder cannot be written; TK-0130 when it is interrupted.
     """
     from toolkit.analysis.verdict import verdict_line
     from toolkit.app.files import write_file
@@ -89,6 +89,10 @@ def run_demo(out: Path, *, events: Events, seconds: float = 55.0, stop: Stop | N
         with open_store(out / "store.sqlite") as store:
             runs = _sweep_all(target, store, events, stop or Stop(), seconds * _SWEEP_SHARE)
             records = [store.load_run(run) for run in runs]
+    except ToolkitError as error:
+        if error.code == "TK-0130":
+            error.hint = f"run the demo again; what ended before is in `{out / 'store.sqlite'}` (`--store`)"
+        raise
     finally:
         target.close()
     report = out / "report.html"

@@ -261,6 +261,10 @@ def _require_driver() -> None:
         raise ToolkitError("DuckDB is not installed", code="TK-0206", hint="pip install duckdb") from None
 
 
+_BY_SIGNAL = "Query interrupted"
+"""What DuckDB raises, as a RuntimeError, in place of what a handler of Python's raised for a signal (Ctrl-C)."""
+
+
 class DuckdbConnection:
     """One cursor; transactions are the caller's, but an error never leaves one open."""
 
@@ -297,6 +301,12 @@ class DuckdbConnection:
             with contextlib.suppress(duckdb.Error):
                 self._cursor.rollback()
             raise translated(error) from None
+        except RuntimeError as error:
+            if str(error) != _BY_SIGNAL:
+                raise
+            with contextlib.suppress(duckdb.Error):
+                self._cursor.rollback()
+            raise KeyboardInterrupt from None
 
     @staticmethod
     def translated(error: duckdb.Error) -> DatabaseError:
