@@ -198,6 +198,7 @@ def test_the_merge_comes_before_the_next_incremental_backup() -> None:
         ({"tag": "OTHER"}, "decides level, tag"),
         ({"scope": "pdb", "of": ("P1",)}, "image copies are of the database"),
         ({"scope": "archivelog"}, "image copies are of the database"),
+        ({"device": "sbt"}, "image copies are written to disk only"),
     ],
 )
 def test_what_copies_have_no_place_for_is_refused(more: dict[str, OptionValue], words: str) -> None:

@@ -162,6 +162,11 @@ def _of_copies(order: BackupOrder) -> tuple[Clash, ...]:
             f"omit `{other}`",
         ),
         (
+            merges and order.device == "SBT",
+            "image copies are written to disk only",
+            "omit `--device`",
+        ),
+        (
             merges and not order.has_copies,
             "image copies are of the database, of tablespaces or of data files",
             "`--scope database`, `tablespace` or `datafile`",
