@@ -2,6 +2,8 @@
 
     python -m tests.series.purge --engine duckdb --times 50 --seed 7
 
+On Oracle the server is the stand-in.
+
 A table of numbered rows, half of which match, is deleted from, moved to an archive or changed in small chunks.
 dbatk is killed with SIGKILL after a random time, the first resume often too. When one ends well, what is
 there is compared row by row with what must be.
@@ -23,6 +25,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.oracle.standin import Scenario, running_standin
+from tests.oracle.standin.engine import Engine
+from tests.oracle.standin.privileges import PRIVILEGES
 from tests.servers.postgresql import Server, running_postgresql
 
 ROWS = 4_000
@@ -81,7 +86,7 @@ class Played:
 def play(place: Place, way: Way, chance: random.Random, folder: Path, played: Played) -> None:
     """Kill one run, resume it until it ends well, and compare."""
     place.make(way)
-    degree = chance.choice((1, 2, 3)) if place.engine == "postgresql" else 1
+    degree = 1 if place.engine == "duckdb" else chance.choice((1, 2, 3))
     sizes = ("--chunk", str(chance.choice((20, 40, 100))), "--commit-every", str(chance.choice((1, 3))))
     asked = ("purge", "--table", "kills.rows", "--where", "k = 0", *sizes, "--degree", str(degree), *way.options)
     store = folder / "store.sqlite"
@@ -159,7 +164,7 @@ def _difference(place: Place, way: Way) -> str:
         changed = place.ask("SELECT k, n, count(*) FROM kills.rows GROUP BY k, n ORDER BY k")
         if changed != [(0, 1, MATCHING), (1, 0, MATCHING)]:
             found.append(f"changed: {changed}")
-    left = place.ask("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'dbatk%'")
+    left = place.ask("SELECT table_name FROM information_schema.tables WHERE table_name ILIKE 'dbatk%'")
     return "; ".join([*found, *(f"left behind: {name}" for (name,) in left)])
 
 
@@ -191,10 +196,37 @@ def postgresql_place(server: Server) -> Place:
     return Place("postgresql", server.url, ask)
 
 
+@dataclass
+class OraclePlace(Place):
+    """A schema of the stand-in, which must know of its tables."""
+
+    engine_behind: Engine | None = None
+
+    def make(self, way: Way) -> None:
+        engine = self.engine_behind
+        assert engine is not None
+        del way  # keys are not looked at there
+        for name in (("KILLS", "ROWS"), ("KILLS", "ARCHIVE")):
+            if ("TABLE", name) in engine.state.objects:
+                engine.run_as_dba(f'DROP TABLE "{name[0]}"."{name[1]}" PURGE')
+            engine.data.execute(f'CREATE TABLE "{name[0]}"."{name[1]}" (ID int, K int, N int, WORD text)')
+        engine.data.execute(
+            f"INSERT INTO kills.rows SELECT g, g % 2, 0, repeat('x', 60) FROM generate_series(1, {ROWS}) AS s(g)"
+        )
+        for name in (("KILLS", "ROWS"), ("KILLS", "ARCHIVE")):
+            engine.enter_table(name)
+
+
 @contextmanager
 def places(engine: str, folder: Path) -> Iterator[Place]:
     if engine == "duckdb":
         yield duckdb_place(folder)
+        return
+    if engine == "oracle":
+        with running_standin(Scenario(user="KILLS", privileges=(*PRIVILEGES, "UNLIMITED TABLESPACE"))) as standin:
+            os.environ["DBATK_PASSWORD"] = standin.password
+            behind = standin.engine
+            yield OraclePlace(engine, standin.url, lambda text: behind.cursor().execute(text).fetchall(), behind)
         return
     with running_postgresql() as server:
         yield postgresql_place(server)
@@ -202,7 +234,7 @@ def places(engine: str, folder: Path) -> Iterator[Place]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--engine", choices=("duckdb", "postgresql"), default="duckdb")
+    parser.add_argument("--engine", choices=("duckdb", "postgresql", "oracle"), default="duckdb")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.series.purge import WAYS, Played, duckdb_place, play, postgresql_place
+from tests.series.purge import WAYS, Played, duckdb_place, places, play, postgresql_place
 from tests.servers.postgresql import Server
 
 pytestmark = pytest.mark.full
@@ -33,4 +33,17 @@ def test_a_killed_purge_on_postgresql_is_resumed_with_each_row_once(
         folder.mkdir()
         play(place, way, chance, folder, played)
     place.ask("DROP SCHEMA kills CASCADE")
+    assert played.wrong == [] and played.killed
+
+
+def test_a_killed_purge_on_oracle_is_resumed_with_each_row_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBATK_PASSWORD", "")  # put back afterwards
+    chance, played = random.Random(SEED), Played()
+    with places("oracle", tmp_path) as place:
+        for way in WAYS:
+            folder = tmp_path / way.name.replace(" ", "-")
+            folder.mkdir()
+            play(place, way, chance, folder, played)
     assert played.wrong == [] and played.killed

@@ -214,6 +214,10 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
             self.end_session(session)
             data.close()
 
+    def enter_table(self, name: Name) -> Made:
+        """Put a table that was made in DuckDB into the catalogue."""
+        return self._enter_table(self.data, name)
+
     def _await_lock(self, session: Session, command: Command) -> None:
         """Let the time of DDL_LOCK_TIMEOUT pass, or less when the lock is free before.
 
