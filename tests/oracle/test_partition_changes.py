@@ -155,6 +155,8 @@ def test_a_killed_change_is_resumed_or_found_done_and_never_done_twice(
         status, run = wreck.run(standin, tmp_path, "runs", "resume", "last", "-t", standin.url, "--not-production")
         assert status == 0, run
         assert len(altered(standin)) == (sent if when == AFTER else sent + 1), altered(standin)
+        again, run = wreck.run(standin, tmp_path, "runs", "resume", "last", "-t", standin.url, "--not-production")
+        assert (again, len(altered(standin))) == (0, sent if when == AFTER else sent + 1), run
         if line is EXCHANGE:
             assert (rows(standin, "SALES"), rows(standin, "NEW_SALES")) == (3005, 1000)
         else:

@@ -60,7 +60,7 @@ def _rows(session: Session, table: str) -> int:
 
 
 def test_the_table_takes_the_place_and_the_bounds_and_the_partition_keeps_its_rows(
-    session: Session, exchange: Exchange
+    session: Session, exchange: Exchange, dbatk: Dbatk, postgresql_url: str
 ) -> None:
     shown = exchange("--dry-run")
     assert (shown.status, shown.out.count("ATTACH PARTITION")) == (0, 1), shown
@@ -71,6 +71,8 @@ def test_the_table_takes_the_place_and_the_bounds_and_the_partition_keeps_its_ro
     assert _rows(session, "sales_11") == 100
     session.execute("INSERT INTO sales VALUES ('2026-11-30', 1)")
     assert parts(session)["fresh"] == 8
+    resumed = dbatk("runs", "resume", "last", "-t", postgresql_url, "--not-production")
+    assert (resumed.status, parts(session)["fresh"]) == (0, 8), resumed
     again = exchange(partition="fresh", other="sales_11")
     assert (again.status, parts(session)) == (0, {"sales_10": 100, "sales_11": 100}), again.err
 

@@ -37,9 +37,11 @@ def found_done(run: str, planning: PlanningContext, attempt: int, store: Store, 
     how, (trial,) = planning.dialect.work.of(experiment.operation), planning.trials
     works = {piece.label: piece.work for piece in then.pieces(trial.cell)}
     known = done_before(store, run, trial.number)
-    left = [work for label, work in works.items() if label not in known]
-    if not left or not all(how.ended_before(work, then.facts, planning.facts) for work in left):
+    ended = {label for label, work in works.items() if how.ended_before(work, then.facts, planning.facts)}
+    if not ended or not works.keys() <= known.keys() | ended:
         return False
+    if works.keys() <= known.keys() and store.load_head(run).state is RunState.DONE:
+        return True
     items = tuple(known.get(label) or ItemRecord(label, Outcome.OK, reason=DONE_MEANWHILE) for label in works)
     now = datetime.now(UTC)
     store.end_trial(
@@ -48,6 +50,6 @@ def found_done(run: str, planning: PlanningContext, attempt: int, store: Store, 
                     items=items),
     )  # fmt: skip
     store.end_run(run, RunState.DONE, now)
-    named = ", ".join(f"`{label}`" for label in works if label not in known)
-    events.emit(Event("warning", f"{named}: {DONE_MEANWHILE}, and nothing was sent again"))
+    if named := ", ".join(f"`{label}`" for label in works if label not in known):
+        events.emit(Event("warning", f"{named}: {DONE_MEANWHILE}, and nothing was sent again"))
     return True
