@@ -47,7 +47,7 @@ NO_SQL = {
     "delimiter": "a character", "quote": "a character", "null": "a text in a file", "encoding": "a name of Python",
     "external_files": "literals", "with_table": "a quoted name", "merged": "quoted names",
     "new_name": "a quoted name",
-    "lob_tablespace": "a quoted name", "log_phase": "a pattern",
+    "lob_tablespace": "a quoted name", "log_phase": "a pattern", "weights": "whole numbers",
     "new_names": "quoted names", "at": "a literal of the type of the key",
     "in_values": "literals of the type of the key",
 }  # fmt: skip
