@@ -56,7 +56,7 @@ def _number(value: ContextValue) -> Rendered:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 (NaN)
         msg = f"`{value}` is not a number"
         raise jinja2.TemplateRuntimeError(msg)
-    return Rendered(f"{Decimal(f'{value:.12g}'):f}")
+    return Rendered(str(value) if isinstance(value, int) else f"{Decimal(f'{value:.12g}'):f}")
 
 
 def _keyword(value: ContextValue) -> Rendered:

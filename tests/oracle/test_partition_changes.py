@@ -219,6 +219,7 @@ def split(at: str = "15", into: tuple[str, ...] = ("P2", "P2B"), **more: OptionV
         (split("20"), about(), "between 10 and 20 (ORA-14080)"),
         (split("10"), about(), "ORA-14080"),
         (split("15x"), about(), "a number"),
+        *((split(at), about(), "a number") for at in ("inf", "1e999999999", "15.12345678901234567890", "")),
         (split("2026-01-01+01:00"), about(key="DATE"), "a date"),
         (split(into=("P1", "P2")), about(), "ORA-14012"),
         (split(online=True), about("12.1-ee"), "from 12.2"),
@@ -249,6 +250,8 @@ def test_what_oracle_would_refuse_is_refused_in_a_sentence(item: object, found: 
         (split("15.5", online=True, tablespace="fast"), about(),
          'SPLIT PARTITION "P2" AT (15.5) INTO (PARTITION "P2" TABLESPACE "FAST", PARTITION "P2B" '
          'TABLESPACE "FAST") UPDATE INDEXES ONLINE'),
+        (split("1234567890123456789"), about(bounds=("1234567890123456788", "1234567890123456790", "MAXVALUE")),
+         "AT (1234567890123456789) INTO"),
         (split("2026-11-01"), about(key="DATE", bounds=("", "", "")),
          """SPLIT PARTITION "P2" AT (TO_DATE('2026-11-01 00:00:00', 'YYYY-MM-DD HH24:MI:SS')) INTO"""),
         (split("2026-11-01T06:00:00.5"), about(key="TIMESTAMP(6)", bounds=("", "", "")),

@@ -7,10 +7,10 @@ Messages: ORA-14080, a value outside of the partition; ORA-14012, a name in use.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Context, Decimal, InvalidOperation
 
 from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle import spelling
@@ -33,6 +33,9 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar, Support
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+_MOST_POWER = 125
+"""Of ten, in a NUMBER."""
+_EXACT = Context(prec=200)
 _NUMBERS = frozenset({"NUMBER", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE"})
 
 
@@ -130,7 +133,7 @@ class SplitPartition(PartitionChange):
 _FORMS = {
     "DATE": "a date, as 2026-11-01 or 2026-11-01T06:00",
     "TIMESTAMP": "a time, as 2026-11-01 or 2026-11-01T06:00:00.5, without an offset",
-    "NUMBER": "a number",
+    "NUMBER": "a number, with a fraction of 12 digits at most",
     "TEXT": "a text",
 }
 
@@ -158,8 +161,7 @@ def _values(work: Work, kind: str) -> tuple[Scalar, ...] | None:
 def _value(text: str, kind: str) -> Scalar:
     try:
         if kind == "NUMBER":
-            number = float(text)
-            return None if not math.isfinite(number) else int(number) if number == int(number) else number
+            return _number(text)
         if kind == "TEXT":
             return text or None
         instant = datetime.fromisoformat(text) if _INSTANT.fullmatch(text) else None
@@ -170,21 +172,34 @@ def _value(text: str, kind: str) -> Scalar:
     return instant.isoformat(" ", "seconds" if kind == "DATE" or not instant.microsecond else "microseconds")
 
 
-def _comparable(value: Scalar, kind: str) -> float | str | datetime:
+def _number(text: str) -> int | float | None:
+    """Return a number with all its digits; None for none, and for one that Oracle or a template cannot have."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or number.adjusted() > _MOST_POWER:
+        return None
+    if number == number.to_integral_value(context=_EXACT):
+        return int(number)
+    return float(number) if Decimal(f"{number:.12g}") == number else None
+
+
+def _comparable(value: Scalar, kind: str) -> Decimal | str | datetime:
     if kind == "NUMBER":
-        return float(value or 0)
+        return Decimal(str(value))
     return str(value) if kind == "TEXT" else datetime.fromisoformat(str(value))
 
 
-def _bound(row: Row, kind: str) -> float | datetime | None:
+def _bound(row: Row, kind: str) -> Decimal | datetime | None:
     """Return the bound of a partition where it can be compared here: Oracle sorts texts its own way."""
     if kind == "TEXT":
         return None
     if kind != "NUMBER":
         return partition_drop.instant_of(bound_of(row))
     try:
-        return float(bound_of(row))
-    except ValueError:
+        return Decimal(bound_of(row))
+    except InvalidOperation:
         return None
 
 
