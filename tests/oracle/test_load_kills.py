@@ -1,0 +1,80 @@
+"""A load of files into Oracle whose process is killed: once resumed, each row is there once."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import wreck
+from tests.oracle.standin import Standin, running_standin
+from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
+from tests.oracle.test_load_files import _LINES, written
+from tests.tiers import FULL, thinned
+
+_INSERT, _NOTE, _COMMIT = 'INSERT INTO "DBATK"."GTEST"', '("ITEM")', "COMMIT"
+_AT = [
+    (words, spared, when)
+    for words in (_COMMIT, _NOTE, _INSERT)
+    for spared in (1, 0, 3)
+    for when in (AFTER, BEFORE)
+]
+
+
+def rows(standin: Standin) -> list[tuple[object, ...]]:
+    asked = standin.engine.cursor().execute(
+        "SELECT ID, IDNAME, AMOUNT FROM DBATK.GTEST WHERE ID >= 100000 ORDER BY ID"
+    )
+    return asked.fetchall()
+
+
+def check(standin: Standin, folder: Path, file: Path, *faults: Fault) -> None:
+    """Load, die at each fault, resume to the end."""
+    command = (
+        "load",
+        str(file),
+        "--table",
+        "GTEST",
+        "--commit-every",
+        "4K",
+        "--batch-rows",
+        "50",
+        "--degree",
+        "2",
+    )
+    died = False
+    for number, fault in enumerate(faults):
+        again = ("runs", "resume", "last", "--not-production")
+        died |= wreck.kill(standin, folder, fault, *(again if number else command), url=not number)
+    assert died
+    status, told = wreck.run(standin, folder, "runs", "resume", "last", "--not-production")
+    assert status in (0, 2), told  # 2: it was killed after all was done
+    assert rows(standin) == _LINES
+    left = standin.engine.cursor().execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert [name for (name,) in left if str(name).startswith("DBATK_")] == []
+
+
+@pytest.mark.parametrize(("words", "spared", "when"), thinned(_AT, 6))
+def test_killed_at_each_statement_of_a_chunk_no_row_is_lost_or_doubled(
+    tmp_path: Path, words: str, spared: int, when: str
+) -> None:
+    file = written(tmp_path / "a.csv", [*_LINES])
+    with running_standin() as standin:
+        check(standin, tmp_path, file, Fault(break_connection, words=words, when=when, spared=spared))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("number", range(20 if FULL else 1))
+def test_killed_at_random_and_again_while_it_is_resumed(tmp_path: Path, number: int) -> None:
+    chance = random.Random(number)
+    file = written(tmp_path / "a.csv", [*_LINES])
+    places = [
+        Fault(
+            break_connection, words=chance.choice((_INSERT, _NOTE, _COMMIT)),
+            when=chance.choice((BEFORE, AFTER)), spared=chance.randint(0, 3),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    with running_standin() as standin:
+        check(standin, tmp_path, file, *places)
