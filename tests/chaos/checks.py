@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +16,14 @@ import duckdb
 from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, backups, chains
 from tests.chaos.runs import Night
 from tests.chaos.world import World
+from toolkit.app.dead_plan_runs import KILLED
 from toolkit.model.plan import StepState
 from toolkit.store import open_store
 
 _STATUSES = frozenset({0, 1, 3, 5, 6, 130, -9})
 _LATEST_SECONDS = 20.0 if "PYTEST_XDIST_WORKER" in os.environ else 5.0
 """How late a night may end. Beside other tests it waits for processors, too: alone (`make chaos`) it is judged."""
+_GONE_SECONDS = 10.0
 _FAULTS_OF_OURS = re.compile(r"Traceback|internal error of dbatk|something unexpected|unexpected error: TK-0901")
 _UNDECIDED = ": the load was interrupted"
 
@@ -126,6 +129,7 @@ def _backups_are_there_once(world: World) -> Iterator[str]:
 def at_the_end(world: World, argv: set[str]) -> Iterator[str]:
     """Yield what is wrong when every step is done."""
     yield from _every_step_was_done_once(world)
+    yield from _every_death_was_told_once(world)
     yield from _backups_are_there_once(world)
     yield from _only_the_users_objects_are_there(world)
     yield from _nobody_is_at_work(world)
@@ -148,6 +152,17 @@ def _every_step_was_done_once(world: World) -> Iterator[str]:
         rows, loaded = rows_of(world, chain), _is_done(nights, chain.step("load"))
         if loaded and rows != ROWS + MORE:
             yield f"{chain.step('load')} is done, but its table has {rows} rows"
+
+
+def _every_death_was_told_once(world: World) -> Iterator[str]:
+    """Yield which plan runs died and were not told by one later night: neither unnoticed, nor again and again."""
+    said = [file.read_text() for file in world.logs.glob("*.log")]
+    with open_store(world.store) as store:
+        died = [night for night in store.plan_runs(world.plan, limit=1000) if KILLED in (night.stopped_by or "")]
+    for night in died:
+        times = sum(f"run {night.plan_run} of plan {world.plan} died" in text for text in said)
+        if times != 1:
+            yield f"the death of {night.plan_run} was told by {times} nights"
 
 
 def _is_done(nights: list, step: str) -> bool:  # type: ignore[type-arg]
@@ -177,11 +192,17 @@ def _only_the_users_objects_are_there(world: World) -> Iterator[str]:
 
 
 def _nobody_is_at_work(world: World) -> Iterator[str]:
+    """Yield which sessions are still there; a server needs a moment to see that a client is gone."""
+    until = time.monotonic() + _GONE_SECONDS
     with world.server.connect() as session:
-        found = session.execute(
-            "SELECT application_name, state, query FROM pg_stat_activity"
-            " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-        ).fetchall()
+        while True:
+            found = session.execute(
+                "SELECT application_name, state, query FROM pg_stat_activity"
+                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            ).fetchall()
+            if not found or time.monotonic() > until:
+                break
+            session.execute("SELECT pg_sleep(0.1)")
     yield from (f"a session is there: {row}" for row in found)
 
 
