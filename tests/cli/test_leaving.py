@@ -78,3 +78,28 @@ def test_work_goes_on_when_its_messages_cannot_be_written(tmp_path: Path) -> Non
     with Path("/dev/full").open("w") as full:
         ended = _begun(tmp_path, "runs", "list", stdout=subprocess.PIPE, stderr=full)
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "at the end")
+
+
+_INTERRUPTED_AT = """
+import os, signal, sys
+
+module = sys.argv[1]
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+from toolkit.__main__ import run
+sys.argv = ["dbatk", "--version"]
+run()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "toolkit.cli.help", "toolkit.errors"])
+def test_ctrl_c_while_modules_are_loaded_is_no_traceback(tmp_path: Path, module: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED_AT, module], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
