@@ -10,6 +10,7 @@ from tests.operations.test_mix import asked, ran, store  # noqa: F401 (a fixture
 from toolkit.design.file import dump_experiment, parse_experiment
 from toolkit.design.mix import parse_mix
 from toolkit.errors import ToolkitError
+from toolkit.operations.mix import checks
 from toolkit.store.store import Store
 
 _PROGRAM = '[[job]]\nname = "a"\ncommand = "sh -c \'echo {size} {{size}} $0 >> {folder}\' {word}"\n'
@@ -68,3 +69,13 @@ def test_what_cannot_be_is_refused_before_anything_runs(
     with pytest.raises(ToolkitError) as refused:
         asked(tmp_path, text, factor=factors)
     assert sentence in refused.value.message
+
+
+def test_more_configurations_than_can_run_are_refused_before_each_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[object] = []
+    monkeypatch.setattr(checks, "parse_mix", lambda *given: looked.append(given))
+    with pytest.raises(ToolkitError, match="1,000,000 configurations and 4 sweeps") as refused:
+        asked(tmp_path, _PROGRAM, factor=["size=1..1000", "word=1..1000"])
+    assert (refused.value.code, looked) == ("TK-0103", [])

@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from toolkit.design.contradictions import check_contradictions, check_one_session
 from toolkit.design.judging import read_judge, read_volume
-from toolkit.design.order import MOST_TRIALS
+from toolkit.design.order import MOST_TRIALS, check_count
 from toolkit.design.output_metrics import check_log
 from toolkit.design.searchable import check_searchable
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import Levels, Options, declaration, every_option, options_of
-from toolkit.model.values import Factor
+from toolkit.model.values import Factor, Level
 from toolkit.model.words import EngineName, Keep, Mode, OperationName
 
 REPEAT = 3
@@ -94,6 +94,7 @@ def build_experiment(
             are mutually exclusive, TK-0102 for numbers outside their range.
     """
     _check_known(operation, (*options, *levels))
+    _check_size(general, (*levels.values(), *(factor.levels for factor in extra)))
     _check_required(operation, options, levels)
     _check_source(operation, options, levels)
     check_contradictions(operation, options, {**levels, **_free(extra)})
@@ -273,6 +274,14 @@ def _check_known(operation: OperationName, names: Sequence[str]) -> None:
             raise ToolkitError(
                 f"`{operation}` does not accept `{name}`", code="TK-0101", hint=did_you_mean(name, known)
             )
+
+
+def _check_size(general: General, levels: Collection[Sequence[Level]]) -> None:
+    """Refuse more trials than can be kept before each is looked at; a search tries a part of them."""
+    count = math.prod(map(len, levels))
+    if count > 1 and not general.search:
+        warmup = WARMUP if general.warmup is None else general.warmup
+        check_count(count, (general.repeat or REPEAT) + warmup)
 
 
 def _check_required(operation: OperationName, options: Options, levels: Levels) -> None:

@@ -33,6 +33,20 @@ def cells_of_experiment(experiment: Experiment) -> tuple[Cell, ...]:
     return experiment.only or cells_of(experiment.factors)
 
 
+def check_count(configurations: int, sweeps: int) -> None:
+    """Refuse more trials than can be kept.
+
+    Raises:
+        ToolkitError: TK-0103.
+    """
+    if configurations * sweeps > MOST_TRIALS:
+        raise ToolkitError(
+            f"{configurations:,} configurations and {sweeps:,} sweeps make more than {MOST_TRIALS:,} trials",
+            code="TK-0103",
+            hint="sweep fewer levels or fewer factors at once",
+        )
+
+
 def plan_trials(
     factors: Sequence[Factor], *, repeat: int, warmup: int, seed: int, only: Sequence[Cell] = ()
 ) -> tuple[PlannedTrial, ...]:
@@ -49,12 +63,7 @@ def plan_trials(
         ToolkitError: TK-0103 when there would be more than `MOST_TRIALS` trials.
     """
     count = len(only) or math.prod(len(factor.levels) for factor in factors)
-    if count * (repeat + warmup) > MOST_TRIALS:
-        raise ToolkitError(
-            f"{count:,} configurations and {repeat + warmup:,} sweeps make more than {MOST_TRIALS:,} trials",
-            code="TK-0103",
-            hint="sweep fewer levels or fewer factors at once",
-        )
+    check_count(count, repeat + warmup)
     cells = tuple(only) or cells_of(factors)
     random = Random(seed)  # noqa: S311 - an order of trials is no secret
     sweeps = itertools.chain(
