@@ -134,20 +134,29 @@ def test_a_program_is_swept_with_its_levels_among_the_arguments(store: Store) ->
     assert told["peak_memory_bytes"] > 1e6
 
 
-def test_the_memory_of_the_whole_tree_is_that_of_all_its_processes_together(store: Store) -> None:
+def test_the_memory_of_the_whole_tree_is_that_of_all_its_processes_together() -> None:
     size = 40 * 2**20
     held = f"x = bytearray({size}); print(flush=True); input()"
     text = f"""
-import subprocess, sys, time
+import subprocess, sys
+from toolkit.executors.keeper import _TreeMemory
 held = [subprocess.Popen([sys.executable, "-c", {held!r}], stdin=-1, stdout=-1) for _ in range(3)]
 for each in held: each.stdout.readline()
-time.sleep(1)
+memory = _TreeMemory()
+memory.look()
 for each in held: each.communicate(b"x")
+memory.look()
+print(memory.found()["tree_memory_bytes"])
 """
-    told = {metric.name: metric for metric in ran(store, asked(*python(text))).trials[0].metrics}
+    seen = float(subprocess.run([*python(text)], capture_output=True, check=True, text=True).stdout)
+    assert 3 * size < seen < 6 * size, "the most of two looks"
+
+
+def test_a_trial_has_the_memory_of_its_processes(store: Store) -> None:
+    trial = ran(store, asked(*python("import time; time.sleep(1)"))).trials[0]
+    told = {metric.name: metric for metric in trial.metrics}
     assert (told["tree_memory_bytes"].unit, told["tree_memory_bytes"].source) == ("bytes", "/proc, sampled")
-    assert 3 * size < told["tree_memory_bytes"].value < 6 * size
-    assert size < told["peak_memory_bytes"].value < 3 * size
+    assert told["tree_memory_bytes"].value > 1e6
 
 
 def test_no_shell_reads_an_argument(store: Store, tmp_path: Path) -> None:
