@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.oracle import wreck
 from tests.oracle.standin import Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
 from tests.oracle.test_load_files import _LINES, written
-from tests.tiers import FULL, thinned
+from tests.tiers import thinned
 
 _INSERT, _NOTE, _COMMIT = 'INSERT INTO "DBATK"."GTEST"', '("ITEM")', "COMMIT"
 _AT = [
@@ -29,17 +28,10 @@ def rows(standin: Standin) -> list[tuple[object, ...]]:
     return asked.fetchall()
 
 
-def check(standin: Standin, folder: Path, file: Path, *faults: Fault) -> None:
-    """Load, die at each fault, resume to the end."""
-    # a second session of a killed process may have sent what would strike before the next process is there
-    degree = "2" if len(faults) == 1 else "1"
-    how = ("--commit-every", "4K", "--batch-rows", "50", "--degree", degree)
-    command = ("load", str(file), "--table", "GTEST", *how)
-    died = False
-    for number, fault in enumerate(faults):
-        again = ("runs", "resume", "last", "--not-production")
-        died |= wreck.kill(standin, folder, fault, *(again if number else command), url=not number)
-    assert died
+def check(standin: Standin, folder: Path, file: Path, fault: Fault) -> None:
+    """Load, die at the fault, resume to the end."""
+    how = ("--commit-every", "4K", "--batch-rows", "50", "--degree", "2")
+    assert wreck.kill(standin, folder, fault, "load", str(file), "--table", "GTEST", *how)
     status, told = wreck.run(standin, folder, "runs", "resume", "last", "--not-production")
     assert status in (0, 2), told  # 2: it was killed after all was done
     assert rows(standin) == _LINES
@@ -54,19 +46,3 @@ def test_killed_at_each_statement_of_a_chunk_no_row_is_lost_or_doubled(
     file = written(tmp_path / "a.csv", [*_LINES])
     with running_standin() as standin:
         check(standin, tmp_path, file, Fault(break_connection, words=words, when=when, spared=spared))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("number", range(20 if FULL else 1))
-def test_killed_at_random_and_again_while_it_is_resumed(tmp_path: Path, number: int) -> None:
-    chance = random.Random(number)
-    file = written(tmp_path / "a.csv", [*_LINES])
-    places = [
-        Fault(
-            break_connection, words=chance.choice((_INSERT, _NOTE, _COMMIT)),
-            when=chance.choice((BEFORE, AFTER)), spared=chance.randint(0, 3),
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    with running_standin() as standin:
-        check(standin, tmp_path, file, *places)
