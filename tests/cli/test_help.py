@@ -51,6 +51,12 @@ def test_help_has_no_word_that_only_this_house_uses(path: tuple[str, ...], comma
     assert JARGON.findall(dbatk(*path, "--help").out) == []
 
 
+def test_a_group_of_several_commands_does_not_have_the_help_of_one_of_them() -> None:
+    for name, group in ROOT.commands.items():  # type: ignore[attr-defined]
+        inner = getattr(group, "commands", {}).values()
+        assert len(inner) < 2 or group.help not in {one.help for one in inner}, name
+
+
 def test_every_command_of_the_documentation_is_there() -> None:
     of_operations = {" ".join(one.command) for one in operations().values()}
     assert {" ".join(path) for path, _ in COMMANDS} - of_operations == {

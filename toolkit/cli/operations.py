@@ -71,12 +71,14 @@ _SETTING = option(
 
 def add_operations(app: typer.Typer, groups: dict[str, typer.Typer]) -> None:
     """Add every operation where it declares its command line to be, and the groups that are needed for it."""
-    for one in operations().values():
+    every = operations().values()
+    titles = {one.command[0]: one.group for one in every if one.group}
+    for one in every:
         *above, name = one.command
         group = app
         for word in above:
             if word not in groups:
-                groups[word] = new_group(one.group or one.help)
+                groups[word] = new_group(titles.get(word) or one.help)
                 app.add_typer(groups[word], name=word)
             group = groups[word]
         add_command(group, name, _body(one.name), parameters_of(one.name), one.help, one.examples, _common(one))
