@@ -10,7 +10,7 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.errors import ora
-from tests.oracle.standin.faults import AFTER, Fault, break_connection
+from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
 from tests.oracle.standin.statistics import Statistics
 from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, nothing, played
 
@@ -161,6 +161,18 @@ def test_a_job_whose_server_had_published_all_is_done_when_it_is_resumed(tmp_pat
         assert again.status == 0, again
         fresh = context.run(*PUBLISH)
     assert (fresh.status, "has no pending statistics" in fresh.error) == (2, True), fresh
+
+
+def test_pending_statistics_that_somebody_deleted_were_not_published(tmp_path: Path) -> None:
+    with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
+        context = Bench(standin, tmp_path)
+        waiting(context.statistics)
+        fault = Fault(break_connection, words="PUBLISH_PENDING_STATS", when=BEFORE)
+        assert wreck.kill(standin, tmp_path, fault, *PUBLISH)
+        assert len(context.statistics.pending) == 2
+        context.statistics.pending.clear()
+        answer = context.run("runs", "resume", "last")
+        assert (answer.status, "has no pending statistics" in answer.error) == (2, True), answer
 
 
 # -- by a table of statistics -----------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ class Statistics:
         elif procedure == "PUBLISH_PENDING_STATS":
             name = (owner, package_text(given["tabname"], user))
             if name in self.pending and (name not in self.locked or given.get("force") == "TRUE"):
-                self.published["TABLE", name] = self.pending.pop(name)
+                self._publish(name)
         elif procedure == "DELETE_PENDING_STATS":
             self.pending.pop((owner, package_text(given["tabname"], user)), None)
         else:
@@ -227,7 +227,12 @@ class Statistics:
             of = name[0] == owner and table in (None, name[1]) and when >= since
             difference = self.differences.get(name, 0)
             if of and (unknown if difference is None else difference <= most):
-                self.published["TABLE", name] = self.pending.pop(name)
+                self._publish(name)
+
+    def _publish(self, table: Name) -> None:
+        """Publish what waits of a table; what it replaces goes into the history."""
+        self.published["TABLE", table] = self.pending.pop(table)
+        self.history.setdefault(table, []).append(_now())
 
     # -- the catalogue ------------------------------------------------------------------------------------------
     def rows_of(self, view: str, state: State, began: datetime.datetime) -> list[Row] | None:

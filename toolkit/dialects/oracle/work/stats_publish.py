@@ -22,7 +22,7 @@ from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query
 from toolkit.model.steps import Takes
-from toolkit.model.values import Support
+from toolkit.model.values import QualifiedName, Support
 from toolkit.model.words import Effect, Role, StepKind, SupportState
 
 WAITING, HISTORY = "stats_waiting", "stats_history"
@@ -35,12 +35,12 @@ def _file(options: Options) -> str:
 
 
 def stored_reads(schema: str | None, table: str | None, options: Options) -> tuple[Query, ...]:
-    """Ask for the clock and for the tables that have such statistics."""
+    """Ask for the clock, the tables with such statistics, and what shows later that they were published."""
+    clock, binds = Query(reads.CLOCK, reads.CLOCK, optional=True), {"schema": schema, "table": table}
     if whole(options):
-        return (Query(reads.CLOCK, reads.CLOCK, optional=True),)
-    file = _file(options)
-    asked = Query(reads.of_schema(file, schema), file, {"schema": schema, "table": table}, optional=True)
-    return (Query(reads.CLOCK, reads.CLOCK, optional=True), asked)
+        return (clock,)
+    files = dict.fromkeys((_file(options), WAITING if options.get("discard") is True else HISTORY))
+    return (clock, *(Query(reads.of_schema(file, schema), file, binds, optional=True) for file in files))
 
 
 def whole(options: Options) -> bool:
@@ -81,13 +81,28 @@ def none_stored(options: Options) -> str:
 
 
 def ended_before(work: Work, begun: Facts, now: Facts) -> bool:
-    """Tell whether what was pending is so no more; what is restored or imported is the same a second time."""
+    """Tell whether what was pending is so no more; what is restored or imported is the same a second time.
+
+    It may also have been deleted, by whomever: only a history of statistics that goes on since the job began shows
+    that they were published (Reference, DBA_TAB_STATS_HISTORY: the time at which statistics were updated).
+    """
     options, name = work.options, work.object.name
     if whole(options) or options.get("as_of") is not None:
         return False
     key = reads.of_schema(WAITING, name.schema)
     were, are = ({row.get("stored_table") for row in facts.rows(key)} for facts in (begun, now))
-    return key in now.answers and name.name in were - are
+    if key not in now.answers or name.name not in were - are:
+        return False
+    return options.get("discard") is True or _updated_since(begun, name, now)
+
+
+def _updated_since(begun: Facts, table: QualifiedName, now: Facts) -> bool:
+    instant = begun.value(reads.CLOCK, "instant")
+    if instant is None:
+        return False
+    since = datetime.strptime(str(instant), f"{_FORM}.%f %z").astimezone(UTC).strftime(_FORM)
+    history = now.rows(reads.of_schema(HISTORY, table.schema))
+    return any(row["stored_table"] == table.name and str(row["stored_at"]) >= since for row in history)
 
 
 def _instant(options: Options, facts: Facts) -> datetime | None:
