@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,23 @@ def test_a_connection_that_breaks_is_settled_by_the_notes_and_resume_does_the_re
         moved = ask(standin, 'SELECT ID FROM "DBATK"."OLD_ROWS" ORDER BY ID')
         assert moved == (ids if "--archive-to" in way else [])
         assert standin.tables() == {"DBATK.GTEST", "APP.ORDERS", "DBATK.OLD_ROWS"}
+
+
+@pytest.mark.parametrize("way", [(), ("--set", "AMOUNT = AMOUNT + 1000")])
+def test_a_table_that_was_moved_since_is_not_gone_on_with(way: tuple[str, ...], tmp_path: Path) -> None:
+    with running_standin() as standin:
+        standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=BEFORE, spared=3))
+        status, run = dbatk(standin, tmp_path, *_LINE, *way)
+        assert status == 3, run
+        before = left(standin)
+        table = next(made for made in standin.engine.state.tables() if made.name == ("DBATK", "GTEST"))
+        table.altered = table.created + datetime.timedelta(days=1)
+        status, answer = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
+        assert (status, answer["error"]["code"]) == (3, "TK-0211"), answer  # type: ignore[index]
+        assert left(standin) == before
+        standin.engine.faults.clear()
+        status, _ = dbatk(standin, tmp_path, *_LINE)
+        assert (status, left(standin)[1]) == (0, 0)
 
 
 def test_a_chunk_that_fails_leaves_nothing_of_itself_to_the_next_commit_of_its_session(tmp_path: Path) -> None:

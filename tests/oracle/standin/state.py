@@ -60,6 +60,8 @@ class Made:
     """Whether it is in the recycle bin."""
     read_only: bool = False
     row_movement: str = "DISABLED"
+    altered: datetime.datetime | None = None
+    """When DDL last changed it, where that was not its creation."""
     wasted: int = 0
     """Bytes of blocks that hold no rows any more, which a shrink gives back."""
     external: External | None = None
@@ -422,7 +424,7 @@ def _osstat(state: State, _: Session) -> list[CatalogueRow]:
 def _objects(state: State, _: Session) -> list[CatalogueRow]:
     return _dictionary(state.scenario) + [
         {"OWNER": made.name[0], "OBJECT_NAME": made.name[1], "OBJECT_ID": made.object_id, "OBJECT_TYPE": made.kind,
-         "CREATED": made.created, "LAST_DDL_TIME": made.created, "STATUS": "VALID",
+         "CREATED": made.created, "LAST_DDL_TIME": made.altered or made.created, "STATUS": "VALID",
          "DATA_OBJECT_ID": None if made.bounds else made.data_object_id}
         for made in list(state.objects.values())
     ] + [row for made in state.tables() if made.bounds for row in _partitions(state, made)]  # fmt: skip

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from toolkit.dialects.answers import EndlessWait, TrialFindings
-from toolkit.dialects.chunks import ChunkedChange, chunk_rows
+from toolkit.dialects.chunks import ChunkedChange, ChunksAsBegun, chunk_rows
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.oracle import archiving, space
 from toolkit.dialects.oracle.objects import comment
@@ -26,6 +26,7 @@ from toolkit.dialects.oracle.work.in_session import OracleInSession
 from toolkit.dialects.oracle.work.load import make_notes
 from toolkit.dialects.oracle.work.loads import LONG_TYPES
 from toolkit.dialects.work import Call, Chunk, ContextValue, Work
+from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef, Takes
 from toolkit.model.values import Support
@@ -89,6 +90,26 @@ class _Words:
         return None
 
 
+class RowidsAsBegun(ChunksAsBegun):
+    """Goes on with the ranges of rowids that a run began with, as long as they are those of the same rows."""
+
+    def as_begun(self, facts: Facts, recorded: Facts) -> Facts:
+        """Go on with the ranges as they were.
+
+        Raises:
+            ToolkitError: TK-0211 where DDL changed the table since, such as a MOVE or a SHRINK, which give rows
+                other rowids: a range would hold other rows, and a row could be changed a second time.
+        """
+        begun, now = (each.value(IN_PLACE, "altered_at") for each in (recorded, facts))
+        if begun is not None and now is not None and begun != now:
+            raise ToolkitError(
+                f"`{facts.value('target', 'table_name')}` was altered at {now}, after it was divided by rowids",
+                code="TK-0211",
+                hint="begin a new run; with --set, give it a condition that changed rows no longer meet",
+            )
+        return super().as_begun(facts, recorded)
+
+
 class ChunksOfRowids(ChunkedChange, OracleInSession):
     """DELETE, also into an archive, and UPDATE."""
 
@@ -96,6 +117,7 @@ class ChunksOfRowids(ChunkedChange, OracleInSession):
     address, address_type, address_moves = "ROWID", "ROWID", False
     keeps_notes, divides_copies = True, True
     table_files = (IN_PLACE, TRIGGERS, REFERRING)
+    parts = RowidsAsBegun()
 
     def __init__(self) -> None:
         super().__init__(
