@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from io import BufferedReader
+from io import RawIOBase
 from operator import attrgetter
 from pathlib import Path
 
@@ -126,7 +126,7 @@ class ServerLogProvider:
         Raises:
             OSError: it cannot be opened, or has no end that could be noted.
         """
-        file = open_file(Path(path))
+        file = open_file(Path(path)).detach()  # what was read before must not hide what the file has become
         if not file.seekable():
             file.close()
             raise OSError(errno.ESPIPE, "it is a pipe, not a file")
@@ -185,7 +185,7 @@ class _Added:
 class _Log:
     """A log that is kept open, with the place from which on it counts and what stood before that."""
 
-    file: BufferedReader
+    file: RawIOBase
     position: int = 0
     before: bytes = b""
 
@@ -210,7 +210,7 @@ class _Log:
         yield from stamped(_whole_lines(self.file), now, earlier)
 
 
-def _whole_lines(file: BufferedReader) -> Iterator[str]:
+def _whole_lines(file: RawIOBase) -> Iterator[str]:
     """Yield the lines from the position of a file on; one that is still being written is none yet."""
     rest = b""
     while part := file.read(_AT_ONCE):

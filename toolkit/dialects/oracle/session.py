@@ -75,11 +75,11 @@ def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (*_group(work, facts), *calls, *switches, *_trace(work))
 
 
-def end(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Put a worker's session back, in the reverse order."""
+def end(work: Work, facts: Facts, *, in_transaction: bool = False) -> tuple[Call, ...]:
+    """Put a worker's session back, in the reverse order; `in_transaction`: what failed may have left one open."""
     opening: tuple[Call, ...] = ()
-    if work.operation in ("insert", "mview-refresh", "purge"):
-        # What failed may have left a transaction: its locks, and no DML switch inside it (ORA-12841).
+    if in_transaction:
+        # A transaction keeps its locks, and lets no DML switch be set inside it (ORA-12841).
         opening = (Call("rollback", session=Role.WORKER, effect=Effect.CHANGES),)
     back = [_switch(undo, what, None) for _, what, _, undo in reversed(_switches(work))]
     restored = [

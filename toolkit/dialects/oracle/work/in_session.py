@@ -43,6 +43,8 @@ class OracleInSession(Implementation):
     """
 
     privileges = ("CREATE TABLE",)
+    in_transaction = False
+    """Whether its statements leave a transaction open until a COMMIT."""
 
     def __init__(
         self, words: OperationWords, *, elsewhere: tuple[str, ...] = (), files: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ class OracleInSession(Implementation):
         return session.begin(work, facts)
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return session.end(work, facts)
+        return session.end(work, facts, in_transaction=self.in_transaction)
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (*self._words.prepare(work, facts), *cache.prepare(work))

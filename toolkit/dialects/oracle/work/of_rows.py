@@ -24,6 +24,8 @@ from toolkit.model.words import OperationName
 class _Insert(OracleInSession):
     """INSERT AS SELECT; also of files of the server, through an external table."""
 
+    in_transaction = True
+
     def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
         directories = (DIRECTORIES,) if "external_files" in asked else ()
         return (*super().option_files(asked), *directories)

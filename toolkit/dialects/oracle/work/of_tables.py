@@ -112,7 +112,7 @@ class _Shrink(_GivesBackSpace):
 class _Refresh(OracleInSession):
     """DBMS_MVIEW.REFRESH."""
 
-    table_files = (mview_refresh.VIEWS,)
+    table_files, in_transaction = (mview_refresh.VIEWS,), True
 
     def stored_queries(self, facts: Facts) -> tuple[QualifiedName, ...]:
         return mview_refresh.views_of(facts)

@@ -113,7 +113,7 @@ class RowidsAsBegun(ChunksAsBegun):
 class ChunksOfRowids(ChunkedChange, OracleInSession):
     """DELETE, also into an archive, and UPDATE."""
 
-    degree_by_sessions = True
+    degree_by_sessions, in_transaction = True, True
     address, address_type, address_moves = "ROWID", "ROWID", False
     keeps_notes, divides_copies = True, True
     table_files = (IN_PLACE, TRIGGERS, REFERRING)
