@@ -72,6 +72,7 @@ def test_a_restore_on_another_host_keeps_the_name_renames_every_log_and_opens_no
     ]
     bare = re.sub("#.*", "", text)
     assert bare.index("SWITCH DATAFILE ALL") < bare.index("RECOVER DATABASE") and "OPEN" not in bare
+    assert text.index("RENAME FILE") < text.index("RECOVER DATABASE"), "which may end with RMAN-06054"
     assert "SWITCH TEMPFILE ALL" in bare, "or OPEN makes them under the names of the original's"
 
 

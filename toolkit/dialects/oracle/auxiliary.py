@@ -63,7 +63,8 @@ class OracleAuxiliary:
             run = f"rman target /@{database} auxiliary / cmdfile duplicate.rman (a wallet has its password)"
             return (named, start, run, check, end)
         other = f"on another host than that of {database}, with its backups under the same paths"
-        run = "rman target / cmdfile restore.rman; then ALTER DATABASE OPEN RESETLOGS"
+        ends = "" if request.until else " (which ends with RMAN-06054 where there is no more redo)"
+        run = f"rman target / cmdfile restore.rman{ends}; then ALTER DATABASE OPEN RESETLOGS"
         return (other, named, start, run, check, end)
 
 
