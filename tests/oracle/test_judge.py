@@ -80,7 +80,8 @@ def _moves(parts: Iterable[IndexPart | None] = (None,)) -> Iterator[Work]:
 
 def moves_of_lobs() -> Iterator[Step]:
     """Render moves with the LOB columns of a table and of a partition."""
-    facts = assumed(lob_columns=({"lob_column": "Text"}, {"lob_column": "PICTURE"}))
+    kinds = {"Text": "YES", "PICTURE": "NO", "SOUND": "NO"}
+    facts = assumed(lob_columns=tuple({"lob_column": name, "securefile": kind} for name, kind in kinds.items()))
     for part in (None, IndexPart("P1", "partition")):
         for online in (True, False):
             item = work(MOVE, 1, Mode.JOB, lob_tablespace="users", tablespace="users", online=online)

@@ -74,7 +74,7 @@ def test_lob_columns_are_moved_where_that_is_asked_and_are_said_to_stay_where_it
         status, run = dbatk(standin, tmp_path, *_LINE, "--lob-tablespace", "users")
         assert status == 0, run
         assert changed(standin)[0] == (
-            'ALTER TABLE "DBATK"."GTEST" MOVE LOB ("Text") STORE AS (TABLESPACE "USERS") NOPARALLEL'
+            'ALTER TABLE "DBATK"."GTEST" MOVE LOB ("Text") STORE AS SECUREFILE (TABLESPACE "USERS") NOPARALLEL'
         )
         assert "segments stay where they are" not in str(run)
         status, run = dbatk(standin, tmp_path, *_LINE)

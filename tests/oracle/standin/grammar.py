@@ -89,7 +89,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+MOVE(?:\s+(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT}))?"
         rf"(?P<online>\s+ONLINE)?(?:\s+PCTFREE\s+(?P<pctfree>\d+))?(?:\s+TABLESPACE\s+(?P<tablespace>{_IDENT}))?"
         rf"(?:\s+(?P<compression>{_TABLE_COMPRESSION}))?"
-        rf"(?:\s+LOB\s+\((?P<lobs>[^()]*)\)\s+STORE\s+AS\s+\(TABLESPACE\s+(?P<lobspace>{_IDENT})\))?"
+        rf"(?:\s+LOB\s+\([^()]*\)\s+STORE\s+AS(?:\s+(?:SECUREFILE|BASICFILE))?\s+\(TABLESPACE\s+{_IDENT}\))*"
         rf"(?P<partly>\s+UPDATE\s+INDEXES)?(?:\s+(?P<parallel>{_PARALLEL}))?"
         r"(?P<update>\s+UPDATE\s+INDEXES)?(?P<partonline>\s+ONLINE)?",
     ),

@@ -57,7 +57,7 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
         "online": bool(work.option("online")),
         "pctfree": None if _is_sub(work) else spelling.integer_option(work, "pctfree"),
         "tablespace": tablespace(work),
-        "lobs": tuple(str(row["lob_column"]) for row in _lob_rows(work, facts)),
+        **_lobs_by_kind(work, facts),
         "lob_tablespace": _lob_tablespace(work),
         "compression": spelling.table_compression(level, facts.release) if level else None,
         "parallel": spelling.parallel_clause(work),
@@ -122,6 +122,16 @@ def _lob_tablespace(work: Work) -> str | None:
 def _lob_rows(work: Work, facts: Facts) -> tuple[Row, ...]:
     """Return the LOB columns that a clause names: those that are columns of their own."""
     return facts.rows(LOBS)
+
+
+def _lobs_by_kind(work: Work, facts: Facts) -> dict[str, ContextValue]:
+    """Return their names by how they are stored, which a MOVE is told: else DB_SECUREFILE would decide it anew."""
+    kinds = {"secure_lobs": "YES", "basic_lobs": "NO"}
+    rows = _lob_rows(work, facts)
+    return {
+        name: tuple(str(row["lob_column"]) for row in rows if row.get("securefile") == kind)
+        for name, kind in kinds.items()
+    }
 
 
 def _no_lobs(work: Work, facts: Facts) -> Support | None:
