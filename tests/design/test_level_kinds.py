@@ -51,7 +51,7 @@ def listed(option: Option, text: str) -> tuple[str, str, str]:
         (COUNT, "give a whole number from 1 to 128 or `auto` or `default`; several as `1,2,4` or `1..64x2`"),
         (Option("n", KIND.DEGREE, "h", factor=True, high=63), "give a whole number from any to 63; several as `1,2,4`"),
         (Option("n", KIND.DEGREE, "h", factor=True, high=64), "give a whole number from any to 64; several as `1,2,4` or `1..64x2`"),
-        (SHARE, "give a number from 0 to 99.5; several as `1,10,100`"), (FREE, "give a whole number from any to any"),
+        (SHARE, "give a number from 0 to 99.5; several as `1,10,100`"), (FREE, "give a whole number"),
         (OPTIONS[KIND.CHOICE], "give `none` or `query_high` or `yes` or `no`"), (OPTIONS[KIND.FLAG], "give true or false"),
         (OPTIONS[KIND.NAMES], "give comma-separated names"), (SIZE, "give a whole number with K, M or G, such as `32G`"),
         (OPTIONS[KIND.PATHS], "give the full path of a folder"), (OPTIONS[KIND.TEXT], "give a string"),
