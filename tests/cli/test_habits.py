@@ -139,7 +139,7 @@ def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) 
         (["ctas", "--query", "SELECT 1 AS a", "--table", "t"], "pipe it to `--query -`"),
         (["ctas", "--query", "with x as (select 1 a) select * from x", "--table", "t"], "`--query` takes a file"),
         (["ctas", "--source", "SELECT * FROM orders", "--table", "t"], "name that with `--query`"),
-        (["ctas", "--source", "rows.csv", "--table", "t"], "SELECT * FROM "),
+        (["ctas", "--source", "rows.csv", "--table", "t"], "echo \"SELECT * FROM 'rows.csv'\" | dbatk"),
         (["ctas", "--source", "nothere.csv", "--table", "t"], "check schema and name"),
         (["load", r"\copy orders from rows.csv csv", "--table", "orders"], "`dbatk load orders.csv"),
         (["load", "rows.csv", "--table", "nothere"], "`load` fills a table that exists"),

@@ -354,4 +354,5 @@ def _selecting(file: str, target: str) -> tuple[str, str]:
     url, _, given = target.partition("?")
     words = dict.fromkeys([*filter(None, given.split("&")), "create=yes", f"files={quote(file, safe='/')}"])
     select = "SELECT * FROM '{}'".format(file.replace("'", "''"))  # noqa: S608 - shown, not sent
-    return shlex.quote(select), shlex.quote(f"{url}?{'&'.join(words)}")
+    plain = set(select).isdisjoint('"$`\\!')
+    return f'"{select}"' if plain else shlex.quote(select), shlex.quote(f"{url}?{'&'.join(words)}")
