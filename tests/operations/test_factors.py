@@ -17,7 +17,8 @@ from toolkit.operations.registry import operation
 
 ONE_VALUE: Mapping[str, str] = {
     "it says what is worked on, or which rows": "table schema index partition partition_by source query where "
-    "columns include files unusable_only set archive_to scope of tables only_tables server "
+    "columns include files dump_files into_schema into_table unusable_only "
+    "set archive_to scope of tables only_tables server "
     "stat_table stat_id as_of builtin transactions jobs identity sample_by sample_seed order_by_index name "
     "content",
     "it describes the files, which have one form": "server_log directory external_files header delimiter quote "
@@ -37,6 +38,8 @@ ONE_VALUE: Mapping[str, str] = {
 JOBS_ONLY: Mapping[tuple[OperationName, str], str] = {
     ("restore-try", "method"): "each backup was made by one program",
     ("stats-publish", "no_invalidate"): "it is no measurement",
+    ("datapump-import", "bare"): "a measurement is always so",
+    ("datapump-import", "if_exists"): "each trial has a table of its own",
 }
 SAMPLES: Mapping[OptionKind, tuple[Level, Level]] = {
     OptionKind.FLAG: (False, True),

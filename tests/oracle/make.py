@@ -68,6 +68,14 @@ _PLAIN: dict[OperationName, Work] = {
         ObjectRef(ObjectKind.DUMP, QualifiedName("DBATK_1_1", "DUMPS")),
         {"schema": ("APP",)},
     ),
+    "datapump-import": Work(
+        "datapump-import",
+        Mode.MEASUREMENT,
+        ObjectRef(ObjectKind.DUMP, QualifiedName("DBATK_1_1", "DUMPS")),
+        {"dump_files": ("APP_%U.dmp",)},
+        source=SOURCE,
+        tables=(QualifiedName("DBATK_1_1T", "APP"),),
+    ),
     "stats-export": Work(
         "stats-export", Mode.JOB, ObjectRef(ObjectKind.TABLE, QualifiedName("KEPT", "DBATK")), {}
     ),

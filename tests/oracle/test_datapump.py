@@ -101,7 +101,12 @@ def test_a_job_that_does_not_complete_leaves_nothing(ends: str, reason: str, tmp
 
 def struck(context: Bench, begun: threading.Event, number: signal.Signals) -> int:
     """Begin a dump, send a signal once it has begun, and return how the process ended."""
-    process = context.start("datapump", "export", "--table", "GTEST", "--directory", "DUMPS", "--not-production")
+    return struck_at(context, begun, number, "datapump", "export", "--table", "GTEST", "--directory", "DUMPS")
+
+
+def struck_at(context: Bench, begun: threading.Event, number: signal.Signals, *line: str) -> int:
+    """Begin a job, send a signal once it has begun, and return how the process ended."""
+    process = context.start(*line, "--not-production")
     assert begun.wait(300)
     process.send_signal(number)
     process.communicate(timeout=300)

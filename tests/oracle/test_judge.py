@@ -223,6 +223,12 @@ def _statistics() -> Iterator[Work]:
         for content, level in (("all", "none"), ("data_only", "all"), ("metadata_only", "metadata_only")):
             dump = work("datapump-export", degree, schema=("APP", '"Old one"'), content=content, compression=level)
             yield replace(dump, source=source)
+    for mode in (Mode.JOB, Mode.MEASUREMENT):
+        yield replace(work("datapump-import", 4, mode, dump_files=("A_%U.dmp", "it's.dmp")), tables=(OURS.name,))
+        for action in ("append", "truncate", "replace"):
+            yield work("datapump-import", 2, mode, if_exists=action, dump_files=("A.dmp",), content="data_only")
+        schemas = work("datapump-import", 2, mode, schema=("APP",), into_schema='"New one"', dump_files=("A.dmp",))
+        yield replace(schemas, source=None, tables=())
     kept = {"stat_table": "KEPT", "stat_id": '"It is"'}
     for of in ({"table": "GTEST"}, {"schema": ("APP",)}):
         source = SOURCE if "table" in of else None

@@ -34,6 +34,7 @@ BESIDE = {
     "DBMS_DATAPUMP.OPEN": {"operation", "job_mode", "job_name"},
     "DBMS_DATAPUMP.ADD_FILE": {"handle", "filename", "directory", "filetype"},
     "DBMS_DATAPUMP.METADATA_FILTER": {"handle", "name", "value", "object_path"},
+    "DBMS_DATAPUMP.METADATA_REMAP": {"handle", "name", "old_value", "value"},
     "DBMS_DATAPUMP.DATA_FILTER": {"handle", "name", "value"},
     "DBMS_DATAPUMP.SET_PARALLEL": {"handle", "degree"},
     "DBMS_DATAPUMP.SET_PARAMETER": {"handle", "name", "value"},

@@ -28,7 +28,7 @@ def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = T
 
 
 ABSENT = {
-    "stats-publish", "stats-export", "datapump-export", "table-shrink", "partition-split",
+    "stats-publish", "stats-export", "datapump-export", "datapump-import", "table-shrink", "partition-split",
           "partition-merge", "partition-coalesce",
 }  # fmt: skip
 """What the server has nothing for: statistics that are pending or in a table, SHRINK SPACE, and changes

@@ -1,4 +1,4 @@
-"""DBMS_DATAPUMP as far as it dumps schemas or a table: jobs with a control table, and files of the server.
+"""DBMS_DATAPUMP as far as it dumps and imports schemas or a table: jobs with a control table, files of the server.
 
 A job goes on without the session that began it; so what `ends` is `forever` stays until somebody ends it.
 Errors: 31626 no such job, or one of another instance, 31627 it began and has something to say, 31634 the name
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tests.oracle.standin.errors import ora
@@ -17,7 +17,7 @@ from tests.oracle.standin.errors import ora
 VIEWS = {"ALL_DIRECTORIES": "OWNER DIRECTORY_NAME DIRECTORY_PATH"}
 FORMS: tuple[tuple[str, str], ...] = (
     (
-        "datapump_export",
+        "datapump_job",
         r"DECLARE\s+job\s+NUMBER\s*;\s*job_state\s+VARCHAR2\(30\)\s*;\s*BEGIN\s+job\s*:=\s*DBMS_DATAPUMP\.OPEN\("
         r"(?P<open>[^;]*)\);\s*BEGIN\s+(?P<calls>.*?)EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+BEGIN\s+DBMS_DATAPUMP\.STOP_JOB\("
         r"handle\s*=>\s*job,\s*immediate\s*=>\s*1,\s*keep_master\s*=>\s*0,\s*delay\s*=>\s*0\);\s*EXCEPTION\s+WHEN\s+OTHERS\s+"
@@ -31,7 +31,9 @@ FORMS: tuple[tuple[str, str], ...] = (
         r"DBMS_DATAPUMP\.STOP_JOB\(handle\s*=>\s*job,\s*immediate\s*=>\s*1,\s*keep_master\s*=>\s*0,\s*delay\s*=>\s*0\);\s*"
         r"EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+IF\s+SQLCODE\s+<>\s+-31626\s+THEN\s+RAISE;\s*END\s+IF;\s*"
         r"SELECT\s+COUNT\(\*\)\s+INTO\s+jobs\s+FROM\s+user_datapump_jobs\s+WHERE\s+job_name\s*=\s*(?P=job);\s*"
-        r"IF\s+jobs\s*>\s*0\s+THEN\s+RAISE_APPLICATION_ERROR\(-20904,\s*(?P<said>[^;]*)\);\s*END\s+IF;\s*END;(?P<files>.*)END;",
+        r"IF\s+jobs\s*>\s*0\s+THEN\s+RAISE_APPLICATION_ERROR\(-20904,\s*(?P<said>[^;]*)\);\s*END\s+IF;\s*END;\s*"
+        r"(?P<table>(?:BEGIN\s+EXECUTE\s+IMMEDIATE\s+'(?:[^']|'')*';\s*EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+"
+        r"IF\s+SQLCODE\s+<>\s+-942\s+THEN\s+RAISE;\s*END\s+IF;\s*END;\s*)?)(?P<files>.*)END;",
     ),
 )
 _TEXT = r"'(?:[^']|'')*'"
@@ -47,6 +49,7 @@ _OPTIONAL = re.compile(
 _REMOVED = re.compile(r"UTL_FILE\.FREMOVE\('([^']*)',\s*'([^']*)'\)")
 _PARAMETERS = {
     "COMPRESSION": {"NONE", "METADATA_ONLY", "DATA_ONLY", "ALL"}, "METRICS": {"1"}, "INCLUDE_METADATA": {"0"},
+    "TABLE_EXISTS_ACTION": {"SKIP", "APPEND", "TRUNCATE", "REPLACE"},
 }  # fmt: skip
 
 
@@ -68,6 +71,10 @@ class DataPump:
     elsewhere: bool = False
     """Whether jobs run on another instance, from which this one cannot attach to them."""
     language: str = "AMERICAN"
+    dumped: dict[tuple[str, str], str] = field(default_factory=dict)
+    """What the dump has: the query that gives the rows of each table."""
+    loses: int = 0
+    """How many of the rows that its log tells of an import does not load."""
     begun: threading.Event = field(default_factory=threading.Event)
     calls: list[tuple[str, dict[str, str]]] = field(default_factory=list)
 
@@ -85,7 +92,7 @@ class DataPump:
         """Set a job up and begin it; return its name."""
         given = _named(opened)
         job = given["job_name"]
-        if given["operation"] != "EXPORT" or given["job_mode"] not in ("SCHEMA", "TABLE"):
+        if given["operation"] not in ("EXPORT", "IMPORT") or given["job_mode"] not in ("SCHEMA", "TABLE"):
             raise ora(39001, given["job_mode"])
         if job in self.jobs:
             raise ora(31634, job)
@@ -109,12 +116,66 @@ class DataPump:
         for name, given in self.calls:
             if name == "ADD_FILE" and given["directory"] not in self.directories:
                 raise ora(39002, f"ORA-39087: directory name {given['directory']} is invalid")
-            if name == "ADD_FILE" and (given["directory"], given["filename"]) in self.files:
-                raise ora(39001, f"ORA-27038: {given['filename']} already exists")
+            if name == "ADD_FILE":
+                self._file(opened["operation"], given)
             if name == "SET_PARAMETER" and given["value"] not in _PARAMETERS.get(given["name"], ()):
                 raise ora(39001, given["name"])
         if ("NAME_LIST" in str(self.calls)) != (opened["job_mode"] == "TABLE"):
             raise ora(39001, "NAME_LIST")
+
+    def _file(self, operation: str, given: dict[str, str]) -> None:
+        """Refuse to write a file that is there, and to read one that is not."""
+        name = given["filename"].replace("%U", "01")
+        there = (given["directory"], name) in self.files
+        reads = operation == "IMPORT" and given["filetype"].endswith("DUMP_FILE")
+        if there and not reads:
+            raise ora(39001, f"ORA-27038: {name} already exists")
+        if reads and not there:
+            raise ora(
+                39001, f'ORA-39000: bad dump file specification ORA-31640: unable to open dump file "{name}"'
+            )
+
+    def imported(self) -> Iterator[tuple[tuple[str, str], tuple[str, str], str, str]]:
+        """Name what is imported: as the dump names it, as it becomes, its query, the action where it exists."""
+        given = {(name, one.get("name", "")): one for name, one in self.calls}
+        schemas = _listed(given["METADATA_FILTER", "SCHEMA_LIST"]["value"])
+        tables = given.get(("METADATA_FILTER", "NAME_LIST"))
+        remaps = {
+            kind: {given[key]["old_value"]: given[key]["value"]}
+            if (key := ("METADATA_REMAP", kind)) in given
+            else {}
+            for kind in ("REMAP_SCHEMA", "REMAP_TABLE")
+        }
+        action = given.get(("SET_PARAMETER", "TABLE_EXISTS_ACTION"), {}).get("value", "SKIP")
+        for (owner, table), query in self.dumped.items():
+            if owner in schemas and (tables is None or table in _listed(tables["value"])):
+                new = tuple(
+                    remaps.get(kind, {}).get(old, old)
+                    for kind, old in (("REMAP_SCHEMA", owner), ("REMAP_TABLE", table))
+                )
+                yield (owner, table), (new[0], new[1]), query, action
+
+    def tell_import(self, job: str, tables: Iterable[tuple[tuple[str, str], int]], errors: Iterable[str]) -> None:
+        """Write the log of an import that ends."""
+        log = next(
+            (given["directory"], given["filename"]) for name, given in self.calls
+            if name == "ADD_FILE" and given["filetype"].endswith("LOG_FILE")
+        )  # fmt: skip
+        degree = next(int(given["degree"]) for name, given in self.calls if name == "SET_PARALLEL")
+        workers = min(degree, self.workers or degree)
+        lines = [
+            "Import: Release 19.0.0.0.0 - Production on Thu Nov 26 22:00:00 2026",
+            f'Master table "DBATK"."{job}" successfully loaded/unloaded',
+        ]
+        for place, ((owner, table), rows) in enumerate(tables):
+            who = f"W-{place % workers + 1} "
+            lines.append(
+                f'{who}. . imported "{owner}"."{table}"    8.781 KB  {rows} rows in 2 seconds using direct_path'
+            )
+        lines += (found := [*errors, *self.errors])
+        how = f"completed with {len(found)} error(s)" if found else "successfully completed"
+        lines.append(f'Job "DBATK"."{job}" {how} at Thu Nov 26 22:01:10 2026 elapsed 0 00:01:10')
+        self.files[log] = "\n".join(lines)
 
     def write(self, job: str, tables: Iterable[tuple[tuple[str, str], int]]) -> None:
         """Write the dump files and the log of a job that ends."""
@@ -147,6 +208,11 @@ class DataPump:
         self.jobs.discard(job.strip("'"))
         for each in _REMOVED.findall(files):
             self.files.pop(each, None)
+
+
+def _listed(literals: str) -> list[str]:
+    """Read a list of literals."""
+    return [each.replace("''", "'") for each in re.findall(r"'((?:[^']|'')*)'", literals)]
 
 
 def _named(arguments: str) -> dict[str, str]:

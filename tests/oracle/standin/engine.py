@@ -529,10 +529,13 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
             lambda text: self.query(session, data, text, ())[1], lambda text: self.command(session, data, text)
         ).run(f"DECLARE {command.parts['inside']}")
 
-    def _do_datapump_export(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
+    def _do_datapump_job(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         """Run a job: it goes on when its session is gone or cancelled, unless the block ends it."""
         pump = self.state.datapump
         job = pump.begin(command.parts["open"] or "", command.parts["calls"] or "")
+        imports = "'IMPORT'" in (command.parts["open"] or "")
+        if imports:
+            loaded, errors = self._import(data)
         try:
             while pump.ends == "forever" and job in pump.jobs:
                 breaks.wait(0.02, self.released)
@@ -545,11 +548,43 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
         pump.jobs.discard(job)
         if pump.ends != "COMPLETED":
             raise ora(20903, said=f"{text_of(command.parts['said'])}{pump.ends}")
-        pump.write(job, ((made.name, made.rows) for made in self.state.tables()))
+        if imports:
+            pump.tell_import(job, loaded, errors)
+        else:
+            pump.write(job, ((made.name, made.rows) for made in self.state.tables()))
 
-    def _do_datapump_remove(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
+    def _import(self, data: duckdb.DuckDBPyConnection) -> tuple[list[tuple[Name, int]], list[str]]:
+        """Make and fill what the job's dump has; return the rows of each table, and the errors of its log."""
+        pump, loaded, errors = self.state.datapump, [], []
+        for _, name, query, action in pump.imported():
+            table = self.state.objects.get(("TABLE", name))
+            if table is not None and action == "SKIP":
+                errors.append(f'ORA-39151: Table "{name[0]}"."{name[1]}" exists. It is skipped')
+                continue
+            if table is not None and action == "REPLACE":
+                del self.state.objects["TABLE", name]
+                data.execute(f"DROP TABLE {spell(name)}")
+                table = None
+            if table is None:
+                data.execute(f"CREATE TABLE {spell(name)} AS SELECT * FROM ({query}) LIMIT 0")
+                table = self._enter_table(data, name)
+            if action == "TRUNCATE":
+                data.execute(f"DELETE FROM {spell(name)}")
+            (rows,) = data.execute(f"SELECT count(*) FROM ({query})").fetchone() or (0,)
+            data.execute(f"INSERT INTO {spell(name)} SELECT * FROM ({query}) LIMIT {rows - pump.loses}")
+            table.rows = count(data, name)
+            loaded.append((name, rows))
+        return loaded, errors
+
+    def _do_datapump_remove(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         parts = command.parts
         self.state.datapump.remove(parts["job"] or "", parts["files"] or "", parts["said"] or "")
+        if found := re.search(r"IMMEDIATE\s+'((?:[^']|'')*)'", parts["table"] or ""):
+            try:
+                self.command(session, data, found[1].replace("''", "'"))
+            except BackendError as error:
+                if error.ora_code != 942:
+                    raise
 
     def _do_schedule_job(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         held = {str(row["PRIVILEGE"]) for row in self.rows("SESSION_PRIVS", session)}

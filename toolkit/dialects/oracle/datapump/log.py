@@ -1,7 +1,7 @@
 """The log of a Data Pump job: rows and bytes of each table, errors, workers, and how the job ended.
 
-Forms of the lines: Oracle Database Utilities 11.2 to 23, Data Pump Export, examples (`METRICS=YES` puts the worker
-before a line, and seconds after the rows; `LOGTIME` an instant before it).
+Forms of the lines: Oracle Database Utilities 11.2 to 23, Data Pump Export and Import, examples (`METRICS=YES`
+puts the worker before a line, and seconds after the rows; `LOGTIME` an instant before it).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _SIZES = {"B": 1, "BYTES": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 _ROWS = re.compile(
-    r"^(?:.*?\bW-(?P<worker>\d+)\s+)?.*?\. \. exported (?P<name>\"[^\"]+\"(?:[.:]\"[^\"]+\")*)\s+"
+    r"^(?:.*?\bW-(?P<worker>\d+)\s+)?.*?\. \. (?:ex|im)ported (?P<name>\"[^\"]+\"(?:[.:]\"[^\"]+\")*)\s+"
     r"(?P<size>[\d.,]+) (?P<unit>[KMGT]?B|bytes)\s+(?P<rows>\d+) rows(?: in (?P<seconds>\d+) seconds)?"
 )
 _ERROR = re.compile(r"\b(?P<code>(?:ORA|UDE|LRM)-\d{5}): (?P<text>.*)")

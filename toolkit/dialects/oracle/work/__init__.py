@@ -37,6 +37,7 @@ WORK = Implementations(
             f"{__name__}.of_tables",
         ),
         "datapump-export": f"{__name__}.of_datapump",
+        "datapump-import": f"{__name__}.of_datapump",
         "backup": f"{__name__}.of_backup",
         "workload": f"{__name__}.of_users",
     },

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolkit.dialects.implementations import Implementation
-from toolkit.dialects.oracle.datapump import DatapumpExports
+from toolkit.dialects.oracle.datapump.exports import DatapumpExports
+from toolkit.dialects.oracle.datapump.imports import DatapumpImports
 from toolkit.model.words import OperationName
 
-WORK: Mapping[OperationName, Implementation] = {"datapump-export": DatapumpExports()}
+WORK: Mapping[OperationName, Implementation] = {
+    "datapump-export": DatapumpExports(),
+    "datapump-import": DatapumpImports(),
+}

@@ -1,0 +1,158 @@
+"""Imports by Data Pump: swept into tables that are dropped, done as a job and counted, cut off."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.make import assumed, work
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.test_datapump import struck_at
+from tests.oracle.test_live_statistics import Bench
+from toolkit.dialects.oracle.datapump.log import read
+from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.model.steps import ObjectRef
+from toolkit.model.values import QualifiedName
+from toolkit.model.words import Mode, ObjectKind, SupportState
+
+FILES = ("--directory", "DUMPS", "--dump-files", "SHOP_%U.dmp")
+TABLE = ("datapump", "import", "--table", "APP.ORDERS", *FILES, "--into-schema", "DBATK")
+COPY = (*TABLE, "--into-table", "ORDERS_2")
+ROWS = "SELECT range AS ID FROM range(500)"
+
+
+def bench(standin: Standin, folder: Path) -> Bench:
+    """Return a database whose directory has a dump of two tables."""
+    pump = standin.engine.state.datapump
+    pump.files["DUMPS", "SHOP_01.dmp"] = "x" * 4096
+    pump.dumped = {("APP", "ORDERS"): ROWS, ("APP", "LINES"): f"{ROWS} LIMIT 70"}
+    return Bench(standin, folder)
+
+
+def rows(standin: Standin, name: str) -> int:
+    schema, _, table = name.partition(".")
+    return standin.engine.state.objects["TABLE", (schema, table)].rows
+
+
+def test_a_log_of_an_import_is_read_like_that_of_a_dump() -> None:
+    text = """Import: Release 19.0.0.0.0 - Production on Tue Jul 14 10:33:01 2020
+ORA-39151: Table "HR"."JOBS" exists. All dependent metadata and data will be skipped
+W-2 . . imported "HR"."EMPLOYEES"                        17.08 KB     107 rows in 1 seconds using direct_path
+Job "SYS"."IMP" completed with 1 error(s) at Tue Jul 14 10:33:09 2020 elapsed 0 00:00:07
+"""
+    found = read(text)
+    assert [(table.name, table.rows, table.bytes) for table in found.tables] == [
+        ("HR.EMPLOYEES", 107, round(17.08 * 1024))
+    ]
+    assert (found.error_count, found.workers, found.errors[0][:9]) == (1, 1, "ORA-39151")
+
+
+def test_a_sweep_imports_into_tables_of_its_own_and_leaves_none(tmp_path: Path) -> None:
+    with running_standin(Scenario()) as standin:
+        context = bench(standin, tmp_path)
+        answer = context.run(*TABLE, "--degree", "1,2", "--repeat", "1", "--warmup", "0")
+        assert standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}, answer.said
+        assert list(standin.engine.state.datapump.files) == [("DUMPS", "SHOP_01.dmp")]
+        texts = [text for text in standin.statements if "'IMPORT'" in text]
+    assert len(texts) == 2 and all("EXCLUDE_PATH_EXPR" in text and "REMAP_TABLE" in text for text in texts)
+    # one table, so that a second worker reads nothing
+    assert {t["factors"]["degree"]: t["outcome"] for t in answer.document["trials"]} == {1: "ok", 2: "downgraded"}
+    assert set(answer.metrics("imported_rows")) == {500.0}
+
+
+def test_a_job_imports_a_table_under_another_name_and_counts_it(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        answer = context.run(*COPY)
+        assert answer.status == 0, answer.document
+        assert rows(standin, "DBATK.ORDERS_2") == 500
+        assert {name.rpartition(".")[2] for _, name in standin.engine.state.datapump.files} == {"dmp", "log"}
+        again = context.run(*COPY)
+        assert (again.status, rows(standin, "DBATK.ORDERS_2")) == (2, 500)
+    assert "`DBATK.ORDERS_2` already exists" in again.error and "--if-exists" in str(again.document)
+
+
+@pytest.mark.parametrize(("action", "expected"), [("append", 1000), ("truncate", 500), ("replace", 500)])
+def test_a_table_that_is_there_is_treated_as_asked(action: str, expected: int, tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        assert context.run(*TABLE).status == 0
+        answer = context.run(*TABLE, "--if-exists", action)
+        assert answer.status == 0, answer.document
+        assert rows(standin, "DBATK.ORDERS") == expected
+
+
+def test_a_table_that_may_not_be_read_is_imported_and_said_not_to_be_counted(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        line = (*TABLE[:-2], "--into-table", "ORDERS_2")
+        answer = bench(standin, tmp_path).run(*line)
+        assert (answer.status, rows(standin, "APP.ORDERS_2")) == (0, 500)
+    assert "`APP.ORDERS_2` were not counted" in str(answer.document["warnings"])
+
+
+def test_rows_that_the_log_tells_of_and_the_table_lacks_fail_the_job(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        standin.engine.state.datapump.loses = 3
+        answer = context.run(*COPY)
+    (trial,) = answer.document["trials"]
+    assert answer.status == 3
+    assert "has 497 rows more than before, and the log of Data Pump tells of 500 imported" in trial["reason"]
+
+
+def test_schemas_are_imported_into_another_and_a_table_that_is_there_fails_the_job(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        line = ("datapump", "import", "--schema", "APP", *FILES)
+        answer = context.run(*line, "--into-schema", "DBATK", "--degree", "2")
+        assert answer.status == 0, answer.document
+        assert (rows(standin, "DBATK.ORDERS"), rows(standin, "DBATK.LINES")) == (500, 70)
+        failed = context.run(*line)
+        nowhere = context.run(*line, "--into-schema", "NOBODY")
+        measured = context.run(*line, "--degree", "1,2")
+    assert failed.status == 3 and "ORA-39151" in failed.document["trials"][0]["reason"]
+    assert nowhere.status == 2 and "no schema `NOBODY`" in nowhere.error
+    assert measured.status != 0 and "the import of schemas is not measured" in measured.error
+
+
+def test_a_dump_that_is_not_there_fails_with_the_words_of_the_database(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        standin.engine.state.datapump.files.clear()
+        answer = context.run(*COPY)
+        assert not standin.engine.state.datapump.jobs
+    assert answer.status == 3 and "ORA-31640" in answer.document["trials"][0]["reason"]
+
+
+def test_after_a_kill_clean_ends_the_job_and_drops_the_table_of_a_trial(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        pump = standin.engine.state.datapump
+        pump.ends = "forever"
+        struck_at(context, pump.begun, signal.SIGKILL, *TABLE, "--repeat", "2", "--warmup", "0")
+        assert pump.jobs and len(standin.tables()) == 3, "the server goes on"
+        context.more = ()
+        answer = context.run("clean")
+        assert answer.status == 0, answer.document
+        assert not pump.jobs and standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
+        assert list(pump.files) == [("DUMPS", "SHOP_01.dmp")]
+
+
+def test_a_job_that_is_stopped_ends_on_the_server_and_keeps_what_it_imported(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        pump = standin.engine.state.datapump
+        pump.ends = "forever"
+        assert struck_at(context, pump.begun, signal.SIGINT, *COPY) == 130 and not pump.jobs
+        assert rows(standin, "DBATK.ORDERS_2") == 500
+
+
+def test_what_data_pump_does_not_do_is_refused() -> None:
+    source, dump = QualifiedName("ORDERS", "APP"), ObjectRef(ObjectKind.DUMP, QualifiedName("DBATK_1_1", "DUMPS"))
+    made = work("datapump-import", 1, Mode.JOB, ref=dump, dump_files=("X.dmp",), if_exists="append")
+    made = replace(made, source=source, tables=(QualifiedName("O2", "APP"),))
+    found = DIALECT.work.support(made, assumed())
+    assert found.state is SupportState.UNSUPPORTED and "does not rename into a table that exists" in found.sentence
