@@ -16,7 +16,9 @@ from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Factor, spell_level
 from toolkit.model.words import Keep, Mode
 
-_FEWEST, _MOST = 5, 30
+FEWEST_REPEATS = 5
+"""With fewer of both settings their noise is not known, and nothing could be said."""
+_MOST = 30
 
 
 class Lasting(StrEnum):
@@ -95,7 +97,7 @@ def verification_experiment(found: Recommendation, repeat: int | None = None) ->
         verifies=found.found.run.head.run,
         present={name: spell_level(level) for name, level in gain.over.levels if name in chosen},
         warmup=max(1, former.warmup),
-        repeat=repeat or max(_FEWEST, min(needed, _MOST)),
+        repeat=repeat or max(FEWEST_REPEATS, min(needed, _MOST)),
     )
 
 

@@ -35,7 +35,7 @@ def _verify(arguments: Arguments) -> int:
 
     from toolkit.analysis.choice import WORTH_PCT
     from toolkit.analysis.documents import verification_document
-    from toolkit.analysis.holding import Lasting, verification_experiment, verified
+    from toolkit.analysis.holding import FEWEST_REPEATS, Lasting, verification_experiment, verified
     from toolkit.app.advising import advised
     from toolkit.app.results import find_run
     from toolkit.cli.advise import levels_of
@@ -46,9 +46,11 @@ def _verify(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     repeat, label = arguments.number("repeat"), arguments.text("label")
-    if repeat is not None and not 2 <= repeat <= MOST_REPEATS:
+    if repeat is not None and not FEWEST_REPEATS <= repeat <= MOST_REPEATS:
         raise ToolkitError(
-            f"`--repeat` cannot be `{repeat}`", code="TK-0102", hint=f"give a whole number of 2 to {MOST_REPEATS}"
+            f"`--repeat` cannot be `{repeat}`",
+            code="TK-0102",
+            hint=f"give {FEWEST_REPEATS} to {MOST_REPEATS}: fewer could not show whether the gain held",
         )
     check_label(label)
     with open_store(arguments.text("store")) as store:
