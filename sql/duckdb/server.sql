@@ -4,12 +4,14 @@
 -- Effect: reads only
 -- Params: none
 -- Versions: DuckDB 2.0 and later
-SELECT version()                                    AS version_text,
+-- With `system.main`, no macro of the database answers instead.
+SELECT system.main.version()                        AS version_text,
        ''                                           AS edition,
-       current_database()                           AS database_name,
-       (SELECT coalesce(path, ':memory:') FROM duckdb_databases() WHERE database_name = current_database())
+       system.main.current_database()               AS database_name,
+       (SELECT coalesce(d.path, ':memory:') FROM system.main.duckdb_databases() d
+         WHERE d.database_name = system.main.current_database())
                                                     AS database_id,
        ''                                           AS user_name,
-       current_schema()                             AS current_schema,
+       system.main.current_schema()                 AS current_schema,
        NULL::VARCHAR                                AS started_at,
-       (SELECT value::INTEGER FROM duckdb_settings() WHERE name = 'threads') AS cpu_count;
+       (SELECT s.value::INTEGER FROM system.main.duckdb_settings() s WHERE s.name = 'threads') AS cpu_count;

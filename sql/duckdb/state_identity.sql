@@ -4,6 +4,7 @@
 -- Effect: reads only
 -- Params: none
 -- Versions: DuckDB 2.0 and later
-SELECT (SELECT coalesce(path, ':memory:') FROM duckdb_databases() WHERE database_name = current_database()) AS begun,
-       epoch(now()) AS instant_seconds,
+SELECT (SELECT coalesce(d.path, ':memory:') FROM system.main.duckdb_databases() d
+         WHERE d.database_name = system.main.current_database()) AS begun,
+       system.main.epoch(system.main.now()) AS instant_seconds,
        NULL::VARCHAR AS host;

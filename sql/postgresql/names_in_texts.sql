@@ -1,8 +1,8 @@
--- Title: What the names in a plan lead to: relations, own functions, types and operators, and what stands behind them
+-- Title: What the names in a plan lead to: relations, own functions, types, operators, collations, and what stands behind them
 -- Needs: none
 -- License: none
 -- Effect: reads only
--- Params: :words, the names, each between bars (|orders|app.total|app.*|); one without a dot as this session finds it
+-- Params: :words, the names, each between bars (|orders|app.total|app.*|.total|); one without a dot as the session finds it, one after a dot only where it is a function
 -- Versions: PostgreSQL 14 and later
 -- Behind a relation are the text of a view, rules, triggers, row security, defaults, checks, also of its columns'
 -- domains, where a foreign table leads to, and the own functions that any of these, an index, extended statistics or a
@@ -16,10 +16,16 @@
 -- Operators and casts are used without a name: all own ones that this session finds count, those of a schema that is named,
 -- and those that anything stored uses. So do the own functions of operator classes and ranges, which indexes call, and
 -- checks and defaults of all domains: a column, a composite type, an array or a range may hold one.
-WITH RECURSIVE own AS NOT MATERIALIZED (
-SELECT p.oid, n.nspname, p.proname,
+-- `names_begin` ran before: nothing here is an own function or operator, whatever the search_path of the session was.
+WITH RECURSIVE looked_in AS (
+SELECT n.oid, p.at
+  FROM json_array_elements_text(CAST(current_setting('dbatk.looked_in') AS json)) WITH ORDINALITY p (name, at)
+  JOIN pg_namespace n ON n.nspname = p.name
+), own AS NOT MATERIALIZED (
+SELECT p.oid, n.nspname, p.proname, p.proargtypes, p.pronamespace,
        n.nspname || '.' || p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')' AS signature,
-       CASE WHEN p.prokind <> 'a' THEN pg_get_functiondef(p.oid)
+       CASE WHEN p.prokind <> 'a'
+            THEN pg_get_functiondef(p.oid) || CASE WHEN p.prosecdef THEN pg_get_userbyid(p.proowner) ELSE '' END
             ELSE (SELECT concat_ws(' ', g.aggtransfn, g.aggfinalfn, g.aggcombinefn, g.aggserialfn, g.aggdeserialfn,
                                    g.aggmtransfn, g.aggminvtransfn, g.aggmfinalfn, g.aggtranstype::regtype,
                                    g.aggsortop::regoperator, g.agginitval, g.aggminitval,
@@ -53,6 +59,7 @@ SELECT d.classid, d.objid, f.oid, f.signature || f.body AS text
   JOIN own f ON f.oid = d.refobjid
  WHERE d.refclassid = CAST('pg_proc' AS regclass)
    AND strpos(CAST(:words AS text), '|' || f.proname || '|') = 0
+   AND strpos(CAST(:words AS text), '|.' || f.proname || '|') = 0
    AND strpos(CAST(:words AS text), '|' || f.nspname || '.' || f.proname || '|') = 0
 ), operators AS (
 SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f.body) AS text
@@ -60,7 +67,13 @@ SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f
   JOIN pg_namespace n ON n.oid = o.oprnamespace
   LEFT JOIN own f ON f.oid = o.oprcode
  WHERE o.oprnamespace <> CAST('pg_catalog' AS regnamespace)
-   AND (pg_operator_is_visible(o.oid) OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0
+   AND (o.oid = (SELECT x.oid
+                   FROM pg_operator x
+                   JOIN looked_in ON looked_in.oid = x.oprnamespace
+                  WHERE (x.oprname, x.oprleft, x.oprright) = (o.oprname, o.oprleft, o.oprright)
+                  ORDER BY looked_in.at
+                  LIMIT 1)
+        OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0
         OR EXISTS (SELECT FROM pg_depend d
                     WHERE d.refclassid = CAST('pg_operator' AS regclass) AND d.refobjid = o.oid AND d.deptype = 'n'
                       AND d.classid IN (CAST('pg_rewrite' AS regclass), CAST('pg_policy' AS regclass),
@@ -80,9 +93,11 @@ SELECT concat_ws(' ', 'range', r.rngtypid::regtype, f.signature, f.body)
                   AND d.refclassid = CAST('pg_proc' AS regclass)
   JOIN own f ON f.oid = d.refobjid
  UNION ALL
-SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.castcontext, f.signature, f.body)
+SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.castcontext, c.castmethod, f.signature,
+                 f.body)
   FROM pg_cast c
-  JOIN own f ON f.oid = c.castfunc
+  LEFT JOIN own f ON f.oid = c.castfunc
+ WHERE c.oid >= 16384
 ), relations AS NOT MATERIALIZED (
 SELECT c.oid, asked.dotted
   FROM pg_class c
@@ -91,7 +106,12 @@ SELECT c.oid, asked.dotted
  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i', 'I')
    AND strpos(CAST(:words AS text),
               '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname || '|') > 0
-   AND (asked.dotted OR pg_table_is_visible(c.oid))
+   AND (asked.dotted OR c.oid = (SELECT x.oid
+                                   FROM pg_class x
+                                   JOIN looked_in ON looked_in.oid = x.relnamespace
+                                  WHERE x.relname = c.relname
+                                  ORDER BY looked_in.at
+                                  LIMIT 1))
 ), texts AS (
 SELECT CAST('pg_rewrite' AS regclass) AS class, r.oid, r.ev_class AS relation FROM pg_rewrite r
  UNION ALL
@@ -115,11 +135,11 @@ SELECT d.refobjid
   JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
 ), keys AS (
-SELECT k.confrelid AS parent, k.conrelid AS child
+SELECT k.confrelid AS parent, k.conrelid AS child, k.oid AS carries
   FROM pg_constraint k
- WHERE k.contype = 'f' AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
+ WHERE k.contype = 'f' AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd')) AND k.conparentid = 0
  UNION ALL
-SELECT i.inhparent, i.inhrelid
+SELECT i.inhparent, i.inhrelid, NULL
   FROM pg_inherits i
   JOIN pg_class c ON c.oid = i.inhparent
  WHERE c.relkind IN ('r', 'f')
@@ -142,8 +162,10 @@ SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)
  UNION
 SELECT child, true
   FROM reached
- WHERE EXISTS (SELECT FROM called
-                WHERE called.relation = child OR called.relation IN (SELECT b.relid FROM pg_partition_tree(child) b))
+ WHERE (EXISTS (SELECT FROM called
+                 WHERE called.relation = reached.child
+                    OR called.relation IN (SELECT b.relid FROM pg_partition_tree(reached.child) b))
+        OR EXISTS (SELECT FROM keys WHERE keys.parent = reached.child AND keys.carries IS NOT NULL))
    AND child NOT IN (SELECT oid FROM relations)
 )
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,
@@ -152,6 +174,15 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                       ELSE 'table' END || ' ' || n.nspname || '.' || c.relname
        || coalesce(', behind it ' || left(md5(nullif(concat_ws(chr(10),
             CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END,
+            CASE WHEN c.relkind = 'v'
+                 THEN (SELECT concat_ws(' ', o.rolname, o.rolsuper, o.rolbypassrls, c.reloptions)
+                         FROM pg_roles o
+                        WHERE o.oid = c.relowner) END,
+            (SELECT string_agg(k.conrelid::regclass || ' ' || pg_get_constraintdef(k.oid), chr(10)
+                               ORDER BY k.conrelid::regclass::text, k.conname)
+               FROM keys
+               JOIN pg_constraint k ON k.oid = keys.carries
+              WHERE keys.parent = c.oid),
             (SELECT string_agg(pg_get_ruledef(r.oid) || r.ev_enabled::text, chr(10) ORDER BY r.rulename)
                FROM pg_rewrite r
               WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN'),
@@ -177,6 +208,12 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                JOIN pg_foreign_server s ON s.oid = f.ftserver
                JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
               WHERE f.ftrelid = c.oid),
+            (SELECT string_agg(concat_ws(' ', f.ftrelid::regclass, s.srvname, w.fdwname, f.ftoptions, s.srvoptions,
+                                         w.fdwoptions), chr(10) ORDER BY f.ftrelid::regclass::text)
+               FROM pg_partition_tree(c.oid) b
+               JOIN pg_foreign_table f ON f.ftrelid = b.relid
+               JOIN pg_foreign_server s ON s.oid = f.ftserver
+               JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw),
             (SELECT string_agg(DISTINCT f.text, chr(10) ORDER BY f.text)
                FROM (SELECT 'pg_class' AS class, c.oid AS oid
                       UNION ALL
@@ -204,14 +241,20 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                        FROM pg_statistic_ext s
                       WHERE s.stxrelid = c.oid OR s.stxrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
                       UNION ALL
-                     SELECT 'pg_trigger', t.oid FROM pg_trigger t WHERE t.tgrelid = c.oid
+                     SELECT 'pg_trigger', t.oid
+                       FROM pg_trigger t
+                      WHERE t.tgrelid = c.oid OR t.tgrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
                       UNION ALL
                      SELECT 'pg_rewrite', r.oid FROM pg_rewrite r WHERE r.ev_class = c.oid
                       UNION ALL
                      SELECT 'pg_policy', p.oid FROM pg_policy p WHERE p.polrelid = c.oid AND c.relrowsecurity) part
                JOIN calls f ON f.classid = CAST(part.class AS regclass) AND f.objid = part.oid),
-            CASE WHEN c.relrowsecurity THEN 'row security ' || c.relforcerowsecurity::text END,
+            CASE WHEN c.relrowsecurity
+                 THEN concat_ws(' ', 'row security', c.relforcerowsecurity, row_security_active(c.oid),
+                                pg_get_userbyid(c.relowner)) END,
             (SELECT string_agg(concat_ws(' ', p.polname, p.polcmd, p.polpermissive, p.polroles,
+                                         (SELECT bool_or(CASE o WHEN 0 THEN true ELSE pg_has_role(o, 'USAGE') END)
+                                            FROM unnest(p.polroles) o),
                                          pg_get_expr(p.polqual, p.polrelid),
                                          pg_get_expr(p.polwithcheck, p.polrelid)), chr(10) ORDER BY p.polname)
                FROM pg_policy p
@@ -228,25 +271,84 @@ SELECT CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname,
               WHERE f.classid = CAST('pg_proc' AS regclass) AND f.objid = p.oid))), 12)
   FROM own p
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
- WHERE strpos(CAST(:words AS text),
-              '|' || CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname || '|') > 0
-   AND (asked.dotted OR pg_function_is_visible(p.oid))
+ WHERE (strpos(CAST(:words AS text),
+               '|' || CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname || '|') > 0
+        OR NOT asked.dotted AND strpos(CAST(:words AS text), '|.' || p.proname || '|') > 0)
+   AND (asked.dotted OR p.oid = (SELECT x.oid
+                                   FROM pg_proc x
+                                   JOIN looked_in ON looked_in.oid = x.pronamespace
+                                  WHERE (x.proname, x.proargtypes) = (p.proname, p.proargtypes)
+                                  ORDER BY looked_in.at
+                                  LIMIT 1))
  UNION ALL
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
        'type ' || n.nspname || '.' || t.typname
-       || coalesce(', checks ' || left(md5((SELECT string_agg(concat_ws(' ', k.text, f.text), chr(10) ORDER BY k.text, f.text)
-                                              FROM domain_checks k
-                                              LEFT JOIN calls f ON f.classid = CAST('pg_constraint' AS regclass)
-                                                               AND f.objid = k.oid
-                                             WHERE k.domain IN (t.oid, t.typelem))), 12), '')
+       || coalesce(', behind it ' || left(md5(nullif(concat_ws(chr(10),
+            (SELECT string_agg(concat_ws(' ', k.text, f.text), chr(10) ORDER BY k.text, f.text)
+               FROM domain_checks k
+               LEFT JOIN calls f ON f.classid = CAST('pg_constraint' AS regclass) AND f.objid = k.oid
+              WHERE k.domain IN (t.oid, t.typelem)),
+            (SELECT string_agg(e.enumlabel, chr(10) ORDER BY e.enumsortorder)
+               FROM pg_enum e
+              WHERE e.enumtypid = t.oid),
+            (SELECT string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), chr(10) ORDER BY a.attnum)
+               FROM pg_attribute a
+              WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped)), '')), 12), '')
   FROM pg_type t
   JOIN pg_namespace n ON n.oid = t.typnamespace
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
  WHERE t.typnamespace <> CAST('pg_catalog' AS regnamespace)
-   AND t.typrelid = 0
+   AND (t.typrelid = 0 OR (SELECT c.relkind FROM pg_class c WHERE c.oid = t.typrelid) = 'c')
    AND strpos(CAST(:words AS text),
               '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname || '|') > 0
-   AND (asked.dotted OR pg_type_is_visible(t.oid))
+   AND (asked.dotted OR t.oid = (SELECT x.oid
+                                   FROM pg_type x
+                                   JOIN looked_in ON looked_in.oid = x.typnamespace
+                                  WHERE x.typname = t.typname
+                                  ORDER BY looked_in.at
+                                  LIMIT 1))
+ UNION ALL
+SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || part.name,
+       part.kind || ' ' || n.nspname || '.' || part.name || ', made of ' || left(md5(part.text), 12)
+  FROM (SELECT 'collation' AS kind, k.collname AS name, k.collnamespace AS schema,
+               CAST(to_jsonb(k) - 'oid' - 'collowner' - 'collnamespace' AS text) AS text
+          FROM pg_collation k
+         UNION ALL
+        SELECT 'text search configuration', g.cfgname, g.cfgnamespace,
+               concat_ws(' ', (SELECT r.prsname FROM pg_ts_parser r WHERE r.oid = g.cfgparser),
+                         (SELECT string_agg(concat_ws(' ', m.maptokentype, m.mapseqno, d.dictname, t.tmplname,
+                                                      d.dictinitoption), chr(10) ORDER BY m.maptokentype, m.mapseqno)
+                            FROM pg_ts_config_map m
+                            JOIN pg_ts_dict d ON d.oid = m.mapdict
+                            JOIN pg_ts_template t ON t.oid = d.dicttemplate
+                           WHERE m.mapcfg = g.oid))
+          FROM pg_ts_config g) part
+  JOIN pg_namespace n ON n.oid = part.schema
+ CROSS JOIN (VALUES (false), (true)) asked (dotted)
+ WHERE part.schema <> CAST('pg_catalog' AS regnamespace)
+   AND strpos(CAST(:words AS text),
+              '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || part.name || '|') > 0
+   AND (asked.dotted OR part.schema IN (SELECT oid FROM looked_in))
+ UNION ALL
+SELECT s.srvname, 'server ' || s.srvname || ', made of ' || left(md5(concat_ws(' ', w.fdwname, s.srvoptions, w.fdwoptions)), 12)
+  FROM pg_foreign_server s
+  JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+ WHERE strpos(CAST(:words AS text), '|' || s.srvname || '|') > 0
+ UNION ALL
+SELECT 'names of PostgreSQL''s own',
+       count(*) || ' own objects have them, ' || left(md5(string_agg(part.text, chr(10) ORDER BY part.text)), 12)
+  FROM (SELECT f.signature || f.body AS text, f.pronamespace AS schema
+          FROM own f
+         WHERE EXISTS (SELECT FROM pg_proc x
+                        WHERE x.proname = f.proname AND x.pronamespace = CAST('pg_catalog' AS regnamespace))
+         UNION ALL
+        SELECT concat_ws(' ', c.oid::regclass, c.relkind), c.relnamespace
+          FROM pg_class c
+         WHERE c.relnamespace <> CAST('pg_catalog' AS regnamespace)
+           AND EXISTS (SELECT FROM pg_class x
+                        WHERE x.relname = c.relname AND x.relnamespace = CAST('pg_catalog' AS regnamespace))) part
+ WHERE part.schema IN (SELECT oid FROM looked_in)
+HAVING count(*) > 0
  UNION ALL
 SELECT 'operators and casts', count(*) || ' of its own, ' || left(md5(string_agg(o.text, chr(10) ORDER BY o.text)), 12)
   FROM operators o

@@ -19,9 +19,9 @@ SELECT current_setting('server_version') AS version_text,
        NULL::integer AS cpu_count,
        current_setting('server_version_num')::integer AS version_number,
        CASE WHEN pg_is_in_recovery() THEN 'yes' ELSE 'no' END AS in_recovery,
-       (SELECT array_to_string(s.enumvals, ',') FROM pg_catalog.pg_settings s
+       (SELECT pg_catalog.array_to_string(s.enumvals, ',') FROM pg_catalog.pg_settings s
          WHERE s.name = 'default_toast_compression') AS toast_compressions,
-       (SELECT string_agg(concat_ws(' ', a.amname, CASE WHEN pg_indexam_has_property(a.oid, 'can_order') THEN 'order' END,
+       (SELECT string_agg(pg_catalog.concat_ws(' ', a.amname, CASE WHEN pg_indexam_has_property(a.oid, 'can_order') THEN 'order' END,
                                     CASE WHEN pg_indexam_has_property(a.oid, 'can_unique') THEN 'unique' END,
                                     CASE WHEN pg_indexam_has_property(a.oid, 'can_include') THEN 'include' END,
                                     CASE WHEN pg_indexam_has_property(a.oid, 'can_multi_col') THEN 'columns' END),

@@ -11,7 +11,7 @@ SELECT s.name, set_config(s.name, coalesce(w.value, s.setting), false) AS value,
                THEN (SELECT t.word FROM pg_catalog.ts_stat('SELECT array_to_tsvector(ARRAY[system_identifier::text])
                                                               FROM pg_catalog.pg_control_system()') t)
                ELSE 'unknown' END AS database_id,
-       concat_ws(', ', coalesce(host(inet_server_addr()), 'local socket'), 'port ' || current_setting('port'),
+       pg_catalog.concat_ws(', ', coalesce(host(inet_server_addr()), 'local socket'), 'port ' || current_setting('port'),
                  (SELECT d.setting FROM pg_catalog.pg_settings d WHERE d.name = 'data_directory')) AS place
   FROM (VALUES ('lock_timeout', '60s', 'unset'), ('statement_timeout', '0', 'unset'), ('transaction_timeout', '0', 'unset'),
                ('idle_in_transaction_session_timeout', '0', 'unset'), ('idle_session_timeout', '0', 'unset'),

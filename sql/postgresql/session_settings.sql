@@ -5,7 +5,7 @@
 -- Params: none
 -- Versions: PostgreSQL 14 and later
 SELECT current_setting('search_path') AS search_path,
-       array_to_string(current_schemas(false), ', ') AS schemas,
+       pg_catalog.array_to_string(current_schemas(false), ', ') AS schemas,
        current_schema()::text AS current_schema,
        current_setting('role') AS role,
        current_setting('default_tablespace') AS default_tablespace,

@@ -62,7 +62,7 @@ class EngineDeclaration:
         same_by: the parts that are equal however one gets there; limits of profiles go by them.
         session: settings of a session on which it depends what its statements do, as in `identity`.
         names_in_texts: catalogue file that says what names without a schema lead to; else they lead to one.
-        before_names: catalogue file that its session runs first, so that nothing slows it down.
+        before_names: catalogue file that its session runs first: nothing leads it elsewhere or slows it down.
         embedded: whether the database is a file that our own process opens.
         in_process: whether its work is done by threads of this process, so that their CPU time is the work's.
         service_names: whether the path of its URL is a service name, of one or several hosts, or an alias.

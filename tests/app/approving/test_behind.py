@@ -12,6 +12,7 @@ import pytest
 from tests.app.approving.test_complete import made
 from tests.servers.postgresql import Server
 from tests.tiers import thinned
+from toolkit import resources
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.making import Subject, subject_of_experiment
 from toolkit.app.approving.naming import SQL_KEYS, TRANSACTIONS
@@ -211,7 +212,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         ),
         (
             f"{TRIGGER}CREATE TRIGGER t AFTER DELETE ON b_app.child EXECUTE FUNCTION b_app.tr()",
-            "was not set and is `table b_app.child, behind it ",
+            "was `table b_app.child, behind it ",
         ),
         (
             f"{TRIGGER}CREATE TRIGGER t AFTER UPDATE ON b_app.grandchild EXECUTE FUNCTION b_app.tr()",
@@ -219,7 +220,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         ),
         (
             "ALTER TABLE b_app.child ADD CHECK (b_app.own(id) > 0)",
-            "was not set and is `table b_app.child, behind it ",
+            "was `table b_app.child, behind it ",
         ),
         (
             "CREATE TABLE b_app.plain () INHERITS (b_app.src); CREATE TABLE b_app.heir () INHERITS (b_app.src); "
@@ -328,6 +329,140 @@ def test_what_is_called_without_a_name_is_refused_when_it_changes(
         assert plan.difference() == ""
         session.execute(change.encode())
         assert said in plan.difference()
+
+
+COPY = """
+[[step]]
+name = "copy"
+operation = "ctas"
+query = "{query}"
+table = "b_app.copied"
+"""
+HIDDEN = "ALTER TABLE b_app.src ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON b_app.src USING (t = 'x')"
+NUMBERED = "CREATE OR REPLACE FUNCTION b_app.numbered(b_app.src) RETURNS int LANGUAGE sql STABLE AS 'SELECT {}'"
+WORDS = "CREATE TEXT SEARCH CONFIGURATION b_app.words (COPY = simple)"
+NOTED = (
+    "DROP TABLE b_app.dest; CREATE TABLE b_app.dest (id int) PARTITION BY RANGE (id); "
+    f"CREATE TABLE b_app.part PARTITION OF b_app.dest DEFAULT; {TRIGGER}"
+    "CREATE TRIGGER t BEFORE INSERT ON b_app.part FOR EACH ROW EXECUTE FUNCTION b_app.tr()"
+)
+PLANTED = "CREATE FUNCTION b_third.{} RETURNS text LANGUAGE sql AS 'SELECT NULL::text'"
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    ("before", "query", "change", "said"),
+    thinned(
+        [
+            (NUMBERED.format(1), "SELECT s.numbered FROM b_app.src AS s", NUMBERED.format(2), "`numbered`"),
+            (NUMBERED.format(1), "SELECT (s).numbered FROM b_app.src AS s", NUMBERED.format(2), "`numbered`"),
+            ("", "SELECT id FROM b_app.src", PLANTED.format("concat_ws(text, text)"), "names of PostgreSQL's own"),
+            ("", "SELECT id FROM b_app.src", PLANTED.format("lower(varchar)"), "names of PostgreSQL's own"),
+            (HIDDEN, "SELECT id FROM b_app.src", "ALTER ROLE b_job BYPASSRLS", "`b_app.src`"),
+            (HIDDEN, "SELECT id FROM b_app.src", "ALTER TABLE b_app.src OWNER TO b_job", "`b_app.src`"),
+            (
+                f"{HIDDEN}; CREATE VIEW b_app.v AS SELECT id FROM b_app.src; GRANT SELECT ON b_app.v TO b_job",
+                "SELECT id FROM b_app.v",
+                "ALTER VIEW b_app.v SET (security_invoker = true)",
+                "`b_app.v`",
+            ),
+            (
+                "CREATE FUNCTION b_app.d() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'",
+                "SELECT b_app.d() AS id",
+                "ALTER FUNCTION b_app.d() OWNER TO b_job",
+                "`b_app.d`",
+            ),
+            (
+                NOTED,
+                "SELECT id FROM b_app.dest",
+                "ALTER FUNCTION b_app.tr() SET search_path = b_third",
+                "`b_app.dest`",
+            ),
+            (
+                "CREATE TABLE b_app.bill (id int REFERENCES b_app.base)",
+                "SELECT id FROM b_app.base",
+                "ALTER TABLE b_app.bill DROP CONSTRAINT bill_id_fkey, "
+                "ADD FOREIGN KEY (id) REFERENCES b_app.base ON DELETE CASCADE",
+                "`b_app.base`",
+            ),
+            (
+                "ALTER TABLE b_app.grandchild ADD PRIMARY KEY (id)",
+                "SELECT id FROM b_app.base",
+                "CREATE TABLE b_app.bill (id int REFERENCES b_app.grandchild ON DELETE CASCADE)",
+                "`b_app.grandchild`",
+            ),
+            (
+                "CREATE COLLATION b_app.c (locale = 'C')",
+                "SELECT id FROM b_app.src WHERE t < 'x' COLLATE b_app.c",
+                "DROP COLLATION b_app.c; CREATE COLLATION b_app.c (locale = 'POSIX')",
+                "`b_app.c`",
+            ),
+            (
+                WORDS,
+                "SELECT id FROM b_app.src WHERE to_tsvector('b_app.words', t) @@ 'x'",
+                "ALTER TEXT SEARCH CONFIGURATION b_app.words ALTER MAPPING FOR asciiword WITH english_stem",
+                "`b_app.words`",
+            ),
+            (
+                "CREATE TYPE b_app.mood AS ENUM ('x', 'y')",
+                "SELECT id FROM b_app.src WHERE 'x'::b_app.mood < 'y'",
+                "ALTER TYPE b_app.mood ADD VALUE 'z' BEFORE 'x'",
+                "`b_app.mood`",
+            ),
+            (
+                "",
+                "SELECT id FROM b_app.src WHERE row(1)::b_app.row IS NOT NULL",
+                "ALTER TYPE b_app.row ADD ATTRIBUTE b int",
+                "`b_app.row`",
+            ),
+            (
+                "CREATE FOREIGN DATA WRAPPER b_w; CREATE SERVER b_far FOREIGN DATA WRAPPER b_w OPTIONS (host 'x')",
+                "SELECT id FROM b_app.src WHERE t = 'b_far'",
+                "ALTER SERVER b_far OPTIONS (SET host 'y')",
+                "`b_far`",
+            ),
+            (
+                "",
+                "SELECT id FROM b_app.src",
+                "CREATE CAST (b_app.row AS text) WITH INOUT",
+                "`operators and casts`",
+            ),
+            (
+                f"CREATE ROLE b_all; {HIDDEN}; CREATE POLICY q ON b_app.src TO b_all USING (true)",
+                "SELECT id FROM b_app.src",
+                "GRANT b_all TO b_job",
+                "`b_app.src`",
+            ),
+            (
+                "CREATE FOREIGN DATA WRAPPER b_w; CREATE SERVER b_far FOREIGN DATA WRAPPER b_w; "
+                "DROP TABLE b_app.dest; CREATE TABLE b_app.dest (id int) PARTITION BY RANGE (id)",
+                "SELECT id FROM b_app.dest",
+                "CREATE FOREIGN TABLE b_app.there PARTITION OF b_app.dest DEFAULT SERVER b_far",
+                "`b_app.dest`",
+            ),
+        ],
+        3,
+    ),
+)
+def test_what_decides_what_a_query_means_is_approved(
+    plan: Plan, postgresql_server: Server, before: str, query: str, change: str, said: str
+) -> None:
+    def subject() -> Subject:
+        steps = COPY.format(query=query)
+        return subject_of_plan(plan.folder / "n.toml", *made(plan.url, steps, plan.store, plan.folder))
+
+    with postgresql_server.connect() as session:
+        session.execute("ALTER ROLE b_job SET search_path = b_third, b_app")
+        session.execute(before.encode())
+        session.execute("GRANT SELECT ON ALL TABLES IN SCHEMA b_app TO b_job")
+        approve(subject(), plan.store)
+        check(subject(), plan.store)
+        session.execute(change.encode())
+        with pytest.raises(ToolkitError) as caught:
+            check(subject(), plan.store)
+        session.execute("DROP FOREIGN DATA WRAPPER IF EXISTS b_w CASCADE; DROP POLICY IF EXISTS q ON b_app.src")
+        session.execute("DROP ROLE IF EXISTS b_all")
+    assert said in caught.value.message
 
 
 @pytest.mark.postgresql
@@ -538,6 +673,9 @@ def test_every_option_that_holds_sql_is_looked_at() -> None:
             ("CREATE VIEW made AS SELECT 7 AS id", "was not set and is `view main.made, text "),
             ("CREATE TABLE made (id INT DEFAULT 7)", "was not set and is `table main.made, text "),
             ("CREATE TABLE made (id INT)", ""),
+            ("CREATE OR REPLACE MACRO twice(x) AS x + x", "was `macro main.twice, text "),
+            ("DROP TYPE s.mood; CREATE TYPE s.mood AS ENUM ('y', 'x')", "was `type s.mood, text "),
+            ('CREATE MACRO "+"(a, b) AS 7', "name `names of DuckDB's own`"),
         ],
         3,
     ),
@@ -554,6 +692,9 @@ def test_every_option_that_holds_sql_is_looked_at() -> None:
         "view in place of what is made",
         "what is made with a default",
         "what is made",
+        "macro after a dot",
+        "labels of a type",
+        "macro in the place of an operator",
     ],
 )
 def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
@@ -563,11 +704,13 @@ def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     with duckdb.connect(str(file)) as session:
         session.execute("CREATE SCHEMA s; CREATE TABLE s.dest (id INT); CREATE MACRO s.f(x) AS x + 1")
         session.execute("CREATE TABLE s.log (id INT); CREATE TABLE s.named (id INT)")
+        session.execute("CREATE MACRO twice(x) AS 2 * x; CREATE TYPE s.mood AS ENUM ('x', 'y')")
         session.execute('CREATE MACRO s.g(x) AS x; CREATE VIEW s."in.ner" AS SELECT s.G(1) AS id')
         session.execute('CREATE VIEW s.middle AS FROM s."IN.ner"; CREATE VIEW s.seen AS SELECT id FROM s.middle')
     steps = (
         '[[step]]\nname = "load"\noperation = "insert"\nsource = "s.seen"\ntable = "S.Dest"\n'
-        '[[step]]\nname = "copy"\noperation = "ctas"\nquery = "SELECT s.f(id) AS id FROM s.dest"\ntable = "made"\n'
+        '[[step]]\nname = "copy"\noperation = "ctas"\nquery = "SELECT s.f(id).twice() AS id FROM s.dest '
+        """WHERE 'x'::s.mood < 'y'"\ntable = "made"\n"""
         '[[step]]\nname = "log"\noperation = "insert"\ntable = "s.log"\n'
         """query = "SELECT id FROM made UNION ALL FROM query_table('s.named')"\n"""
     )
@@ -585,3 +728,88 @@ def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     with pytest.raises(ToolkitError) as caught:
         check(subject(), store)
     assert said in caught.value.message
+
+
+def test_no_macro_answers_in_the_place_of_what_looks_for_it(tmp_path: Path) -> None:
+    """Every function of DuckDB has a macro of its name: the look says the same, and that they are there."""
+    files = {file: resources.sql_text(f"duckdb/{file}.sql") for file in ("server", "reach", "names_in_texts")}
+    files["names_in_texts"] = files["names_in_texts"].replace(":words", "'|main.v|.f|t|'")
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as session:
+        session.execute(
+            "CREATE TABLE t (i INT DEFAULT 5); CREATE VIEW v AS SELECT i FROM t; CREATE MACRO f(x) AS x"
+        )
+        session.execute("SET enable_external_access = false")
+        before = {file: set(session.execute(text).fetchall()) for file, text in files.items()}
+        assert {name for name, _ in before["names_in_texts"]} == {"main.v", "f", "t", "main.t"}
+        names = session.execute("SELECT DISTINCT function_name FROM duckdb_functions() WHERE internal").fetchall()
+        for (name,) in names:
+            quoted = '"' + name.replace('"', '""') + '"'
+            session.execute(f"CREATE MACRO {quoted}(a := 1, b := 1, c := 1, d := 1, e := 1) AS 77")
+            session.execute(f"CREATE MACRO {quoted}() AS TABLE SELECT 77 AS x")
+        after = {file: set(session.execute(text).fetchall()) for file, text in files.items()}
+    ((planted, said),) = after["names_in_texts"] - before["names_in_texts"]
+    assert planted == "names of DuckDB's own" and said.startswith(f"{2 * len(names)} own macros")
+    assert {file: after[file] for file in ("server", "reach")} == {
+        file: before[file] for file in ("server", "reach")
+    }
+
+
+def test_a_file_that_says_that_it_is_another_one_is_not_that(store: Store, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as session:
+            session.execute("CREATE TABLE src AS SELECT 1 AS id; CREATE TABLE dest (id INT)")
+    link = tmp_path / "link.duckdb"
+    link.symlink_to("first.duckdb")
+    steps = '[[step]]\nname = "load"\noperation = "insert"\nsource = "src"\ntable = "dest"\n'
+
+    def subject() -> Subject:
+        return subject_of_plan(tmp_path / "n.toml", *made(f"duckdb:///{link}", steps, store, tmp_path))
+
+    approve(subject(), store)
+    check(subject(), store)
+    with duckdb.connect(str(tmp_path / "second.duckdb")) as session:
+        session.execute(
+            f"CREATE MACRO duckdb_databases() AS TABLE SELECT * REPLACE ('{tmp_path}/first.duckdb' AS path) "
+            "FROM system.main.duckdb_databases() WHERE NOT internal UNION ALL "
+            "SELECT * REPLACE ('x' AS database_name) FROM system.main.duckdb_databases() WHERE NOT internal"
+        )
+    link.unlink()
+    link.symlink_to("second.duckdb")
+    with pytest.raises(ToolkitError) as caught:
+        check(subject(), store)
+    assert "file of `duckdb" in caught.value.message and "id of `duckdb" in caught.value.message
+
+
+@pytest.mark.postgresql
+def test_no_function_answers_in_the_place_of_what_looks_for_it(plan: Plan, postgresql_server: Server) -> None:
+    """It fits better than PostgreSQL's own, and would be called with the rights of who asks."""
+    with postgresql_server.connect() as session:
+        session.execute("ALTER ROLE b_job SET search_path = b_third, pg_catalog")
+        session.execute("CREATE FUNCTION b_third.strpos(text, text) RETURNS int LANGUAGE sql AS 'SELECT 0'")
+        session.execute("CREATE FUNCTION b_third.md5(text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
+        plan.approve()
+        assert plan.difference() == ""
+        session.execute("CREATE OR REPLACE VIEW b_app.inner AS SELECT 8 AS id FROM b_app.base")
+        assert "was `view b_app.inner, behind it " in plan.difference()
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "concat_ws(text, text, text, text)",
+        "concat_ws(text, name, text, text, text, text)",
+        "array_to_string(text[], text)",
+        "array_to_string(name[], text)",
+        "to_json(name[])",
+    ],
+)
+def test_no_own_function_is_called_before_the_approval_was_looked_at(
+    plan: Plan, postgresql_server: Server, planted: str
+) -> None:
+    plan.approve()
+    with postgresql_server.connect() as session:
+        session.execute("ALTER ROLE b_job SET search_path = b_third")
+        body = "LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END'"
+        session.execute(f"CREATE FUNCTION b_third.{planted} RETURNS text {body}".encode())
+    assert "search_path" in plan.difference()

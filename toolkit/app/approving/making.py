@@ -288,7 +288,7 @@ def approve(
             reason=reason,
             details=(
                 f"by {approval.by}",
-                str(subject.approval_path.absolute()),
+                str(subject.approval_path.resolve()),
                 f"valid until {last}",
                 *_told(approved.databases),
             ),

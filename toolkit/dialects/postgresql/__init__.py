@@ -32,7 +32,7 @@ DECLARATION = EngineDeclaration(
     same_by=("oid and system identifier",),
     session=tuple((name, "session_settings", name) for name in _SESSION),
     names_in_texts="names_in_texts",
-    before_names="session_without_jit",
+    before_names="names_begin",
     socket_folders=True,
     # libpq, "Parameter Key Words"
     verifying={
