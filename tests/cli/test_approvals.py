@@ -288,6 +288,19 @@ def test_the_newer_approval_counts_and_the_older_may_not_be_put_back(
     assert dbatk("run", approved, "--approved-only").status == 0, "a plan of this name elsewhere is another one"
 
 
+def test_an_older_approval_may_not_be_put_back_by_another_way_to_its_folder(
+    dbatk: Dbatk, plan: str, home: Path
+) -> None:
+    (home / "link").symlink_to(home)
+    assert dbatk("plan", f"link/{plan}", "--approve").status == 0
+    older = (home / "nightly.approval.toml").read_text()
+    (home / plan).write_text(TWO_STEPS.replace('columns = "i"', 'columns = "k"'))
+    assert dbatk("plan", plan, "--approve").status == 0
+    (home / "nightly.approval.toml").write_text(older)
+    (home / plan).write_text(TWO_STEPS)
+    refused(dbatk("run", f"link/{plan}", "--approved-only"), "was superseded by a newer one")
+
+
 def test_an_approval_expires(dbatk: Dbatk, plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "is in the past" in dbatk("plan", plan, "--approve", "--valid-until", "2020-01-31").err
     assert "is not a day" in dbatk("plan", plan, "--approve", "--valid-until", "soon").err

@@ -129,10 +129,11 @@ def _is_in_force(approval: Approval, subject: Subject, store: Store, *, signed: 
 
     Where the same plan was approved in several folders each has its own approval.
     """
-    here, newer = str(subject.approval_path.absolute()), set()
+    here, newer = str(subject.approval_path.resolve()), set()
     for line in store.audit.events(AuditKind.APPROVE, AuditKind.REVOKE):
         event = line.event
-        place = event.details[1] if event.kind is AuditKind.APPROVE and len(event.details) > 1 else ""
+        made = event.kind is AuditKind.APPROVE and len(event.details) > 1
+        place = str(Path(event.details[1]).resolve()) if made else ""
         if event.hash != approval.hash:
             # one that was signed elsewhere may be newer than what this log knows
             at = event.carried or line.at

@@ -158,8 +158,8 @@ def _words(text: str, dialect: Dialect) -> Iterator[str]:
     """Yield the names that stand alone or begin a dotted one, and each two with a dot between: nothing is parsed.
 
     Names of columns are among them, and aliases; so are those in literals, which functions take for names and
-    queries (`query_table('a')`, `nextval('a')`). One after a dot may be a function, `o.total` for `total(o)`: it is
-    yielded as `.total`.
+    queries (`query_table('a')`, `nextval('a')`). One after a dot may be a function, `o.total` for `total(o)`: it
+    is yielded as `.total`.
     """
     found = [each for each in tokens(text, syntax_of(dialect.engine)) if each.kind is not TokenKind.COMMENT]
     start = Token(TokenKind.SIGN, "")
