@@ -212,6 +212,7 @@ LESS: dict[str, Callable[[str], bytes]] = {
     ).encode(),
     "copied with blanks": lambda text: copied(text, "   ").encode(),
     "copied with blanks, nothing for empty cells": lambda text: copied(text, "   ", empty=False).encode(),
+    "copied with blanks, one for empty cells": lambda text: copied(text, "   ").replace("\xa0", " ").encode(),
     "copied with one blank": lambda text: copied(text, " ", empty=False).encode(),
     "in a note in Markdown": lambda text: as_markdown(text).encode(),
     "out of a spreadsheet, with commas": lambda text: as_csv(text, ",").encode(),

@@ -19,6 +19,7 @@ from tests.readers.awr_samples import STATSPACK, TEXT, html
 from tests.readers.mangling import LESS, SAME, as_csv, as_markdown, copied, mailed, zipped
 from tests.tiers import examples, thinned
 from toolkit.errors import ToolkitError
+from toolkit.readers.awr.blanks import tabs_again
 from toolkit.readers.awr.pasted import read_pasted, with_tabs
 from toolkit.readers.awr.report import Reading, Report, read_report, read_reports
 from toolkit.readers.texts import from_base64, text_of, undone
@@ -222,6 +223,64 @@ def test_the_load_profile_is_read_from_a_copy_without_empty_cells() -> None:
     whole, copy = (read_report(text.encode(), "r").document() for text in (page, copied(page, "   ", empty=False)))
     assert whole["load_profile_per_sec"] and copy["load_profile_per_sec"] == whole["load_profile_per_sec"]
     assert copy["begin_snap_id"] == whole["begin_snap_id"]
+
+
+def _events(text: str) -> tuple[list[object], list[str]]:
+    report = read_report(text.encode(), "r")
+    events = report.sections["top_events"]
+    assert isinstance(events, list)
+    return [event["waits"] for event in events], report.warnings
+
+
+def test_a_row_without_its_empty_cells_is_read_where_its_cells_have_one_way_to_stand() -> None:
+    """`DB CPU` has neither waits, nor an average, nor a class, and nothing in the copy says so."""
+    waits, warnings = _events(copied(html(), "   ", empty=False))
+    assert waits == [57000, None, 3]
+    assert [one for one in warnings if "unmarked empty cells: read by the form of the others" in one]
+
+
+def test_a_row_whose_cells_may_stand_in_two_ways_is_counted_and_left_out() -> None:
+    """An event of no known form: which of its numbers is missing cannot be told."""
+    copy = copied(html(), "   ", empty=False)
+    row = next(line for line in copy.split("\n") if line.startswith("DB CPU"))
+    waits, warnings = _events(copy.replace(row, row + "   1"))
+    assert waits == [57000, 3]
+    assert [one for one in warnings if "1 row has no cell under each heading, and cannot be read" in one]
+
+
+def test_blanks_of_one_width_are_tabs_again_and_wider_ones_empty_cells() -> None:
+    page = html(extra=_LISTS)
+    whole, copy = (read_report(text.encode(), "r").document() for text in (page, copied(page, "    ")))
+    assert whole["wait_event_histogram"] and copy["wait_event_histogram"] == whole["wait_event_histogram"]
+
+
+def test_blanks_that_may_stand_for_two_numbers_of_cells_give_no_value() -> None:
+    row = "widget wait{}18" + "  7" * 3
+    lines = [row.format("  "), *[row.format("    ")] * 30, row.format("     "), row.format(" " * 12)]
+    last = tabs_again("\n".join(lines)).split("\n")[-1]
+    assert last.split("\t")[0] == "widget wait\x0218"
+
+
+def test_the_shares_of_the_time_model_tell_which_of_them_a_row_has() -> None:
+    table = (
+        "Time Model Statistics\nStatistic Name   Time (s)   % of DB Time   % of Total CPU Time\n"
+        "DB CPU   60.00   50.00   80.00\nsql execute elapsed time   90.00   75.00\n"
+        "background cpu time   15.00   20.00\nDB time   120.00\nparse time elapsed   0.00   0.00\n"
+    )
+    rows = [row for one in read_pasted(table).tables for row in one.rows]
+    assert rows == [
+        ("DB CPU", "60.00", "50.00", "80.00"),
+        ("sql execute elapsed time", "90.00", "75.00", ""),
+        ("DB time", "120.00", "", ""),
+    ]
+
+
+@pytest.mark.parametrize(("end", "kept"), [("", True), ("\tvalue too long", False)])
+def test_tabs_taken_off_the_end_of_a_row_are_empty_cells(end: str, kept: bool) -> None:
+    heads = "init.ora Parameters\nParameter Name\tBegin value\tEnd value (if different)\n"
+    rows = "processes\t300\t400\n" * 5 + f"db_name\tACME{end}{end}\n"
+    (table,) = read_pasted(heads + rows).tables
+    assert (("db_name", "ACME", "") in table.rows) is kept
 
 
 def test_headings_of_a_copied_list_may_begin_with_a_number() -> None:

@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Sequence
 
+from toolkit.readers.awr.blanks import Placing, tabs_again
 from toolkit.readers.awr.rows import DATA, Rows, table_of
 from toolkit.readers.awr.sections import section_of
 from toolkit.readers.awr.tables import AwrTable, ReportDocument
@@ -36,11 +37,14 @@ _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 
 
 def with_tabs(text: str) -> str:
-    """Return a text with tabs between the cells of its tables where it has bars (Markdown) or is a CSV file."""
+    """Return a text with tabs between the cells of its tables.
+
+    Where it has bars (Markdown), is a CSV file, or has blanks whose number tells of tabs.
+    """
     if len(_BARS.findall(text, 0, _HEAD)) >= _FEWEST:
         return "\n".join(map(_of_markdown, filter(lambda line: not _BARS.fullmatch(line), text.split("\n"))))
     if (found := _SEPARATED.search(text, 0, _HEAD)) is None:
-        return text
+        return text if _ruled(text) >= _FEWEST or _is_tabbed(text) else tabs_again(text)
     try:
         rows = [*csv.reader(text.splitlines(keepends=True), delimiter=found[1])]
     except csv.Error:  # a quotation mark that is never closed
@@ -81,6 +85,10 @@ def mangled(text: str) -> str | None:
     return None
 
 
+def _is_tabbed(text: str) -> bool:
+    return len(_TABBED.findall(text)) >= _ROWS_ENOUGH
+
+
 def _ruled(text: str) -> int:
     return len(_RULER.findall(text))
 
@@ -93,7 +101,7 @@ def read_pasted(text: str) -> ReportDocument:
     such rows.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    tabbed = len(_TABBED.findall(text)) >= _ROWS_ENOUGH
+    tabbed = _is_tabbed(text)
     reader = _Reader(tabbed=tabbed)
     for line in lines:
         reader.take(line)
@@ -116,21 +124,35 @@ class _Reader:
         self._rows: list[list[str]] = []
         self._read = False
         """Whether what `_above` stands above is over: the next line is a heading."""
+        self._lone = ""
+        """One word below a row: a row whose other cells are empty, without a mark, or words above a list."""
 
     def take(self, line: str) -> None:
-        cells = self._cells(line)
+        cells, lone = self._cells(line), self._lone
+        self._lone = ""
+        if len(cells) < 2 and self._rows and cells[0] and " " not in cells[0]:
+            self._lone = cells[0]
+            return
+        if lone and len(cells) > 1 and section_of(self._table(cells)) is None:
+            self._rows.append([lone])
+        elif lone:
+            self._words(lone)
         if len(cells) < 2:
-            self.end()
-            words = " ".join(line.split())
-            if words.startswith("Back to"):
-                self._read = True
-            elif 0 < len(words) <= _LONGEST_HEADING:
-                self._above = [words] if self._read else [*self._above[:_MOST_NOTES], words]
-                self._read = False
+            self._words(line)
             return
         if self._rows and section_of(self._table(cells)) is not None:
             self.end()  # the headings of another table
         self._rows.append(cells)
+
+    def _words(self, line: str) -> None:
+        """Take a line that is no row: it ends a table, or stands above one."""
+        self.end()
+        words = " ".join(line.split())
+        if words.startswith("Back to"):
+            self._read = True
+        elif 0 < len(words) <= _LONGEST_HEADING:
+            self._above = [words] if self._read else [*self._above[:_MOST_NOTES], words]
+            self._read = False
 
     def _cells(self, line: str) -> list[str]:
         cells = line.split("\t") if self._tabbed else _APART.split(line.rstrip(" \t"))
@@ -138,6 +160,7 @@ class _Reader:
 
     def end(self) -> None:
         """Make a table of the rows that stand together."""
+        self._lone = ""
         rows, self._rows = self._rows, []
         if not rows:
             return
@@ -151,13 +174,29 @@ class _Reader:
         if table is None or not table.columns:
             self.tables += [table] if table is not None else []
             return
-        whole = [row for row in table.rows if _is_whole(row, len(table.columns))]
+        whole, placed = self._whole(table)
+        named = ": ".join(filter(None, (own.section, own.title)))
+        where = f"`{named}`" if named else "a list without a name"
+        if placed:
+            many = counted(placed, "row has", "rows have")
+            self.remarks.append(f"in {where} {many} unmarked empty cells: read by the form of the others")
         if lost := len(table.rows) - len(whole):
             many = counted(lost, "row has", "rows have")
-            named = ": ".join(filter(None, (own.section, own.title)))
-            where = f"`{named}`" if named else "a list without a name"
             self.remarks.append(f"in {where} {many} no cell under each heading, and cannot be read")
         self.tables.append(AwrTable(table.section, table.title, table.columns, whole))
+
+    def _whole(self, table: AwrTable) -> tuple[list[tuple[str, ...]], int]:
+        """Return the rows that have a cell under each heading or can be given one, and how many were."""
+        section, width = section_of(table), len(table.columns)
+        placing = None if section is None or section.labels else Placing(section, table, marked=self._tabbed)
+        whole, placed = [], 0
+        for row in table.rows:
+            if _is_whole(row, width):
+                whole.append(row)
+            elif placing is not None and (found := placing.row(row)) is not None:
+                whole.append(found)
+                placed += 1
+        return whole, placed
 
     def _lacks_first(self, rows: Sequence[Sequence[str]]) -> bool:
         """Whether the first heading is blank and was left out: above labels, or where tabs show all others."""

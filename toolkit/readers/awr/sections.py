@@ -109,7 +109,7 @@ def records(section: SectionSpec, table: AwrTable, numbers: Numbers, always: Seq
     """
     if not table.rows:
         return Typed([], ())
-    readers = _readers(section, table.columns)
+    readers = layout_of(section, table.columns)
     width = max(place for _, place, _, _ in readers) + 1
     rows = table.rows
     if min(map(len, rows)) < width:
@@ -145,7 +145,7 @@ _CUT = re.compile(r"_per_exe$")
 
 
 @lru_cache(maxsize=4096)
-def _readers(section: SectionSpec, columns: tuple[str, ...]) -> list[tuple[str, int, FieldKind, str | None]]:
+def layout_of(section: SectionSpec, columns: tuple[str, ...]) -> list[tuple[str, int, FieldKind, str | None]]:
     """Return name, place, kind and unit of each column."""
     if section.labels:
         return [(one.name, place, one.kind, None) for place, one in enumerate(section.fields)]
