@@ -44,6 +44,7 @@ NO_SQL = {
     "method_opt": "a literal", "bin_dir": "a folder",
     "only_tables": "literals", "as_of": "a time of a fixed form", "keep_rows": "a time of a fixed form",
     "directory": "a literal", "stat_table": "a literal", "stat_id": "a literal", "skip": "words of RMAN",
+    "on": "the address of a cluster",
     "delimiter": "a character", "quote": "a character", "null": "a text in a file", "encoding": "a name of Python",
     "external_files": "literals", "with_table": "a quoted name", "merged": "quoted names",
     "new_name": "a quoted name", "dump_files": "literals", "into_schema": "a quoted name",

@@ -62,14 +62,20 @@ class DaskCluster:
             time.sleep(0.05)
         raise TimeoutError("the scheduler of dask did not begin")
 
-    def begin_worker(self, host: str, **environment: str) -> None:
-        """Begin a worker that believes to be on a host of this name, without waiting for it."""
+    def begin_worker(self, host: str, *, within: tuple[str, ...] = (), **environment: str) -> None:
+        """Begin a worker that believes to be on a host of this name, without waiting for it.
+
+        Args:
+            host: the name.
+            within: a program and its arguments that begins the worker (`unshare`).
+            environment: of the worker, besides that of all.
+        """
         assert self.url
         preload = self.folder / f"{host}.py"
         preload.write_text(_NAMED.format(host=host))
         self.workers[host] = self._begin(
             "worker", "--scheduler-file", self._file, "--nthreads", "2", "--no-nanny", "--name", host,
-            "--preload", str(preload), "--local-directory", str(self.folder), **environment,
+            "--preload", str(preload), "--local-directory", str(self.folder), within=within, **environment,
         )  # fmt: skip
 
     @property
@@ -84,15 +90,31 @@ class DaskCluster:
         with Client(self.url.replace("dask://", "tcp://"), set_as_default=False) as client:
             client.wait_for_workers(number, timeout=TIMEOUT_SECONDS)
 
+    def wait_for_as_many_workers(self, number: int) -> None:
+        """Wait until the scheduler knows that the others are gone."""
+        from distributed import Client
+
+        until = time.monotonic() + TIMEOUT_SECONDS
+        with Client(self.url.replace("dask://", "tcp://"), set_as_default=False) as client:
+            while len(client.scheduler_info()["workers"]) != number:
+                assert time.monotonic() < until, "the workers that were ended are still known"
+                time.sleep(0.05)
+
+    def kill_scheduler(self) -> None:
+        """End the scheduler as a power failure would."""
+        assert self._scheduler is not None
+        self._scheduler.kill()
+        self._scheduler.wait()
+
     def kill(self, host: str) -> None:
         """End a worker as a power failure would."""
         self.workers[host].send_signal(signal.SIGKILL)
         self.workers[host].wait()
 
-    def _begin(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    def _begin(self, *arguments: str, within: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{arguments[0]}.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+                [*within, sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from toolkit.config.licences import Licence
 from toolkit.errors import ToolkitError
@@ -42,6 +42,12 @@ class Approvals:
             "yes_production": self.yes_production,
         }
         return {name: value for name, value in given.items() if value}
+
+
+def allowed_by(approvals: Approvals) -> dict[str, str | bool | tuple[str, ...]]:
+    """Return what a user approved as plain values; nobody can be asked on another host."""
+    allowed = {each.name: getattr(approvals, each.name) for each in fields(approvals)}
+    return {name: value for name, value in allowed.items() if isinstance(value, str | bool | tuple)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,10 @@ def _run_file(arguments: Arguments) -> int:
             "`--allow-closed-window` is for plans only: an experiment has no window", code="TK-0107"
         )
     if "on" in arguments:
-        raise ToolkitError("`--on` is for plans only: an experiment runs from this host", code="TK-0107")
+        raise ToolkitError(
+            "`--on` is for plans: an experiment runs from this host", code="TK-0107",
+            hint='a workload whose users live on other hosts has `on = "dask://HOST:PORT"` in its file',
+        )  # fmt: skip
     file = Path(arguments.required("file"))
     if arguments.flag("dry_run"):
         return launch(read_experiment(arguments), arguments, file=file)

@@ -162,7 +162,7 @@ class RunUsers(Implementation):
             tuple(_metrics(rows, seconds, cpu)),
             tuple(_doubts(rows, _users(work))),
             cpu_seconds=cpu,
-            samples=tuple(_over_time(rows, seconds)),
+            samples=(*_over_time(rows, seconds), *_of_hosts_over_time(rows)),
         )
 
 
@@ -193,6 +193,9 @@ def lines_of(work: Workload) -> Iterator[str]:
     )
     think = f", after a think time of {seconds(work.think_seconds)} on average" if work.think_seconds else ""
     yield f"{counted(work.users, 'user')}: {pace}{think}; tried {counted(work.tries, 'time')} at most"
+    if work.on:
+        hosts = counted(work.hosts, "host") if work.hosts else "all hosts"
+        yield f"they live on {hosts} of the cluster {work.on}, and begin together"
     yield from (f"{statement};" for statement in work.settings)
     for one in work.transactions:
         yield f"transaction {one.name}, weight {number(one.weight)}"
@@ -257,6 +260,44 @@ def _metrics(rows: tuple[Row, ...], elapsed: float, cpu: float | None) -> Iterat
     driver = _of(rows, "all")[0].get("driver_seconds")
     if driver is not None:
         yield Metric("driver_cpu_seconds", float(str(driver)), "s", SOURCE)
+    yield from _of_hosts(rows, elapsed)
+
+
+def host_metric(host: str, what: str) -> str:
+    """Return the name of a figure of one of several hosts: `host.db2.cpu_pct`."""
+    return f"host.{host}.{what.removeprefix('host_')}"
+
+
+_HOST_UNITS = {"_pct": "%", "_bytes_per_s": "bytes/s", "_bytes": "bytes"}
+_OF_HOST = "hosts of the users"
+
+
+def _of_hosts(rows: tuple[Row, ...], elapsed: float) -> Iterator[Metric]:
+    """Yield what each of several hosts did, how far its clock was ahead, and mean and peak of what it showed."""
+    samples = _of(rows, "host-sample")
+    for row in _of(rows, "host"):
+        host = str(row["name"])
+        yield Metric(host_metric(host, "users"), float(str(row["users"])), "users", _OF_HOST)
+        yield Metric(host_metric(host, "tps"), int(str(row["done"])) / elapsed, "1/s", _OF_HOST)
+        for name in ("ahead", "uncertainty"):
+            yield Metric(
+                host_metric(host, f"clock_{name}_seconds"), float(str(row[f"{name}_seconds"])), "s", _OF_HOST
+            )
+        if row.get("driver_seconds") is not None:
+            yield Metric(host_metric(host, "driver_cpu_seconds"), float(str(row["driver_seconds"])), "s", _OF_HOST)
+        own = [one for one in samples if one["name"] == host]
+        for what in dict.fromkeys(str(one["what"]) for one in own):
+            values = [float(str(one["value"])) for one in own if one["what"] == what]
+            unit = next((unit for ending, unit in _HOST_UNITS.items() if what.endswith(ending)), "")
+            yield Metric(f"{host_metric(host, what)}_mean", sum(values) / len(values), unit, _OF_HOST)
+            yield Metric(f"{host_metric(host, what)}_peak", max(values), unit, _OF_HOST)
+
+
+def _of_hosts_over_time(rows: tuple[Row, ...]) -> Iterator[Sample]:
+    """Yield what each of several hosts showed in the measured interval."""
+    for row in _of(rows, "host-sample"):
+        name = host_metric(str(row["name"]), str(row["what"]))
+        yield Sample(float(str(row["at"])), name, float(str(row["value"])))
 
 
 _MOST_SAMPLES = 600

@@ -23,6 +23,7 @@ from typing import TypedDict
 from toolkit.errors import ToolkitError
 from toolkit.executors.keeping import KeptPrograms
 from toolkit.executors.users import Users
+from toolkit.executors.users.hosts import UsersHost
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step, Timed
 from toolkit.model.words import READS_TEXT, Effect, StepKind
@@ -86,6 +87,7 @@ class Programs:
         self._kept = KeptPrograms({RUN_VARIABLE: run}, self._is_to_end)
         self._running: list[_Running] = []
         self._lock = threading.Lock()
+        self._leave_hosts: Callable[[], None] = lambda: None
         self.listener: Listener | None = None
         self.asked_to_end: Callable[[], bool] = lambda: False
         """Whether the run is to end: then what does not clean up ends too, on the clock or off it."""
@@ -163,6 +165,15 @@ class Programs:
     def at_work(self) -> bool:
         """Whether a program of the user's runs, which ends once it was asked to: by SIGKILL if by nothing else."""
         return self._kept.at_work or self._users.at_work
+
+    def let_users_live_on(self, hosts: Sequence[UsersHost], leave: Callable[[], None]) -> None:
+        """Deal the users of workloads out over other hosts, until the run leaves them."""
+        self._users.hosts, self._leave_hosts = hosts, leave
+
+    def leave_hosts(self) -> None:
+        """Leave the other hosts on which users lived; nothing where there are none."""
+        leave, self._leave_hosts = self._leave_hosts, lambda: None
+        leave()
 
     def close(self) -> None:
         """Give back what is ready for further programs, and end what still runs."""

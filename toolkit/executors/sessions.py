@@ -65,6 +65,11 @@ class Sessions:
         """How many statements the monitor session has run: what watching costs is counted, too."""
 
     @property
+    def target(self) -> Target:
+        """Where they are."""
+        return self._target
+
+    @property
     def programs_folders(self) -> tuple[str, ...]:
         """Where the target's profile says that the engine's programs are."""
         return () if (folder := self._target.programs_folder) is None else (folder,)
@@ -291,6 +296,17 @@ class Sessions:
         if silent is not None:
             with suppress(RuntimeError):  # this host starts no more threads: it stays until the process ends
                 threading.Thread(target=silent.close, daemon=True, name="close").start()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of the sessions that are open, as the database lists them (`pid 4711` has the id 4711)."""
+        with self._lock:
+            return frozenset(connection.identity.partition(" ")[2] for connection in self._open.values())
+
+    def end(self) -> None:
+        """Close all sessions, and leave the other hosts on which users lived; never raises."""
+        self.close()
+        self.programs.leave_hosts()
 
     def close(self) -> None:
         """Close all sessions; never raises."""

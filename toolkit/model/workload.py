@@ -78,6 +78,8 @@ class Workload:
         seed: of what is drawn: trials draw alike.
         begin: what opens a transaction of several statements; empty where the session opens it by itself.
         settings: statements that each session runs first.
+        on: the cluster on whose hosts they live; empty for the host of the run.
+        hosts: on how many of its hosts; 0 for all.
     """
 
     transactions: tuple[Transaction, ...]
@@ -91,6 +93,8 @@ class Workload:
     seed: int = 1
     begin: str = "BEGIN"
     settings: tuple[str, ...] = ()
+    on: str = ""
+    hosts: int = 0
 
 
 class UsersAct(StrEnum):

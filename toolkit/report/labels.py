@@ -29,6 +29,11 @@ _LABELS = {
     "host_disk_reads": "disk reads",
     "host_disk_writes": "disk writes",
     "host_memory_used_bytes": "host memory used",
+    "host_network_recv_bytes_per_s": "received by the network",
+    "host_network_sent_bytes_per_s": "sent by the network",
+    "host_users": "users",
+    "host_clock_ahead_seconds": "clock ahead of that of the run's host",
+    "host_clock_uncertainty_seconds": "how far that may be wrong",
     "user_seconds": "CPU time of the programs, user",
     "system_seconds": "CPU time of the programs, system",
     "peak_memory_bytes": "memory of the largest process, peak",
@@ -127,8 +132,14 @@ def surrounding(name: str) -> str:
     return clean(f"{' '.join([_WORDS.get(kind, kind.replace('_', ' ')), *within])}: {words}")
 
 
+_OF_A_HOST = re.compile(r"host\.(.+)\.([a-z_0-9]+)")
+
+
 def label_of(name: str) -> str:
     """Return a name for people; one that is not known to dbatk as it is."""
+    if of_a_host := _OF_A_HOST.fullmatch(name):
+        host, what = of_a_host.groups()
+        return f"{clean(host)}: {label_of(what if what in _LABELS else f'host_{what}')}"
     for ending, words in _ENDINGS.items():
         bare = name.removesuffix(ending)
         if bare != name:

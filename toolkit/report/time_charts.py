@@ -177,7 +177,7 @@ def _sweeps_table(judged: Judged, trials: Sequence[TrialRecord], levels: Sequenc
     return table("Trials in time order, % of the configuration's median", columns, rows)
 
 
-_MOST_PANELS = 6
+_MOST_PANELS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +192,18 @@ class _Panel:
 
 _CPU = _Panel("cpu", "CPU during the run", "percent", "% of all CPUs")
 _DISK = _Panel("disk", "Disk throughput during the run", "bytes/s", "/s")
+_NETWORK = _Panel("network", "Network during the run", "bytes/s", "/s")
 _MEMORY = _Panel("memory", "Memory and temporary space during the run", "bytes", "")
 _SESSIONS = _Panel("sessions", "Parallel workers and sessions during the run", "count", "count")
 
 _WAITS = _Panel("waits", "Waits of dbatk's sessions during the run", "count", "sessions")
 _THROUGHPUT = _Panel("throughput", "Throughput during the run", "1/s", "transactions per second")
-_KNOWN = (_THROUGHPUT, _CPU, _DISK, _MEMORY, _SESSIONS, _WAITS)
-_BY_ENDING = {"transactions_per_s": _THROUGHPUT, "_pct": _CPU, "_bytes_per_s": _DISK, "_bytes": _MEMORY}
+_KNOWN = (_THROUGHPUT, _CPU, _DISK, _NETWORK, _MEMORY, _SESSIONS, _WAITS)
+_BY_ENDING = {
+    "transactions_per_s": _THROUGHPUT, "_pct": _CPU, "_recv_bytes_per_s": _NETWORK, "_sent_bytes_per_s": _NETWORK,
+    "_bytes_per_s": _DISK, "_bytes": _MEMORY,
+}  # fmt: skip
+"""By the first ending that fits."""
 Point = tuple[float, float, int]
 """Seconds since the run began, value, trial."""
 

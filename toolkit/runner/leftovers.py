@@ -61,6 +61,28 @@ def end_orphaned_sessions(
         sessions.close()
 
 
+def end_sessions_of_others(target: Target, dialect: Dialect, run: str, ours: Container[str]) -> int:
+    """End the sessions of a run that others opened for it, on hosts that are lost.
+
+    Args:
+        target: where.
+        dialect: of its engine.
+        run: whose.
+        ours: ids of the sessions of this process, which stay.
+
+    Returns:
+        How many there were.
+
+    Raises:
+        ToolkitError: as `end_orphaned_sessions`.
+    """
+    sessions = Sessions(target, f"{run}-clean")
+    try:
+        return _end_all(sessions, _Look(sessions, dialect, run, ours))
+    finally:
+        sessions.close()
+
+
 def with_sessions(
     target: Target, dialect: Dialect, broken: Iterable[str], ended: Container[str], timeouts: Timeouts | None
 ) -> frozenset[str]:
@@ -115,12 +137,21 @@ _GONE, _MARKED = "ORA-00030", "ORA-00031"
 class _Look:
     """Lists the sessions of a run: on every instance, or where that may not be read, on the only one."""
 
-    def __init__(self, sessions: Sessions, dialect: Dialect, run: str) -> None:
-        self._sessions, self.run, self._dialect = sessions, run, dialect
+    def __init__(self, sessions: Sessions, dialect: Dialect, run: str, ours: Container[str] = ()) -> None:
+        self._sessions, self.run, self._dialect, self._ours = sessions, run, dialect, ours
         self._everywhere = dialect.sessions_everywhere(run)
         self._whole = self._everywhere is None
 
     def list(self) -> tuple[Row, ...]:
+        """Return the sessions but those of this process.
+
+        Raises:
+            DatabaseError: as `_all`.
+            ToolkitError: as `_all`.
+        """
+        return tuple(row for row in self._all() if str(row["session_id"]).partition(",@")[0] not in self._ours)
+
+    def _all(self) -> tuple[Row, ...]:
         """Return the sessions.
 
         Raises:

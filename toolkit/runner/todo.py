@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from toolkit.dialects.answers import Continuation
 from toolkit.dialects.base import Dialect
 from toolkit.errors import UNREACHED
+from toolkit.executors.users.hosts import HOST_LOST, ORDER_LATE
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.values import Cell
@@ -16,9 +17,9 @@ from toolkit.model.words import Mode, Outcome
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
-OUT_OF_REACH = CANNOT_BE_WRITTEN | UNREACHED
+OUT_OF_REACH = CANNOT_BE_WRITTEN | UNREACHED | {HOST_LOST, ORDER_LATE}
 """Our own codes for what lies outside of a trial and may pass: a store that cannot be written, a database out of
-reach."""
+reach, a host of users that was lost."""
 
 
 @dataclass(slots=True)

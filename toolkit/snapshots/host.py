@@ -234,6 +234,25 @@ def _rates(before: HostState, after: HostState) -> dict[str, float]:
     }
 
 
+class HostRates:
+    """What a host does now: each reading is of the time since the one before."""
+
+    def __init__(self) -> None:
+        self._last, self._network = host_state(None), psutil.net_io_counters()
+
+    def read(self) -> dict[str, float]:
+        """Return shares of the CPUs in %, bytes per second of disks and network, and the memory used in bytes."""
+        now, network = host_state(None), psutil.net_io_counters()
+        values, elapsed = _rates(self._last, now), max(now.at - self._last.at, 1e-9)
+        values["host_memory_used_bytes"] = float(psutil.virtual_memory().used)
+        if network is not None and self._network is not None:
+            for name in ("recv", "sent"):
+                moved = getattr(network, f"bytes_{name}") - getattr(self._network, f"bytes_{name}")
+                values[f"host_network_{name}_bytes_per_s"] = max(0.0, moved) / elapsed
+        self._last, self._network = now, network
+        return values
+
+
 # -- the host as a state ------------------------------------------------------------------------------------------
 SINCE = "host_begun"
 _DISK = ("read_count", "write_count", "read_bytes", "write_bytes")

@@ -7,7 +7,6 @@ whether the plan is still wanted. So the cluster may lose workers, or itself, at
 
 from __future__ import annotations
 
-import logging
 import queue
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -16,11 +15,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from toolkit import __version__
+from toolkit.app.approvals import allowed_by
+from toolkit.app.clusters import check_workers, connect, leave
 from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.plan_run import lock_of
 from toolkit.app.maintenance.plan_targets import PlanTarget
-from toolkit.app.maintenance.worker import OrderResult, TargetOrder, WorkerCheck, allowed_by, carry_out, look
+from toolkit.app.maintenance.worker import OrderResult, TargetOrder, carry_out, look
+from toolkit.config.clusters import scheduler_of
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import MaintenancePlan
@@ -31,8 +33,6 @@ from toolkit.store import Store
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-_SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
-_CONNECT_SECONDS = 15.0
 _TICK_SECONDS = 0.5
 _LOOK_SECONDS = 5.0
 _WITHOUT_WORKERS_SECONDS = 60.0
@@ -55,25 +55,15 @@ def cluster_at(address: str, plan: MaintenancePlan, store: Store, targets: Seque
         ToolkitError: TK-0102 for another address, TK-0107 for a store or plan that cannot be shared, TK-0206
             without the library, TK-0201 when nobody answers, TK-0210 when a worker does not fit.
     """
-    where = _scheduler(address)
+    scheduler_of(address)
     shared = _shareable(plan, store)
-    client = _connect(where, address)
+    client = connect(address)
     try:
         found = Cluster(client, address, shared, store.origin)
         found.check(targets)
         yield found
     finally:
-        with suppress(Exception):
-            client.close(timeout=_CONNECT_SECONDS)
-
-
-def _scheduler(address: str) -> str:
-    scheme, separator, where = address.partition("://")
-    if not separator or scheme not in _SCHEMES or not where.rpartition(":")[2].isdigit() or "@" in where:
-        raise ToolkitError(
-            "a plan needs a Dask scheduler", code="TK-0102", hint="such as `--on dask://scheduler:8786`"
-        )
-    return f"{_SCHEMES[scheme]}://{where}"
+        leave(client)
 
 
 def _shareable(plan: MaintenancePlan, store: Store) -> str:
@@ -95,26 +85,6 @@ def _shareable(plan: MaintenancePlan, store: Store) -> str:
     return store.address
 
 
-def _connect(where: str, address: str) -> Client:
-    try:
-        from distributed import Client
-    except ModuleNotFoundError:
-        raise ToolkitError(
-            "running on a cluster needs the library `distributed`",
-            code="TK-0206",
-            hint="pip install 'dbatk[dask]'",
-        ) from None
-    # dbatk reports what matters; dask's own log would add tracebacks of lost connections.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    try:
-        return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
-    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
-        raise ToolkitError(
-            f"no scheduler responds at `{address}`: {type(error).__name__}", code="TK-0201",
-            hint="check that `dask scheduler` runs there and that the port is right",
-        ) from None  # fmt: skip
-
-
 class Cluster:
     """Carries out a plan run on the workers of a scheduler."""
 
@@ -127,20 +97,7 @@ class Cluster:
         Raises:
             ToolkitError: TK-0210, TK-0201.
         """
-        try:
-            found = self._client.run(look, list(targets), self._store, self._origin, on_error="return")
-        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
-            raise ToolkitError(
-                f"the workers at `{self._address}` did not respond: {type(error).__name__}", code="TK-0201"
-            ) from None
-        if not found:
-            raise ToolkitError(
-                f"the scheduler `{self._address}` has no workers",
-                code="TK-0210",
-                hint="start some with `dask worker`",
-            )
-        for worker, answer in sorted(found.items()):
-            _check_worker(worker, answer)
+        check_workers(self._client, self._address, "run the plan", look, list(targets), self._store, self._origin)
 
     def carry_out(self, plan_run: PlanRun, targets: Sequence[PlanTarget], locks: Locks) -> None:
         """Have the targets worked on by workers, and return when all are done."""
@@ -151,26 +108,6 @@ class Cluster:
     def address(self) -> str:
         """Where the scheduler is, as the user wrote it."""
         return self._address
-
-
-def _check_worker(worker: str, answer: object) -> None:
-    if not isinstance(answer, WorkerCheck):
-        # what cannot even be loaded there: no dbatk, or one that knows nothing of this
-        raise ToolkitError(
-            f"the worker {worker} has no dbatk {__version__}: {type(answer).__name__}", code="TK-0210",
-            hint="install `dbatk[dask,postgresql]` in this version on the workers",
-        )  # fmt: skip
-    if answer.version != __version__:
-        raise ToolkitError(
-            f"the worker {worker} on `{answer.host}` has dbatk {answer.version}, this host has {__version__}",
-            code="TK-0210",
-            hint="install the same version everywhere",
-        )
-    if answer.faults:
-        raise ToolkitError(
-            f"the worker {worker} on `{answer.host}` cannot run the plan: {'; '.join(answer.faults)}",
-            code="TK-0210",
-        )
 
 
 # -- the orders of one plan run -------------------------------------------------------------------------------

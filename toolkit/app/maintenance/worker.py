@@ -13,13 +13,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
 from toolkit import __version__
 from toolkit.app.approvals import Approvals
 from toolkit.app.approving.checking import admitted
+from toolkit.app.clusters import WorkerCheck
 from toolkit.app.maintenance.attempt import utc_now
 from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.plan_targets import approved_or_refused, obeying_profiles, plan_target_at
@@ -117,22 +118,7 @@ class OrderResult:
         return ToolkitError(message, code=code, hint=hint)
 
 
-def allowed_by(approvals: Approvals) -> dict[str, str | bool | tuple[str, ...]]:
-    """Return what a user approved as plain values; nobody can be asked on another host."""
-    allowed = {each.name: getattr(approvals, each.name) for each in fields(approvals)}
-    return {name: value for name, value in allowed.items() if isinstance(value, str | bool | tuple)}
-
-
 # -- the worker -----------------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class WorkerCheck:
-    """What a worker is found to be: its host and version, and why it could not work."""
-
-    host: str
-    version: str
-    faults: tuple[str, ...] = ()
-
-
 def look(targets: Sequence[str], store: str, origin: str) -> WorkerCheck:
     """Tell what this worker is, which of the targets it does not know, and whether it reaches the plan's store.
 

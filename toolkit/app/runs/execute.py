@@ -11,6 +11,7 @@ from toolkit.analysis.sequential import left_to_do, rule_of, sure_to_run
 from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
 from toolkit.app.auditing import run_noted
 from toolkit.app.history import what_it_needs
+from toolkit.app.hosts import join_hosts
 from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
@@ -163,7 +164,7 @@ class _Launch:
                 raise
             raise refused(self.dialect, error) from None
         finally:
-            self.sessions.close()
+            self.sessions.end()
 
     def ruled(self, experiment: Experiment) -> _Launch:
         """Return it with the limits of all profiles of this database; refuse what they forbid."""
@@ -181,8 +182,7 @@ class _Launch:
         allow_folders(experiment, self.target)
 
     def check_production(self, facts: Facts) -> None:
-        name = str(facts.value("server", "database_name", "") or "")
-        names = self.policy.names | ({name} if name else set())
+        names = self.policy.names | ({str(name)} if (name := facts.value("server", "database_name")) else set())
         check_production(self.target.engine, self.policy, self.approvals, names)
 
     def lease(self, experiment: Experiment) -> AbstractContextManager[None]:
@@ -193,8 +193,7 @@ class _Launch:
 
     def claim(self) -> None:
         """Hold the database itself against runs of other stores, but not against those of the same plan."""
-        plan = self.under
-        self.sessions.claim(lambda run: plan is not None and self.store.is_of_plan_run(run, plan))
+        self.sessions.claim(lambda run: self.under is not None and self.store.is_of_plan_run(run, self.under))
 
     def read_planning(self, experiment: Experiment) -> PlanningContext:
         return read_planning(experiment, self.dialect, self.sessions, self.policy)
@@ -277,6 +276,7 @@ def _check(
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning, launch.dialect, launch.sessions)
     backup_client.check(planning, launch.sessions, launch.target)
+    join_hosts(planning, launch.run, launch.sessions, launch.policy, launch.approvals, launch.events)
     if left is None:
         _check_scripts(planning, launch)
 

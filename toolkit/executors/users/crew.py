@@ -298,6 +298,6 @@ class _User:
             time.sleep(min(left, _LOOK_SECONDS))
 
 
-def dealt(users: int, processes: int) -> list[range]:
-    """Deal users out to processes."""
-    return [range(process, users, processes) for process in range(processes)]
+def dealt(numbers: Sequence[int], parts: int) -> list[Sequence[int]]:
+    """Deal users out, by their numbers, to hosts or processes."""
+    return [numbers[part::parts] for part in range(parts)]

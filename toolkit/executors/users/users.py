@@ -1,87 +1,35 @@
 """The users of a run, seen from the run: begun, measured and ended by the steps of a trial.
 
-Each process drives several users, so that neither one process nor a switch between many is what is measured. An
-engine that is a library of this process has its users in threads of it.
+They live on hosts: on the run's own, or dealt out over others. All of them begin at one instant and are measured
+in one interval, which each host is told by its own clock; what they counted is added up. A host that is lost fails
+the trial: what the others did is no measurement of what was asked for.
 """
 
 from __future__ import annotations
 
-import os
-import select
-import socket
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import cast
 
-from toolkit.executors.keeper import receive, send
-from toolkit.executors.keeping import begin_linked
-from toolkit.executors.users.crew import Crew, dealt
-from toolkit.executors.users.orders import Json, access_told, measured_of, raise_told
-from toolkit.model.engines import engine
+from toolkit.executors.users.crew import dealt
+from toolkit.executors.users.hosts import TICK_SECONDS, Act, Order, ThisHost, UsersHost
+from toolkit.model.hosts import THIS_HOST, HostPart
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.values import Row
 from toolkit.model.workload import Measured, UsersAct, UsersStep, Workload, seconds_of
-from toolkit.targets.base import SessionTag, Target, UsersTarget
+from toolkit.targets.base import Target, UsersTarget
 from toolkit.units import counted
 
-_TICK_SECONDS = 0.1
-_BEGIN_SECONDS = 120.0
-_LEAD_SECONDS = 0.1
-"""How far ahead a common time is set, so that every process knows it by then."""
-_END_SECONDS = 40.0
-Wait = Callable[[float], None]
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The users of one host."""
 
-@dataclass(slots=True)
-class _Process:
-    """One process of users."""
-
-    process: subprocess.Popen[bytes]
-    link: socket.socket
-
-    def ask(self, order: Mapping[str, object]) -> None:
-        """Send an order."""
-        try:
-            send(self.link, order)
-        except OSError:
-            raise _gone() from None
-
-    def answer(self, seconds: float, look: Callable[[], None]) -> Json:
-        """Wait for an answer.
-
-        Raises:
-            DatabaseError: what the users failed of; it did not come in time; the process is gone.
-        """
-        until = time.monotonic() + seconds
-        while not select.select([self.link], [], [], _TICK_SECONDS)[0]:
-            look()
-            if time.monotonic() > until:
-                raise DatabaseError("the users did not answer in time", code="users-silent", lost=True)
-        try:
-            told, _ = receive(self.link)
-        except (OSError, EOFError, ValueError):
-            raise _gone() from None
-        raise_told(told)
-        return told
-
-    def close(self) -> None:
-        """Let it end, at once."""
-        with suppress(OSError):
-            self.link.close()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(_TICK_SECONDS)
-            return
-        self.process.kill()
-        self.process.wait()
-
-
-def _gone() -> DatabaseError:
-    return DatabaseError("a process of users ended by itself or was killed", code="users-killed")
+    host: UsersHost
+    numbers: tuple[int, ...]
 
 
 class Users:
@@ -97,10 +45,10 @@ class Users:
     def __init__(
         self, target: Target | None, run: str, variables: Mapping[str, str], asked_to_end: Callable[[], bool]
     ) -> None:
-        self._target, self._tag = cast("UsersTarget", target), SessionTag(run)
-        self._variables, self._asked_to_end = variables, asked_to_end
-        self._processes: list[_Process] = []
-        self._crew: Crew | None = None
+        self.hosts: Sequence[UsersHost] = (ThisHost(cast("UsersTarget", target), run, variables),)
+        """Where users live; a workload that is for fewer hosts takes the first ones."""
+        self._asked_to_end = asked_to_end
+        self._groups: tuple[_Group, ...] = ()
         self._cancelled = threading.Event()
         self.at_work = False
 
@@ -108,7 +56,8 @@ class Users:
         """Do one step.
 
         Raises:
-            DatabaseError: a session cannot be opened or was lost, a statement is wrong, or it was cancelled.
+            DatabaseError: a session cannot be opened or was lost, a statement is wrong, a host is lost, or it was
+                cancelled.
         """
         workload = step.workload
         if step.act is UsersAct.END:
@@ -126,76 +75,47 @@ class Users:
     def cancel(self) -> None:
         """Let what is waited for end."""
         self._cancelled.set()
-        crew = self._crew
-        if crew is not None:
-            crew.cancel()
+        for group in self._groups:
+            group.host.cancel()
 
     def close(self) -> None:
         """End whatever is there, at once."""
         self.at_work = False
-        processes, self._processes = self._processes, []
-        for one in processes:
-            one.close()
-        crew, self._crew = self._crew, None
-        if crew is not None:
-            crew.cancel()
-            crew.end()
+        groups, self._groups = self._groups, ()
+        for group in groups:
+            group.host.close()
 
     # -- one step each -------------------------------------------------------------------------------------------
     def _begin(self, workload: Workload) -> None:
         self.close()
         self._cancelled.clear()
-        if engine(self._target.engine).in_process:
-            self._crew = Crew(workload, range(workload.users), partial(self._target.connect_user, self._tag))
-            self._crew.connect()
-        else:
-            self._begin_processes(workload)
-        at = time.monotonic() + _LEAD_SECONDS
-        for one in self._processes:
-            one.ask({"begin": at})
-        if self._crew is not None:
-            self._crew.begin(at)
+        hosts = self.hosts[: min(workload.hosts or len(self.hosts), workload.users)]
+        numbers = dealt(range(workload.users), len(hosts))
+        self._groups = tuple(map(_Group, hosts, map(tuple, numbers)))
+        for group in self._groups:
+            group.host.ask(Order(Act.CONNECT, workload, group.numbers))
+        self._answers()
+        at = time.monotonic() + self._lead_seconds
+        self._all(Order(Act.BEGIN, at=(at,)))
         self.at_work = True
         self._wait(at + workload.ramp_up_seconds)
-        for one in self._processes:
-            one.ask({"look": True})
-        for one in self._processes:
-            one.answer(_BEGIN_SECONDS, self._look)
-        self._look()
-
-    def _begin_processes(self, workload: Workload) -> None:
-        access, told = access_told(self._target.users_access), asdict(workload)
-        # a process drives several sessions at once: more of them than processors only take turns
-        count = min(workload.users, max(2, os.cpu_count() or 1))
-        for numbers in dealt(workload.users, count):
-            one = self._spawn()
-            self._processes.append(one)
-            one.ask({"access": access, "run": self._tag.run, "work": told, "numbers": list(numbers)})
-        for one in self._processes:
-            one.answer(_BEGIN_SECONDS, self._look)
-
-    def _spawn(self) -> _Process:
-        module = "toolkit.executors.users.process"
-        process, ours = begin_linked(("-P", "-m", module), {**os.environ, **self._variables})
-        return _Process(process, ours)
+        self._all(Order(Act.LOOK))
 
     def _measure(self, workload: Workload) -> Answer:
-        begin = time.monotonic() + _LEAD_SECONDS
+        begin = time.monotonic() + self._lead_seconds
         end = begin + workload.measure_seconds
         offset = time.perf_counter() - time.monotonic()
-        for one in self._processes:
-            one.ask({"measure": [begin, end]})
+        parts = [HostPart(group.host.name, len(group.numbers), clock=group.host.clock()) for group in self._groups]
         found = Measured()
-        if self._crew is not None:
-            found.add(self._crew.measure(begin, end, self._wait))
-            found.driver_seconds = None  # the database works in the same process
-            found.busiest_part = 0.0
-            self._look()
-        for one in self._processes:
-            left = workload.measure_seconds + _BEGIN_SECONDS
-            found.add(measured_of(one.answer(left, self._look)))
+        for group, part, own in zip(
+            self._groups, parts, self._all(Order(Act.MEASURE, at=(begin, end))), strict=True
+        ):
+            part.done = sum(told.done for told in own.transactions.values())
+            part.driver_seconds = own.driver_seconds
+            part.samples = tuple(replace(one, at=one.at - begin) for one in group.host.samples(begin, end))
+            found.add(own)
         _refuse_what_never_ends_well(found)
-        rows = tuple(_rows(found))
+        rows = (*_rows(found), *_host_rows(parts))
         return Answer(rows, lines=tuple(_lines(found)), span=(begin + offset, end + offset))
 
     def _end(self, ramp_down: float) -> None:
@@ -203,27 +123,34 @@ class Users:
             with suppress(DatabaseError):
                 self._wait(time.monotonic() + ramp_down)
         try:
-            for one in self._processes:
-                one.ask({"end": True})
-            for one in self._processes:
-                one.answer(_END_SECONDS, self._look)
-            if self._crew is not None:
-                self._crew.end()
-                self._crew = None
+            self._all(Order(Act.END))
         finally:
             self.close()
+
+    @property
+    def _lead_seconds(self) -> float:
+        return max(group.host.lead_seconds for group in self._groups)
+
+    def _all(self, order: Order) -> list[Measured]:
+        """Give all hosts an order, and return their answers once all of them have it."""
+        for group in self._groups:
+            group.host.ask(order)
+        return self._answers()
+
+    def _answers(self) -> list[Measured]:
+        return [group.host.answer(self._look) for group in self._groups]
 
     def _wait(self, until: float) -> None:
         while (left := until - time.monotonic()) > 0:
             self._look()
-            self._cancelled.wait(min(left, _TICK_SECONDS))
+            self._cancelled.wait(min(left, TICK_SECONDS))
 
     def _look(self) -> None:
         """Raise what keeps the users from going on."""
         if self._cancelled.is_set() or self._asked_to_end():
             raise DatabaseError("the users were stopped", code="cancelled", cancelled=True)
-        if self._crew is not None and self._crew.error is not None:
-            raise self._crew.error
+        for group in self._groups:
+            group.host.check()
 
 
 def _refuse_what_never_ends_well(found: Measured) -> None:
@@ -263,6 +190,24 @@ def _rows(found: Measured) -> Sequence[Row]:
                 for code, n in counts.items()
             )
     rows += ({"kind": "second", "number": number, "count": n} for number, n in enumerate(found.seconds))
+    return rows
+
+
+def _host_rows(parts: Sequence[HostPart]) -> Sequence[Row]:
+    """Return a row for each host but the run's own, and one for each value that it saw of itself."""
+    rows: list[Row] = []
+    for part in parts:
+        if part.name == THIS_HOST:
+            continue
+        rows.append({
+            "kind": "host", "name": part.name, "users": part.users, "done": part.done,
+            "driver_seconds": part.driver_seconds, "ahead_seconds": part.clock.wall_ahead_seconds,
+            "uncertainty_seconds": part.clock.uncertainty_seconds,
+        })  # fmt: skip
+        rows += (
+            {"kind": "host-sample", "name": part.name, "at": sample.at, "what": what, "value": value}
+            for sample in part.samples for what, value in sample.values.items()
+        )  # fmt: skip
     return rows
 
 

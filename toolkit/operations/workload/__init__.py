@@ -48,6 +48,12 @@ DECLARATION = OperationDeclaration(
         Option("may_change_data", OptionKind.FLAG,
                "let your own transactions change data, which stays changed: nothing is put back",
                topic=Topic.SAFETY),
+        Option("on", OptionKind.TEXT,
+               "cluster on whose hosts the users live instead of this one: dask://HOST:PORT",
+               engines=shared.NOT_DUCKDB),
+        Option("hosts", OptionKind.INTEGER,
+               "on how many hosts of the cluster: all; to compare: 1,2,4", factor=True, low=1, high=1000,
+               engines=shared.NOT_DUCKDB),
         *shared.SERVER_LOG,
     ),
     examples=(

@@ -56,6 +56,8 @@ class UsersAtWork:
             rate=float(str(options.get("rate", 0))),
             tries=_whole(options.get("tries"), TRIES),
             begin=how.begin,
+            on=str(options.get("on", "")),
+            hosts=_whole(options.get("hosts"), 0),
         )
         label = counted(workload.users, "user")
         ref = ObjectRef(ObjectKind.SESSION, QualifiedName(label))

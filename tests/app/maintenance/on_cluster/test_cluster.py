@@ -20,11 +20,11 @@ from tests.engines.arena import Heard
 from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked, run
 from tests.servers.postgresql import Server
-from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance import cluster as client_side
+from toolkit.app import clusters
+from toolkit.app.approvals import Approvals, allowed_by
 from toolkit.app.maintenance import plan_targets_of, worker
 from toolkit.app.maintenance.cluster import Cluster, cluster_at
-from toolkit.app.maintenance.worker import OrderResult, TargetOrder, allowed_by
+from toolkit.app.maintenance.worker import OrderResult, TargetOrder
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
 from toolkit.model.words import RunState
@@ -67,7 +67,7 @@ def test_a_query_in_a_file_of_this_host_is_refused(store: Store, tmp_path: Path)
 
 
 def test_a_scheduler_that_does_not_answer_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_side, "_CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(clusters, "_CONNECT_SECONDS", 0.5)
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
@@ -85,7 +85,7 @@ def test_a_worker_that_lacks_a_target_is_named_before_anything_begins(cluster: D
 def test_a_worker_of_another_version_is_refused(
     cluster: DaskCluster, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_side, "__version__", "9.9")
+    monkeypatch.setattr(clusters, "__version__", "9.9")
     error = refused(cluster.url, store)
     assert error.code == "TK-0210" and "has dbatk 0." in error.message and "this host has 9.9" in error.message
     carried = worker.carry_out(replace(ORDER, version="9.9"), Heard())

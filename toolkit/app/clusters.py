@@ -1,0 +1,111 @@
+"""Clusters of dask.distributed that are there already: how one is reached, and whether its workers fit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from toolkit import __version__
+from toolkit.config.clusters import scheduler_of
+from toolkit.errors import ToolkitError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_CONNECT_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCheck:
+    """What a worker is found to be: its host and version, and why it could not work."""
+
+    host: str
+    version: str
+    faults: tuple[str, ...] = ()
+
+
+def connect(address: str) -> Client:
+    """Connect to a scheduler; `leave` it in the end.
+
+    Raises:
+        ToolkitError: TK-0102 for an address that is none, TK-0206 without the library, TK-0201 without an answer.
+    """
+    where = scheduler_of(address)
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ToolkitError(
+            "running on a cluster needs the library `distributed`",
+            code="TK-0206",
+            hint="pip install 'dbatk[dask]'",
+        ) from None
+    # dbatk reports what matters; dask's own log would add tracebacks of lost connections.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        raise ToolkitError(
+            f"no scheduler responds at `{address}`: {type(error).__name__}", code="TK-0201",
+            hint="check that `dask scheduler` runs there and that the port is right",
+        ) from None  # fmt: skip
+
+
+def leave(client: Client) -> None:
+    """Close a client; never raises."""
+    with suppress(Exception):
+        client.close(timeout=_CONNECT_SECONDS)
+
+
+def check_workers(
+    client: Client, address: str, purpose: str, look: Callable[..., object], *arguments: object
+) -> Mapping[str, WorkerCheck]:
+    """Refuse a cluster without workers, and one with a worker that cannot do the work.
+
+    Args:
+        client: of the scheduler.
+        address: of it, as the user wrote it.
+        purpose: what the workers are to do, for a sentence.
+        look: run on each worker with the arguments; returns a `WorkerCheck`.
+        arguments: of it.
+
+    Returns:
+        What each worker was found to be, by its address.
+
+    Raises:
+        ToolkitError: TK-0210, TK-0201.
+    """
+    try:
+        found = client.run(look, *arguments, on_error="return")
+    except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+        raise ToolkitError(
+            f"the workers at `{address}` did not respond: {type(error).__name__}", code="TK-0201"
+        ) from None
+    if not found:
+        raise ToolkitError(
+            f"the scheduler `{address}` has no workers", code="TK-0210", hint="start some with `dask worker`"
+        )
+    return {worker: _checked(worker, answer, purpose) for worker, answer in sorted(found.items())}
+
+
+def _checked(worker: str, answer: object, purpose: str) -> WorkerCheck:
+    if not isinstance(answer, WorkerCheck):
+        # what cannot even be loaded there: no dbatk, or one that knows nothing of this
+        raise ToolkitError(
+            f"the worker {worker} has no dbatk {__version__}: {type(answer).__name__}", code="TK-0210",
+            hint="install `dbatk[dask,postgresql]` in this version on the workers",
+        )  # fmt: skip
+    if answer.version != __version__:
+        raise ToolkitError(
+            f"the worker {worker} on `{answer.host}` has dbatk {answer.version}, this host has {__version__}",
+            code="TK-0210",
+            hint="install the same version everywhere",
+        )
+    if answer.faults:
+        raise ToolkitError(
+            f"the worker {worker} on `{answer.host}` cannot {purpose}: {'; '.join(answer.faults)}",
+            code="TK-0210",
+        )
+    return answer
