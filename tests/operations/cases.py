@@ -24,5 +24,6 @@ COLUMNS = frozenset({"index-build"})
 MORE: Mapping[OperationName, Mapping[str, OptionValue]] = {
     "load": {"files": (str(Path(__file__).parent / "gtest.csv"),)},
     "purge": {"where": "id < 100"},
+    "constraint-validate": {"constraint": ("gtest_fk",)},
 }
 """Further options that an operation cannot do without."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.standin import Standin
+from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Call, Chunk, Work
 from toolkit.model.address import Address
@@ -104,6 +105,13 @@ _PLAIN: dict[OperationName, Work] = {
     "partition-coalesce": Work("partition-coalesce", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "table-shrink": Work("table-shrink", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "mview-refresh": Work("mview-refresh", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"method": "complete"}),
+    "constraint-validate": Work(
+        "constraint-validate",
+        Mode.JOB,
+        ObjectRef(ObjectKind.TABLE, SOURCE),
+        {},
+        part=IndexPart("GTEST_FK", "constraint"),
+    ),
     "table-move": Work("table-move", Mode.MEASUREMENT, OURS, {}, source=SOURCE),
     "purge": Work(
         "purge", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}, chunks=(Chunk(rows=1),), label="all"

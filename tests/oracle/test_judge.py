@@ -88,6 +88,16 @@ def moves_of_lobs() -> Iterator[Step]:
             yield from steps(DIALECT.work.timed(replace(item, part=part), facts))
 
 
+def validations() -> Iterator[Step]:
+    """Yield what is sent to validate a constraint that is disabled, and the degree around it."""
+    row = {"schema_name": SOURCE.schema, "table_name": SOURCE.name, "constraint_name": "It's",
+           "status": "DISABLED", "constraint_type": "R", "degree": "4"}  # fmt: skip
+    made = replace(work("constraint-validate", 8, Mode.JOB), part=IndexPart("It's", "constraint"))
+    yield from _steps(made, assumed("19-ee", unvalidated=(row,)))
+    how = DIALECT.work.of("constraint-validate")
+    yield from steps(how.settle(made, assumed("19-ee", unvalidated=(row,))))
+
+
 def moves_of_parts() -> Iterator[Step]:
     """Render moves of partitions; neither grammar knows the words of 11.2 for the compression of one."""
     parts = (IndexPart("P1", "partition"), IndexPart("P1_S1", "subpartition"))
@@ -258,6 +268,7 @@ def statements() -> dict[str, str]:
         *moves_of_lobs(),
         *drops_of_partitions(),
         *shrinks(),
+        *validations(),
         *refreshes(),
         *users(),
         *changes_of_partitions(known=True),

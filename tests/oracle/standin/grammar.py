@@ -104,6 +104,11 @@ _FORMS: tuple[tuple[str, str], ...] = (
         rf"ALTER\s+TABLE\s+(?P<name>{_NAME})(?:\s+MODIFY\s+(?P<level>PARTITION|SUBPARTITION)\s+(?P<part>{_IDENT}))?"
         r"\s+SHRINK\s+SPACE(?P<compact>\s+COMPACT)?(?P<cascade>\s+CASCADE)?",
     ),
+    (
+        "constraint_state",
+        rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+MODIFY\s+CONSTRAINT\s+(?P<constraint>{_IDENT})\s+"
+        r"(?P<state>DISABLE|ENABLE\s+NOVALIDATE|ENABLE\s+VALIDATE)",
+    ),
     ("row_movement", rf"ALTER\s+TABLE\s+(?P<name>{_NAME})\s+(?P<verb>ENABLE|DISABLE)\s+ROW\s+MOVEMENT"),
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),

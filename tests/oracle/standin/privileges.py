@@ -47,6 +47,7 @@ _NEEDED = {
     "table_move": ("ALTER ANY TABLE", "ALTER"),
     "table_shrink": ("ALTER ANY TABLE", "ALTER"),
     "row_movement": ("ALTER ANY TABLE", "ALTER"),
+    "constraint_state": ("ALTER ANY TABLE", "ALTER"),
     "partition_drop": ("DROP ANY TABLE", None),
     **dict.fromkeys(
         ("partition_exchange", "partition_split", "partition_merge", "partition_coalesce"),

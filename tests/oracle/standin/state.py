@@ -65,6 +65,8 @@ class Made:
     wasted: int = 0
     """Bytes of blocks that hold no rows any more, which a shrink gives back."""
     external: External | None = None
+    constraints: list[dict[str, object]] = field(default_factory=list)
+    """Of a table, beside those of the scenario: rows of ALL_CONSTRAINTS, and whether rows violate them."""
     view: mviews.Refreshed | None = None
     """Of a materialized view, whose rows are those of the table."""
     building: bool = False
@@ -235,7 +237,12 @@ class State:
             return indexes.rows_of(self, view)
         if view in observed.VIEWS:
             return observed.rows_of(self, view, session)
-        return [dict(row) for row in readings.rows_of(view, self.scenario)]
+        own = [
+            {column: value for column, value in row.items() if column != "VIOLATED"}
+            for made in self.tables() if view == "ALL_CONSTRAINTS"
+            for row in made.constraints
+        ]  # fmt: skip
+        return [*own, *(dict(row) for row in readings.rows_of(view, self.scenario))]
 
 
 def _version(state: State, _: Session) -> list[CatalogueRow]:

@@ -67,8 +67,8 @@ def _from_one_source(work: Work, kept: Mapping[str, tuple[Row, ...]], peaks: Map
     seen = int(peaks.get("parallel_degree", 0))
     if work.operation == "stats-gather":
         return _of_statistics(work, seen)
-    if work.operation == "mview-refresh":
-        return _of_refresh(work, _statistics(asked, "total"), seen)
+    if work.operation in ("mview-refresh", "constraint-validate"):
+        return _of_own_statements(work, _statistics(asked, "total"), seen)
     threads = _first(last, _THREADS)
     if threads:
         return _of_last_statement(work, last, threads, seen, kept)
@@ -168,14 +168,14 @@ def _of_statistics(work: Work, seen: int) -> Granted:
     return Granted(None, _SAMPLED, "DBMS_STATS runs many statements, none of them seen with parallel servers")
 
 
-def _of_refresh(work: Work, total: Mapping[str, float], seen: int) -> Granted:
-    """Go by the samples: the last statement of the package is one that notes the refresh."""
+def _of_own_statements(work: Work, total: Mapping[str, float], seen: int) -> Granted:
+    """Go by the samples: the server runs statements of its own, of which the last one is not the heavy one."""
     if seen or spelling.is_serial(work):
         return Granted(max(seen, 1), _SAMPLED)
     parallel = sum(total.get(f"{what} PARALLELIZED", 0) for what in ("QUERIES", "DML", "DDL"))
     if total and not parallel:
-        return Granted(1, _ASKED, "no statement of the refresh used parallel servers")
-    return Granted(None, _SAMPLED, "DBMS_MVIEW runs many statements, none of them seen with parallel servers")
+        return Granted(1, _ASKED, "no statement of it used parallel servers")
+    return Granted(None, _SAMPLED, "the server runs several statements for it, none seen with parallel servers")
 
 
 def _switched_off(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> str:

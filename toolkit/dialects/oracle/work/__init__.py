@@ -32,6 +32,7 @@ WORK = Implementations(
         "table-move": f"{__name__}.of_tables",
         "table-shrink": f"{__name__}.of_tables",
         "mview-refresh": f"{__name__}.of_tables",
+        "constraint-validate": f"{__name__}.of_tables",
         **dict.fromkeys(
             (f"partition-{verb}" for verb in ("drop", "exchange", "split", "merge", "coalesce")),
             f"{__name__}.of_tables",

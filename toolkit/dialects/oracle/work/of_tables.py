@@ -12,6 +12,7 @@ from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import Implementation, Kept
 from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle.work import (
+    constraints,
     mview_refresh,
     partition_change,
     partition_drop,
@@ -128,9 +129,28 @@ class _Refresh(OracleInSession):
         return (*mview_refresh.remarks(work, facts), *super().remarks(work, facts))
 
 
+class _Validate(OracleInSession):
+    """ALTER TABLE MODIFY CONSTRAINT ENABLE VALIDATE."""
+
+    table_files = (constraints.CONSTRAINTS,)
+
+    def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
+        return constraints.parts_of(work, facts)
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        return constraints.hindrance(work, facts)
+
+    def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
+        return constraints.ended_before(work, begun, now)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*constraints.remarks(work, facts), *super().remarks(work, facts))
+
+
 WORK: Mapping[OperationName, Implementation] = {
     "table-move": _Move(table_move, elsewhere=("ALTER ANY TABLE", "ALTER ANY INDEX"), files=(INDEXES,)),
     "table-shrink": _Shrink(table_shrink, elsewhere=("ALTER ANY TABLE",), files=(INDEXES,)),
+    "constraint-validate": _Validate(constraints, elsewhere=("ALTER ANY TABLE",)),
     "mview-refresh": _Refresh(mview_refresh, elsewhere=("ALTER ANY MATERIALIZED VIEW",)),
     "partition-exchange": _ChangePartitions(partition_exchange.EXCHANGE, partition_exchange.FILES),
     "partition-split": _ChangePartitions(partition_split.SPLIT),

@@ -12,6 +12,7 @@ from toolkit.dialects.postgresql import support
 from toolkit.dialects.postgresql.backup import PostgresqlBackups
 from toolkit.dialects.postgresql.restore import PostgresqlRestores
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
+from toolkit.dialects.postgresql.work.constraints import ValidateConstraint
 from toolkit.dialects.postgresql.work.exchange import ExchangePartition
 from toolkit.dialects.postgresql.work.files import CopyFiles
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
@@ -94,6 +95,7 @@ WORK = Implementations(
         "vacuum": Vacuum(),
         "table-move": Rewrite(),
         "mview-refresh": RefreshView(),
+        "constraint-validate": ValidateConstraint(),
         "partition-drop": DropPartitions(),
         "partition-exchange": ExchangePartition(),
         "purge": ChangeInChunks(),

@@ -1,0 +1,121 @@
+"""Constraints that are NOT VALID, validated as a DBA types it: one by one, of a schema, what stands in the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.cli.conftest import Answer, Dbatk, dbatk, home
+from tests.postgresql.test_vacuum import Session, guest
+from tests.servers.postgresql import Server
+
+__all__ = ["dbatk", "guest", "home"]
+
+pytestmark = pytest.mark.postgresql
+
+Validate = Callable[..., Answer]
+
+
+@pytest.fixture
+def session(postgresql_server: Server, postgresql_schema: str) -> Iterator[Session]:
+    with postgresql_server.connect() as opened:
+        opened.execute(f"SET search_path = {postgresql_schema}")
+        opened.execute("CREATE TABLE shops (id int PRIMARY KEY)")
+        opened.execute("INSERT INTO shops SELECT generate_series(0, 9)")
+        for table in ("sales", "returns"):
+            opened.execute(
+                f"CREATE TABLE {table} AS SELECT g AS id, g % 10 AS shop FROM generate_series(1, 900) g"
+            )
+            opened.execute(
+                f'ALTER TABLE {table} ADD CONSTRAINT "In a shop" FOREIGN KEY (shop) REFERENCES shops NOT VALID'
+            )
+            opened.execute(f"ALTER TABLE {table} ADD CONSTRAINT positive CHECK (id > 0) NOT VALID")
+        yield opened
+
+
+@pytest.fixture
+def validate(dbatk: Dbatk, postgresql_url: str, postgresql_schema: str) -> Validate:
+    def asked(*options: str, table: str = "sales", url: str = postgresql_url) -> Answer:
+        named = ("--table", f"{postgresql_schema}.{table}") if table else ("--schema", postgresql_schema)
+        return dbatk("constraint", "validate", "-t", url, *named, "--not-production", "--json", *options)
+
+    return asked
+
+
+def waiting(session: Session) -> set[str]:
+    found = session.execute(
+        "SELECT conrelid::regclass::text || ' ' || conname FROM pg_constraint WHERE NOT convalidated "
+        "AND connamespace = current_schema()::regnamespace"
+    )
+    return {str(row[0]) for row in found.fetchall()}
+
+
+def test_those_of_a_table_are_validated_and_the_second_time_there_is_nothing_to_do(
+    session: Session, validate: Validate
+) -> None:
+    answer = validate()
+    assert answer.status == 0, answer.err
+    assert waiting(session) == {"returns In a shop", "returns positive"}
+    labels = [item["label"] for item in json.loads(answer.out)["trials"][0]["items"]]
+    assert len(labels) == 2 and any(label.endswith("constraint In a shop") for label in labels)
+    assert "SHARE UPDATE EXCLUSIVE" in answer.err + answer.out
+    again = validate()
+    assert (again.status, "no constraint that waits" in json.loads(again.out)["error"]["message"]) == (5, True)
+
+
+def test_of_a_schema_several_tables_are_validated_at_once(session: Session, validate: Validate) -> None:
+    answer = validate("--concurrency", "2", table="")
+    assert (answer.status, waiting(session)) == (0, set()), answer.err
+
+
+def test_the_named_one_alone_and_a_misspelt_one_is_named(session: Session, validate: Validate) -> None:
+    assert validate("--constraint", "positive").status == 0
+    assert "sales In a shop" in waiting(session) and "sales positive" not in waiting(session)
+    answer = validate("--constraint", '"In a shopp"')
+    error = json.loads(answer.out)["error"]
+    assert (answer.status, error["code"]) == (2, "TK-0204") and "In a shop" in error["hint"]
+
+
+def test_rows_that_violate_one_fail_it_and_the_others_are_validated(session: Session, validate: Validate) -> None:
+    session.execute("ALTER TABLE shops DISABLE TRIGGER ALL")
+    session.execute("DELETE FROM shops WHERE id = 3")
+    answer = validate()
+    assert (answer.status, waiting(session) & {"sales In a shop", "sales positive"}) == (3, {"sales In a shop"})
+    assert "23503" in answer.out
+
+
+def test_a_lock_of_others_is_waited_for_as_long_as_was_said(session: Session, validate: Validate) -> None:
+    with session.transaction():
+        session.execute("LOCK TABLE sales IN SHARE UPDATE EXCLUSIVE MODE")
+        answer = validate("--lock-wait", "1s", "--lock-tries", "1")
+    assert (answer.status, "55P03" in answer.out) == (3, True), answer.err
+
+
+def test_a_degree_repeats_and_tables_of_others_are_refused(
+    session: Session, validate: Validate, guest: str
+) -> None:
+    answer = validate("--degree", "2")
+    assert (answer.status, "`--concurrency` checks several tables at once" in answer.out) == (5, True)
+    assert "validated once" in validate("--repeat", "2").out
+    answer = validate(url=guest)
+    assert answer.status != 0 and waiting(session), answer.out
+
+
+def test_a_constraint_that_a_partition_inherits_is_validated_with_its_parent(
+    session: Session, validate: Validate
+) -> None:
+    session.execute("CREATE TABLE parted (id int) PARTITION BY RANGE (id)")
+    session.execute("CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (100)")
+    session.execute("INSERT INTO parted VALUES (5)")
+    session.execute("ALTER TABLE parted ADD CONSTRAINT small CHECK (id < 50) NOT VALID")
+    answer = validate(table="parted_1")
+    assert answer.status == 5, answer.out
+    assert validate(table="parted").status == 0
+    assert not any(each.startswith("parted") for each in waiting(session))
+
+
+def test_a_dry_run_shows_the_statements_and_changes_nothing(session: Session, validate: Validate) -> None:
+    answer = validate("--dry-run")
+    assert 'VALIDATE CONSTRAINT "In a shop"' in answer.out.replace('\\"', '"') and len(waiting(session)) == 4
