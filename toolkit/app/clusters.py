@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _CONNECT_SECONDS = 15.0
+_NO_CODE: Mapping[str, object] = {"distributed.client.preload": [], "distributed.client.security-loader": None}
+"""What dask's configuration, a file or a variable of anybody's, may not bring into this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ def connect(address: str) -> Client:
     """
     where = scheduler_of(address)
     try:
+        import dask
         from distributed import Client
     except ModuleNotFoundError:
         raise ToolkitError(
@@ -45,7 +48,8 @@ def connect(address: str) -> Client:
     # dbatk reports what matters; dask's own log would add tracebacks of lost connections.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
+        with dask.config.set(_NO_CODE):
+            return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         raise ToolkitError(
             f"no scheduler responds at `{address}`: {type(error).__name__}", code="TK-0201",

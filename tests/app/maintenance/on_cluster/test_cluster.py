@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import dask
 import pytest
 
 from tests.app.maintenance.on_cluster.conftest import TARGETS, environment
@@ -104,6 +105,18 @@ def test_a_worker_without_dbatk_is_refused() -> None:
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, store: Store) -> None:
     with DaskCluster(tmp_path, {}) as empty:
         assert "has no workers" in refused(empty.url, store).message
+
+
+def test_the_configuration_of_dask_brings_no_code_into_this_process(
+    tmp_path: Path, store: Store, cluster: DaskCluster
+) -> None:
+    (tmp_path / "planted.py").write_text("raise SystemExit('planted code ran')")
+    planted = {
+        "distributed.client.preload": [str(tmp_path / "planted.py")],
+        "distributed.client.security-loader": "os.abort",
+    }
+    with dask.config.set(planted):
+        assert "unknown target `nowhere`" in refused(cluster.url, store, targets=("nowhere",)).message
 
 
 def test_a_worker_with_another_store_does_nothing(store: Store, databases: Server) -> None:
