@@ -374,6 +374,7 @@ look_around() {
 }
 
 agree() {
+  sed -n 's/^# set for/set for/p' PLAN >&2
   [ -z "$agreed" ] || return 0
   grep '|row|server|' spool/check.lst | head -n 1 | cut -d '|' -f 8,10,12 >&2
   [ -t 0 ] || stop 2 "nobody can be asked whether to run here: add -y"

@@ -96,8 +96,12 @@ def rest(release: str) -> Iterator[Step]:
     ):  # fmt: skip
         words, scopes = ("AUTO", "MANUAL"), frozenset({SettingScope.SYSTEM})
         setting = Setting("pga_aggregate_target", former, kind, unit="B", choices=words, scopes=scopes)
-        change = settings.in_system(setting, level, facts, RUN)
-        yield from steps((*change.calls, *change.undo))
+        for change in (
+            settings.in_system(setting, level, facts, RUN),
+            settings.in_script(setting, level, (level, former), facts),
+        ):
+            assert change is not None
+            yield from steps((*change.calls, *change.undo))
     yield from in_spfile(facts)
     for call in (CALIBRATION.measure("it's/FREE/F", 8, 20), CALIBRATION.read()):
         yield step_of(DIALECT, call)

@@ -120,6 +120,16 @@ class Settings(Protocol):
             ToolkitError: TK-0306 where the former value cannot be seen, or may not be set; the hint is the grant.
         """
 
+    def in_script(self, setting: Setting, level: str, levels: Sequence[str], facts: Facts) -> SystemChange | None:
+        """Set it for the whole server in a script that asks nobody; None where no script could restore it.
+
+        The change proves that the value was the former one before and is the level after; its undo changes
+        nothing where the value is none of `levels`.
+
+        Raises:
+            ToolkitError: as `in_system`.
+        """
+
     def changed_server(self, scope: SettingScope, facts: Facts) -> str:
         """Name the server on which a change of this scope holds, the same from each of its databases.
 

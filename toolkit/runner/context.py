@@ -31,7 +31,7 @@ from toolkit.operations.base import Operation, Piece, Planner, support_of
 from toolkit.operations.registry import operation
 from toolkit.runner.changes import Changes
 from toolkit.runner.external import with_external_factors
-from toolkit.runner.settings import ServerSettings, with_settings
+from toolkit.runner.settings import ChangeOfServer, ServerSettings, as_shown, with_settings
 from toolkit.runner.stop import Stop
 from toolkit.snapshots import Provider
 from toolkit.snapshots.host import DISTURBED_ABOVE, STANDS_OUT_BY
@@ -190,9 +190,9 @@ class PlanningContext:
         """The steps of every cell under placeholder names; a cell that cannot be had has none, and says why."""
         return tuple(self._script(number, cell, support) for number, (cell, support) in enumerate(self.support, 1))
 
-    def with_settings(self, stages: Stages, cell: Cell, *, shown: bool = False) -> Stages:
-        """Return stages with the settings of a cell; `shown` has changes of the server, too."""
-        return with_settings(stages, self.experiment, self.dialect, self.facts, cell, shown=shown)
+    def with_settings(self, stages: Stages, cell: Cell, of_server: ChangeOfServer | None = None) -> Stages:
+        """Return stages with the settings of a cell; `of_server` as in `runner.settings`."""
+        return with_settings(stages, self.experiment, self.dialect, self.facts, cell, of_server)
 
     @cached_property
     def kept(self) -> tuple[Script, ...]:
@@ -214,7 +214,7 @@ class PlanningContext:
             return Script(title, None, support.sentence)
         stages = self.operation.plan(self.planner(number=number), cell)
         stages = with_external_factors(stages, self.experiment.factors, cell)
-        return Script(title, self.with_settings(stages, cell, shown=True))
+        return Script(title, self.with_settings(stages, cell, as_shown))
 
 
 def job_of(experiment: Experiment, cell: Cell) -> Experiment:

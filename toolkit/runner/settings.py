@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -106,10 +106,15 @@ def _by_programs(stages: Stages) -> bool:
     return bool(kinds) and all(kinds)
 
 
+ChangeOfServer = Callable[[VariedSetting, str, Facts], SystemChange | None]
+"""How a level of a setting is set for the whole server; None where it cannot be."""
+
+
 # -- as steps -----------------------------------------------------------------------------------------------------
 def with_settings(
-    stages: Stages, experiment: Experiment, dialect: Dialect, facts: Facts, cell: Cell, *, shown: bool
-) -> Stages:
+    stages: Stages, experiment: Experiment, dialect: Dialect, facts: Facts, cell: Cell,
+    of_server: ChangeOfServer | None = None,
+) -> Stages:  # fmt: skip
     """Return the stages of a trial with the settings of its cell in their places.
 
     Args:
@@ -118,7 +123,8 @@ def with_settings(
         dialect: of the engine.
         facts: with the catalogue's answer.
         cell: the levels.
-        shown: whether changes of the server are to be in it, as a script shows them; a run makes them itself.
+        of_server: how the server's settings are changed in a script; None leaves them out, for a run makes these
+            changes itself.
     """
     for varied in varied_settings(experiment, dialect, facts, stages):
         if varied.scope is SettingScope.SESSION:
@@ -127,8 +133,8 @@ def with_settings(
             stages = replace(
                 stages, worker_begin=(step, *stages.worker_begin), worker_end=(*stages.worker_end, *ends)
             )
-        elif shown:
-            steps = _shown(varied, varied.level(cell), dialect, facts)
+        elif of_server is not None and (change := of_server(varied, varied.level(cell), facts)) is not None:
+            steps = (*_copying(change, dialect), *changing(varied, change, dialect))
             stages = replace(
                 stages,
                 prepare=(*steps, *stages.prepare),
@@ -137,11 +143,17 @@ def with_settings(
     return stages
 
 
-def _shown(varied: VariedSetting, level: str, dialect: Dialect, facts: Facts) -> tuple[Step, ...]:
+def as_shown(varied: VariedSetting, level: str, facts: Facts) -> SystemChange:
+    """Return how a run sets a level for the whole server, under the name of no run."""
     from toolkit.runner.context import PLACEHOLDER
 
-    change = varied.ways.in_system(varied.setting, level, facts, PLACEHOLDER)
-    return (*_copying(change, dialect), *changing(varied, change, dialect))
+    return varied.ways.in_system(varied.setting, level, facts, PLACEHOLDER)
+
+
+def as_scripted(varied: VariedSetting, level: str, facts: Facts) -> SystemChange | None:
+    """Return how a script that asks nobody sets a level for the whole server; None where none can restore it."""
+    levels = [level_text(each) for each in varied.factor.levels]
+    return varied.ways.in_script(varied.setting, level, levels, facts)
 
 
 def _copying(change: SystemChange, dialect: Dialect) -> tuple[Step, ...]:

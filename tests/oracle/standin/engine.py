@@ -428,7 +428,8 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
             raise ora(1031)
         if MODIFIABLE.get(name, ("", ""))[1] != "IMMEDIATE":
             raise ora(2095)
-        self.state.parameters[name] = _valid(name, command.parts["value"] or "")
+        value, granule = _valid(name, command.parts["value"] or ""), self.scenario.granules.get(name)
+        self.state.parameters[name] = value if granule is None else str(-(-int(value) // granule) * granule)
 
     def _do_switch(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
         verb, what = (command.parts["verb"] or "").upper(), (command.parts["what"] or "").upper()

@@ -65,6 +65,8 @@ class Scenario:
     banner_text: str = ""
     number_text: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
+    granules: Mapping[str, int] = field(default_factory=dict)
+    """By parameter: what the instance rounds its size up to, in bytes, as it does for parts of the SGA."""
     options: Mapping[str, str] = field(default_factory=dict)
     context: Mapping[str, str | None] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()

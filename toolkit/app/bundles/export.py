@@ -18,7 +18,7 @@ from toolkit.app.ruling import refuse_unseen, ruled_by_address, ruled_now
 from toolkit.app.runs import licensing
 from toolkit.app.runs.planning import check_plan, read_planning, with_declared
 from toolkit.app.runs.repair import database_of
-from toolkit.app.runs.settings import refuse_of_server
+from toolkit.app.runs.settings import of_server, refuse_unscripted
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
@@ -45,6 +45,7 @@ from toolkit.operations.base import support_of
 from toolkit.readers.manifest import manifest_text
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext
+from toolkit.runner.settings import as_scripted
 from toolkit.store.codec import experiment_to_json
 from toolkit.targets.base import Target
 
@@ -105,10 +106,12 @@ def export_bundle(
     check_experiment(experiment, policy, Approvals(not_production=not_production))
     known = replace(known, facts=with_declared(known.facts, policy))
     run = fresh_run_id()
-    trials = _trials(PlanningContext(experiment, dialect, known.facts), run)
+    planning = PlanningContext(experiment, dialect, known.facts)
+    trials = _trials(planning, run)
     _refuse_decisions(trials)
     bill = licensing.check([Script(each.title, each.stages) for each in trials], experiment, known.facts, policy)
-    notes = tuple(_notes(experiment, trials))
+    changed = tuple(varied.setting.name for varied in of_server(planning))
+    notes = tuple(_notes(experiment, trials, changed))
     licences = tuple(_BILL_WORD.sub("", sentence) for sentence in bill.sentences()) if bill is not None else ()
     if declaration(experiment.operation).backs_up:
         files = rman_bundle.files_of(experiment, known.facts, run, trials, licences, folder)
@@ -235,7 +238,7 @@ def _refuse_decisions(trials: Sequence[Bundled]) -> None:
             )
 
 
-def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
+def _notes(experiment: Experiment, trials: Sequence[Bundled], changed: Sequence[str]) -> list[str]:
     unused = {
         "budget": experiment.budget_seconds,
         "time_limit": experiment.time_limit_seconds,
@@ -243,13 +246,14 @@ def _notes(experiment: Experiment, trials: Sequence[Bundled]) -> list[str]:
     }
     notes = [f"`{name}` is not recorded by a bundle" for name, value in unused.items() if value is not None]
     refused = list(dict.fromkeys(f"{each.planned.cell}: {each.refused}" for each in trials if each.refused))
-    return [*notes, *(f"omitted, {sentence}" for sentence in refused)]
+    told = f"{', '.join(changed)}: set for the whole instance in each trial, and restored after it"
+    return [*notes, *([told] if changed else []), *(f"omitted, {sentence}" for sentence in refused)]
 
 
 # -- trials -----------------------------------------------------------------------------------------------------
 def _trials(planning: PlanningContext, run: str) -> tuple[Bundled, ...]:
+    refuse_unscripted(planning)
     check_plan(planning)
-    refuse_of_server(planning)
     return tuple(_trial(planning, run, each) for each in planning.trials)
 
 
@@ -261,7 +265,7 @@ def _trial(planning: PlanningContext, run: str, planned: PlannedTrial) -> Bundle
     if not support.ok:
         return Bundled(planned, title, None, support.sentence)
     stages = planning.operation.plan(planner, planned.cell)
-    return Bundled(planned, title, planning.with_settings(stages, planned.cell))
+    return Bundled(planned, title, planning.with_settings(stages, planned.cell, as_scripted))
 
 
 def _snapshots(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from toolkit.runner import PlanningContext
 from toolkit.runner.context import PLACEHOLDER
 from toolkit.runner.settings import (
     VariedSetting,
+    as_scripted,
     level_text,
     not_taken,
     sets_itself,
@@ -134,22 +135,43 @@ def check_scopes(planning: PlanningContext) -> None:
             _check_scope(varied, planning)
 
 
-def refuse_of_server(planning: PlanningContext, *, in_plan: bool = False) -> None:
-    """Refuse settings of the whole server: in scripts, which restore nothing after a crash, and in plans.
+def refuse_of_server(planning: PlanningContext) -> None:
+    """Refuse settings of the whole server in plans and mixes.
 
     Raises:
         ToolkitError: TK-0304.
     """
-    why, hint = (
-        ("where others of the plan or mix work, too", "set it before, or measure it by itself")
-        if in_plan
-        else ("and a script that dies would leave it so", "export one bundle per level, and set the level by hand")
+    for varied in of_server(planning):
+        raise ToolkitError(
+            f"`{varied.setting.name}` is set for the whole server, where others of the plan or mix work, too",
+            code="TK-0304",
+            hint="set it before, or measure it by itself",
+        )
+
+
+def refuse_unscripted(planning: PlanningContext) -> None:
+    """Refuse settings that a script cannot set and restore, as those that need a restart.
+
+    Raises:
+        ToolkitError: TK-0304.
+    """
+    for varied in of_server(planning):
+        if as_scripted(varied, level_text(varied.factor.levels[0]), planning.facts) is None:
+            raise ToolkitError(
+                f"`{varied.setting.name}` needs a restart, which a script cannot restore once it died",
+                code="TK-0304",
+                hint="export one bundle per level, and set the level by hand",
+            )
+
+
+def of_server(planning: PlanningContext) -> tuple[VariedSetting, ...]:
+    """Return the settings that are set for the whole server."""
+    return tuple(
+        varied
+        for stages in _stages(planning)
+        for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages)
+        if varied.scope is not SettingScope.SESSION
     )
-    for stages in _stages(planning):
-        for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages):
-            if varied.scope is not SettingScope.SESSION:
-                name = varied.setting.name
-                raise ToolkitError(f"`{name}` is set for the whole server, {why}", code="TK-0304", hint=hint)
 
 
 def servers_changed(planning: PlanningContext) -> frozenset[str]:
@@ -216,7 +238,7 @@ def try_in_session(planning: PlanningContext, sessions: Sessions, *, alone: bool
     if not any(_factors(planning.experiment)):
         return
     if not alone:
-        refuse_of_server(planning, in_plan=True)
+        refuse_of_server(planning)
     for stages in _stages(planning):
         for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages):
             for level in map(level_text, varied.factor.levels if varied.scope is SettingScope.SESSION else ()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 
 from toolkit.dialects.settings import CATALOGUE, AskedClient, SystemChange, normal, sizes
@@ -58,6 +58,9 @@ class DuckdbSettings:
             code="TK-0107",
             hint="give the setting to the program itself",
         )
+
+    def in_script(self, setting: Setting, level: str, levels: Sequence[str], facts: Facts) -> None:
+        """No script is written for this engine that would run without dbatk."""
 
     def changed_server(self, scope: SettingScope, facts: Facts) -> str:
         """Each database that is open has settings of its own."""

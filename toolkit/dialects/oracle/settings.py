@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ from toolkit.dialects.work import Call, ContextValue
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.settings import Setting, SettingScope
-from toolkit.model.words import Effect, Role
+from toolkit.model.words import Effect, Role, StepKind
 
 _RIGHTS = "setting_rights"
 _WORD = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -50,18 +50,38 @@ class OracleSettings:
             )
             former = None if written is None else self._values(setting, str(written))
             return spfile.change(setting, self._values(setting, level), former, facts, key)
-        if not facts.rows(_RIGHTS):
-            user = facts.value("server", "user_name", "USER")
-            raise ToolkitError(
-                f"`{setting.name}` is set for the whole instance, which this user may not",
-                code="TK-0306",
-                hint=f"GRANT ALTER SYSTEM TO {user}",
-            )
+        _check_right(setting, facts)
+        return SystemChange((self._set(self._values(setting, level)),), (self._set(self._former(setting)),),
+                            setting.value or "")  # fmt: skip
+
+    def in_script(self, setting: Setting, level: str, levels: Sequence[str], facts: Facts) -> SystemChange | None:
+        """A block compares the value with the former one before, and with the level after it has set it."""
+        if SettingScope.SYSTEM not in setting.scopes:
+            return None
+        _check_right(setting, facts)
+        back, former = self._set(self._former(setting)), (setting.value or "").upper()
+        named: dict[str, ContextValue] = {"key": setting.name, "former": former}
+        ours = tuple(self._printed(setting, each) for each in levels)
         return SystemChange(
-            (Call("system_set", self._values(setting, level), effect=Effect.CHANGES),),
-            (Call("system_set", self._former(setting), effect=Effect.CHANGES),),
+            (
+                Call("system_set_checked", {**named, "wanted": self._printed(setting, level)}, kind=StepKind.BLOCK,
+                     effect=Effect.CHANGES, inside=(self._set(self._values(setting, level)), back)),
+            ),
+            (
+                Call("system_restore_checked", {**named, "ours": ours}, kind=StepKind.BLOCK, effect=Effect.CHANGES,
+                     inside=(back,)),
+            ),
             setting.value or "",
-        )
+        )  # fmt: skip
+
+    @staticmethod
+    def _set(values: Mapping[str, ContextValue]) -> Call:
+        return Call("system_set", values, effect=Effect.CHANGES)
+
+    def _printed(self, setting: Setting, level: str) -> str:
+        """Return a level as V$PARAMETER prints it, in capitals: a size in bytes, a boolean as TRUE or FALSE."""
+        value = normal(setting, level, self.sizes)
+        return str(value if isinstance(value, bool | str) else int(value)).upper()
 
     def changed_server(self, scope: SettingScope, facts: Facts) -> str:
         """A pluggable database has parameters of its own; its instance, with the SPFILE, is that of all."""
@@ -88,6 +108,21 @@ class OracleSettings:
             return {**values, "number": int(value)}
         upper = value.upper()
         return {**values, "word": upper} if _WORD.fullmatch(upper) else {**values, "text": value}
+
+
+def _check_right(setting: Setting, facts: Facts) -> None:
+    """Refuse a parameter of the instance to a user without ALTER SYSTEM.
+
+    Raises:
+        ToolkitError: TK-0306; the hint is the grant.
+    """
+    if not facts.rows(_RIGHTS):
+        user = facts.value("server", "user_name", "USER")
+        raise ToolkitError(
+            f"`{setting.name}` is set for the whole instance, which this user may not",
+            code="TK-0306",
+            hint=f"GRANT ALTER SYSTEM TO {user}",
+        )
 
 
 SETTINGS = OracleSettings()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from toolkit.dialects.settings import (
@@ -68,6 +68,9 @@ class PostgresqlSettings:
             f"{facts.value(_PLACE, 'data_directory')}/postgresql.auto.conf" if facts.rows(_PLACE) else "",
             before,
         )
+
+    def in_script(self, setting: Setting, level: str, levels: Sequence[str], facts: Facts) -> None:
+        """No script is written for this engine that would run without dbatk."""
 
     def changed_server(self, scope: SettingScope, facts: Facts) -> str:
         """Of two clusters no two began in the same microsecond; a standby has the identifier of its primary."""

@@ -260,6 +260,8 @@ def steps_of(stages: Stages) -> Mapping[str, tuple[Step, ...]]:
 
 # -- all files of a bundle ----------------------------------------------------------------------------------------
 _HEADING = "trials in order: number, sessions, description"
+_OF_INSTANCE = "# set for the whole instance while a trial runs: "
+"""What run.sh says before it asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +350,14 @@ def digest(text: str) -> str:
 
 def _plan(run: str, trials: Sequence[Bundled]) -> str:
     lines = [f"{each.planned.number} {each.stages.timed.workers} {each.title}" for each in trials if each.stages]
-    return "\n".join([f"# {_HEADING}", f"run {run}", *lines]) + "\n"
+    changed = dict.fromkeys(
+        step.object.name.name
+        for each in trials
+        for step in (each.stages.prepare if each.stages else ())
+        if step.object is not None and step.object.kind is ObjectKind.SETTING
+    )
+    told = [f"{_OF_INSTANCE}{', '.join(changed)}"] if changed else []
+    return "\n".join([f"# {_HEADING}", *told, f"run {run}", *lines]) + "\n"
 
 
 def _reads(run: str) -> tuple[Query, ...]:
