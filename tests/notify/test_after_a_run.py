@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -60,6 +60,12 @@ def run(folder: Path, source: str) -> int:
     return main(["run", str(folder / "nightly.toml"), "-q", "--log-file", str(folder / "log")])
 
 
+def begun(**more: str) -> PlanRunRecord:
+    """Return a run that began an hour ago: a death is told for a week only."""
+    began = datetime.now(UTC) - timedelta(hours=1)
+    return replace(a_run(), state=RunState.RUNNING, began_at=began, ended_at=None, **more)  # type: ignore[arg-type]
+
+
 def test_a_run_that_fails_and_recovers_is_told_measured_and_logged(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,7 +97,7 @@ def test_a_run_whose_process_died_is_told_once_and_to_somebody(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store() as store:
-        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None))
+        store.begin_plan_run(begun())
         with holding_lease(store, "plan run of another", a_run().plan_run, Stop()):
             assert end_dead_runs(store) == [], "a process works for it"
     with serving(Hook) as (port, received):
@@ -122,7 +128,7 @@ def test_who_finds_a_death_tells_it_on_the_host_of_the_run(
 ) -> None:
     host = socket.gethostname() if here else "elsewhere"
     with open_store() as store:
-        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None, host=host))
+        store.begin_plan_run(begun(host=host))
     with serving(Hook) as (port, received):
         monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
         text = f'metrics_folder = "{folder}/metrics"\n[[to]]\nname = "dba"\nurl = {{env = "HOOK"}}\n'
@@ -185,7 +191,7 @@ print(json.dumps([status, sorted(name for name in sys.modules if name.startswith
 def test_runs_are_listed_without_what_runs_plans_while_none_has_died(folder: Path) -> None:
     assert folder
     with open_store() as store:
-        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None))
+        store.begin_plan_run(begun())
         with holding_lease(store, lease_of_plan_run(a_run().plan_run), a_run().plan_run, Stop()):
             done = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, check=True)
         status, names = json.loads(done.stderr)
@@ -200,7 +206,7 @@ def test_a_heartbeat_from_another_host_that_is_late_is_no_death_yet(
 ) -> None:
     monkeypatch.setattr(leases, "process_alive", lambda _: None)
     with open_store() as store:
-        store.begin_plan_run(replace(a_run(), state=RunState.RUNNING, ended_at=None))
+        store.begin_plan_run(begun())
         store.acquire_lease(lease_of_plan_run(a_run().plan_run), a_run().plan_run)
         for late, died in ((200, False), (301, True)):
             with store._database.write("a test") as connection:

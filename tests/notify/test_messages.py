@@ -18,7 +18,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.plan import PlanRunRecord
 from toolkit.model.words import RunState
 from toolkit.notify.deliver import DeliveryAddress, deliver
-from toolkit.notify.message import digest_message, reasons_of, run_message, safe
+from toolkit.notify.message import digest_message, reasons_of, refusal_message, run_message, safe
 
 EVIL = "ORA-1\r\nBcc: all@example.com\r\n\r\n<script>alert(1)</script> @here <!channel> \x1b[31m\u202e"
 
@@ -193,10 +193,21 @@ def test_failure_and_recovery_are_told_once_each(monkeypatch: pytest.MonkeyPatch
         notices = Notices((recipient(f"json://127.0.0.1:{port}", monkeypatch),))
         for runs in ([good], [bad, good], [good, bad], [good, good]):
             assert tell(runs, notices) == ()
-    assert [body["title"] for body in received] == [  # type: ignore[index]
-        "dbatk: plan nightly failed: statistics on dwh",
-        "dbatk: plan nightly succeeded again on dwh",
+    assert [(body["title"], body["type"]) for body in received] == [  # type: ignore[index]
+        ("dbatk: plan nightly failed: statistics on dwh", "failure"),
+        ("dbatk: plan nightly succeeded again on dwh", "success"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("record", "tone"),
+    [(run(step("failed")), "failure"), (run(step()), "success"), (run(step("stopped")), "warning")],
+    ids=["failed", "done", "did not complete"],
+)
+def test_a_message_looks_as_bad_as_it_is(record: PlanRunRecord, tone: str) -> None:
+    assert run_message(record, reasons_of(record, ())).tone == tone
+    assert digest_message([record], record.began_at).tone == ("failure" if tone == "failure" else "info")
+    assert refusal_message("nightly", ToolkitError("no", code="TK-0201"), "host").tone == "failure"
 
 
 def test_the_digest_goes_to_those_who_want_one(monkeypatch: pytest.MonkeyPatch) -> None:

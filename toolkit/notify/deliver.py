@@ -97,7 +97,7 @@ def _send(service: NotifyBase | None, message: Message, url: str) -> str | None:
             title=message.subject,
             body=message.text,
             body_format=apprise.NotifyFormat.TEXT,
-            notify_type=apprise.NotifyType.INFO,
+            notify_type=apprise.NotifyType(message.tone.value),
         )
     except Exception as error:  # noqa: BLE001 - a hundred plugins; a plan run never fails for its message
         return type(error).__name__

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from toolkit.config.notices import NotifyOn
 from toolkit.errors import ToolkitError
@@ -27,12 +28,22 @@ _WIDTH, _MOST_NAMED = 72, 2
 _ORDER = tuple(StepState(one) for one in ("failed", "stopped", "running", "waiting", "skipped", "done"))
 
 
+class Tone(StrEnum):
+    """How a service that has colours, sounds or a field for it shows a message."""
+
+    INFO = "info"
+    SUCCESS = "success"
+    WARNING = "warning"
+    FAILURE = "failure"
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What is sent."""
 
     subject: str
     text: str
+    tone: Tone = Tone.INFO
 
 
 def safe(text: str, longest: int = _LONGEST_REASON) -> str:
@@ -73,7 +84,8 @@ def failed(run: PlanRunRecord) -> bool:
 def run_message(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> Message:
     """Return the message of one run."""
     outcome = _outcome(run, reasons)
-    return _message(f"plan {run.plan} {outcome}{_where_and_why(run, outcome)}", _run_lines(run, outcome))
+    subject = f"plan {run.plan} {outcome}{_where_and_why(run, outcome)}"
+    return _message(subject, _run_lines(run, outcome), _TONES.get(outcome, Tone.WARNING))
 
 
 def digest_message(runs: Sequence[PlanRunRecord], since: datetime) -> Message:
@@ -84,7 +96,7 @@ def digest_message(runs: Sequence[PlanRunRecord], since: datetime) -> Message:
     lines = [f"{what} since {_instant(since)}.".capitalize()]
     for run in ordered:
         lines += ["", "-" * _WIDTH, *_run_lines(run, _outcome(run, reasons_of(run, ())))]
-    return _message(f"{what} since {_instant(since)}", lines)
+    return _message(f"{what} since {_instant(since)}", lines, Tone.FAILURE if bad else Tone.INFO)
 
 
 def refusal_message(name: str, error: ToolkitError, host: str, *, experiment: bool = False) -> Message:
@@ -98,7 +110,7 @@ def refusal_message(name: str, error: ToolkitError, host: str, *, experiment: bo
         *_fact("What to do", error.hint),
         *_fact("Host", host),
     ]
-    return _message(f"{what} {name} {how}: {error.sentence}", lines)
+    return _message(f"{what} {name} {how}: {error.sentence}", lines, Tone.FAILURE)
 
 
 def experiment_message(name: str, run: str, reasons: Sequence[str], host: str) -> Message:
@@ -114,18 +126,24 @@ def experiment_message(name: str, run: str, reasons: Sequence[str], host: str) -
     for reason in reasons[:_MOST_STEPS]:
         lines += _wrapped(safe(reason))
     why = f": {reasons[0]}" if reasons else ""
-    return _message(
-        f"experiment {name} did not end well{why}", [*lines, "", f"The whole run: dbatk runs show {safe(run)}"]
-    )
+    lines += ["", f"The whole run: dbatk runs show {safe(run)}"]
+    return _message(f"experiment {name} did not end well{why}", lines, Tone.FAILURE)
 
 
 def trial_message(host: str) -> Message:
     """Return a message that only shows that messages arrive."""
     lines = _wrapped(f"This is a test of dbatk on {safe(host)}. Plans will report here.")
-    return _message(f"a test from {safe(host)}", lines)
+    return _message(f"a test from {safe(host)}", lines, Tone.INFO)
 
 
 # -- making -----------------------------------------------------------------------------------------------------
+_TONES = {
+    "died": Tone.FAILURE, "failed": Tone.FAILURE, "succeeded again": Tone.SUCCESS, "is done": Tone.SUCCESS,
+    "is running": Tone.INFO,
+}  # fmt: skip
+"""By the outcome; what did not complete goes on another time."""
+
+
 def _outcome(run: PlanRunRecord, reasons: frozenset[NotifyOn]) -> str:
     if run.state is RunState.DIED:
         return "died"
@@ -153,8 +171,8 @@ def _some(names: Iterable[str]) -> str:
     return f"{', '.join(found[:_MOST_NAMED])}{more}"
 
 
-def _message(subject: str, lines: Sequence[str]) -> Message:
-    return Message(safe(f"dbatk: {subject}", _LONGEST_SUBJECT), "\n".join(lines) + "\n")
+def _message(subject: str, lines: Sequence[str], tone: Tone) -> Message:
+    return Message(safe(f"dbatk: {subject}", _LONGEST_SUBJECT), "\n".join(lines) + "\n", tone)
 
 
 def _run_lines(run: PlanRunRecord, outcome: str) -> list[str]:
