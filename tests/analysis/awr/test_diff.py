@@ -162,7 +162,7 @@ def test_a_load_many_times_as_large_is_told_as_a_multiple_in_its_caveat_too() ->
     load = {"transactions": 1794.0, "user_calls": 52_311.0, "executes": 29_467.0}
     diff = compare_intervals(interval(), interval(day=1, load=load))
     (told,) = (one.sentence for one in diff.doubts if one.kind == "load")
-    assert told.endswith("10.0 transactions per second before, 1,794 after (179 times as much)")
+    assert told.endswith("10.0 transactions per second before, 1,794 after (179 times)")
 
 
 def test_more_load_is_a_cause_of_its_own_and_hides_nothing() -> None:
@@ -367,7 +367,7 @@ def test_a_statement_and_the_row_locks_it_may_wait_for_are_one_cause() -> None:
     assert (cause.kind, cause.key) == ("event", LOCKED)
     assert [one.key for one in cause.statements] == ["big", "small"]
     said = cause_sentence(cause, diff)
-    assert "statements that may wait for it: `big` (update big set a = 1) up to 1.53 fewer, `small`" in said
+    assert "wait for it: `big` (update big set a = 1) up to 1.53 fewer active sessions, `small`" in said
     assert said.endswith("1.67 fewer active sessions, 100 % of the change")
     assert "SQL lists: `big` elapsed seconds per second 2.22 -> 0.694" in evidence(cause)
 
@@ -501,6 +501,15 @@ def test_executions_that_are_many_times_as_many_are_other_work_though_transactio
     )
     as_many = interval(day=1, cpu=4000, load={"transactions": 2.5})
     assert headline(compare_intervals(interval(), as_many)).startswith("it got slower: one execution")
+
+
+def test_transactions_that_are_many_times_as_many_are_other_work_unless_executions_are_about_as_many() -> None:
+    other = interval(day=1, cpu=4000, load={"transactions": 50.0, "executes": 155.0})
+    assert headline(compare_intervals(interval(), other)).startswith(
+        "inconclusive: not the same work: 5.00 times the transactions"
+    )
+    alike = interval(day=1, cpu=4000, load={"transactions": 50.0, "executes": 140.0})
+    assert headline(compare_intervals(interval(), alike)).startswith("it got slower: one execution")
 
 
 @pytest.mark.parametrize(

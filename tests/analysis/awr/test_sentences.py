@@ -164,7 +164,7 @@ def test_more_waits_for_other_instances_are_shown_by_their_number() -> None:
     made = tuple(amounts(one, name) for name, one in changes.items())
     sentence = cause_sentence(Cause("cluster", "cluster waits", 0.2, "count", made, ("e",)), DIFF)
     assert sentence.startswith(
-        "waits for blocks of other instances take more: its waits per second 30.0 -> 100 (3.33 times as much), "
+        "waits for blocks of other instances take more: waits per second 30.0 -> 100 (3.33 times), "
         "average of `e` 3.10 ms -> 2.90 ms"
     )
 

@@ -173,8 +173,8 @@ def _zoned(moment: datetime) -> bool:
 
 
 def by_ratio(ratio: float) -> str:
-    """Say by how much a ratio changes what it is of: `+12 %`, or `3.4 times as much` from twice on."""
-    return f"{number(ratio)} times as much" if ratio >= _FROM_TIMES else change(ratio)
+    """Say by how much a ratio changes what it is of: `+12 %`, or `3.4 times` from twice on, of any noun."""
+    return f"{number(ratio)} times" if ratio >= _FROM_TIMES else change(ratio)
 
 
 def _loads(before: Interval, after: Interval) -> Iterator[IntervalDifference]:

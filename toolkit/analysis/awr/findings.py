@@ -105,7 +105,7 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
     """Say the same for each of the measures: per second, throughput, DB time per transaction and per execution."""
     if diff.db_time.ratio is not None:
         before, after = both(diff.db_time, number)
-        yield f"per second: {before} active sessions before, {after} after ({by_ratio(diff.db_time.ratio)})"
+        yield f"active sessions on average: {before} before, {after} after ({by_ratio(diff.db_time.ratio)})"
     for name, words in (("transactions", "transactions"), ("executes", "executions")):
         one = next((one for one in diff.load if one.key == name), None)
         if one is not None and one.ratio is not None:

@@ -72,14 +72,17 @@ def counted(side: Interval, name: str) -> bool:
 def other_work(before: Interval, after: Interval) -> Change | None:
     """Return the load that the verdict is taken by, or its executions, where it is `OTHER_WORK` times apart.
 
-    As many executions that take longer are slower, however many transactions they are put into. And where as many
-    transactions take about as much DB time, users got the same for the same, of however many executions each
+    About as many executions that take longer are slower, however many transactions they are put into. And where as
+    many transactions take about as much DB time, users got the same for the same, of however many executions each
     consists: that is a verdict, with the executions beside it (`executions_each`).
     """
     if _alike(before, after):
         return None
+    sides = (before, after)
     name = verdict_by(before, after)
     loads = [rates(before, after, one) for one in dict.fromkeys((name, "executes"))] if name else []
+    if name == "executes" and _apart(loads[0], ALIKE) and all(counted(side, "transactions") for side in sides):
+        loads.append(rates(before, after, "transactions"))
     for load in loads or [_db_time(before, after)]:
         if _apart(load):
             return load

@@ -113,7 +113,7 @@ def _what(cause: Cause, diff: IntervalDiff) -> str:
 def _waiting(cause: Cause, diff: IntervalDiff) -> str:
     """Name the statements whose time may be that of the wait; a report does not say which of them waited."""
     texts = {one.key: one.text for one in diff.statements}
-    sign = "more" if cause.impact > 0 else "fewer"
+    sign = "more active sessions" if cause.impact > 0 else "fewer active sessions"
     named = [
         f"`{one.key}`{_excerpt(texts.get(one.key))} up to {number(abs(one.impact))}{'' if place else f' {sign}'}"
         for place, one in enumerate(cause.statements)
@@ -357,7 +357,7 @@ def _cluster(cause: Cause) -> str:
         [],
         unlike_load(largest, f"{words}: `{cause.events[0]}`", (f"{words} take more", f"{words} take less")),
     )
-    facts = (shift(latency, f"average of `{cause.events[0]}`", seconds), shift(waits, "its waits per second"))
+    facts = (shift(latency, f"average of `{cause.events[0]}`", seconds), shift(waits, "waits per second"))
     return joined(said, *(facts if cause.part == "latency" else facts[::-1]), _with(cause))
 
 
