@@ -16,8 +16,7 @@ import duckdb
 from tests.chaos.plan import FILE, LINKS, MORE, ROWS, SERVER, Chain, backups, chains
 from tests.chaos.runs import Night
 from tests.chaos.world import World
-from toolkit.app.dead_plan_runs import KILLED
-from toolkit.model.plan import StepState
+from toolkit.model.plan import KILLED, StepState
 from toolkit.store import open_store
 
 _STATUSES = frozenset({0, 1, 3, 5, 6, 130, -9})

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from toolkit.model.plan import PlanRunRecord, StepState
+from toolkit.model.plan import KILLED, PlanRunRecord, StepState
 from toolkit.model.records import Holder
 from toolkit.store import Store
 
-KILLED = "its process was killed, or its host went down"
 FAR_SECONDS = 300.0
 """How long the heartbeat of a process that cannot be seen from here stays out before it is said to have died."""
 

@@ -268,6 +268,8 @@ class StepState(StrEnum):
 
 
 ENDED_WELL = frozenset({StepState.DONE, StepState.SKIPPED})
+KILLED = "its process was killed, or its host went down"
+"""The reason of a step that died with its process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +299,8 @@ class StepRecord:
 
     @property
     def elapsed_seconds(self) -> float | None:
-        if self.began_at is None or self.ended_at is None:
+        """How long it took; unknown of one that was killed: it ended some time after it was last heard of."""
+        if self.began_at is None or self.ended_at is None or self.reason == KILLED:
             return None
         return (self.ended_at - self.began_at).total_seconds()
 

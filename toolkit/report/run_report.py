@@ -9,7 +9,7 @@ from datetime import datetime
 
 from toolkit.analysis.run_report import ReportedStep, RunReport, Trend
 from toolkit.model.plan import StepState
-from toolkit.model.words import status
+from toolkit.model.words import RunState, status
 from toolkit.report.backup_charts import lanes_chart
 from toolkit.report.chart import Chart
 from toolkit.report.safe import clean
@@ -173,10 +173,11 @@ def _facts(report: RunReport) -> list[tuple[str, str]]:
     window = None
     if run.window_begin is not None and run.window_end is not None:
         window = f"{_minute(run.window_begin)} to {_minute(run.window_end)}"
-    elapsed = (run.ended_at - run.began_at).total_seconds() if run.ended_at else None
+    known = run.ended_at if run.state is not RunState.DIED else None
+    elapsed = (known - run.began_at).total_seconds() if known else None
     found = [
         ("began (UTC)", _minute(run.began_at)),
-        ("took", seconds(elapsed)),
+        ("took", None if elapsed is None else seconds(elapsed)),
         ("window (UTC)", window),
         ("host", clean(run.host)),
         ("id", run.plan_run),

@@ -11,11 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from toolkit.app.dead_plan_runs import KILLED
 from toolkit.app.results import find_run, job_done
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import StepRecord, StepState
+from toolkit.model.plan import KILLED, StepRecord, StepState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 _NOT_VERIFIED = "its process died after the work ended, before the check"
