@@ -124,10 +124,10 @@ def test_a_downgraded_configuration_is_never_recommended_and_never_the_best() ->
 
 def test_where_only_one_configuration_was_granted_none_is_recommended() -> None:
     told = advice(downgraded(sweep(FAST), 2, 4))
-    assert told.headline == "no configuration can be recommended: all others than `degree=1` were downgraded"
+    assert told.headline == "no configuration can be recommended: all others than `degree=1` had downgraded trials"
     assert recommended(told) == []
     told = advice(downgraded(sweep(FAST), 1, 2, 4))
-    assert told.headline == "no configuration can be recommended: each was downgraded"
+    assert told.headline == "no configuration can be recommended: all had downgraded trials"
 
 
 def test_a_downgraded_degree_that_was_faster_is_not_called_slower() -> None:

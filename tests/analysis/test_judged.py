@@ -122,3 +122,12 @@ def test_trials_without_the_metric_are_nothing_to_judge_by(by: JudgedBy) -> None
     bare = replace(run, trials=tuple(replace(one, metrics=()) for one in run.trials))
     assert advice(bare).headline == "no trial has a value of `score`: there is no score to judge by"
     assert render([bare], Format.TEXT)
+
+
+def test_a_time_that_is_not_the_whole_trials_is_named_where_it_is_spelled() -> None:
+    made = sweep({1: [1.0, 1.1, 1.0]})
+    phase = tuple(replace(one, metrics=(metric("pass1_seconds", 0.24, "seconds", "made"),)) for one in made.trials)
+    run = replace(made, trials=phase)
+    judged = replace(run.head, experiment=replace(run.head.experiment, judge="pass1_seconds:lower"))
+    assert "`degree=1` takes 240 ms of pass1 (" in advice(replace(run, head=judged)).headline
+    assert "`degree=1` takes 1.00 s (" in advice(run).headline

@@ -79,6 +79,8 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         ("dbatk snapshot take x --provider pg", ["pgstat"]),
         ("dbatk ctas --snapshot o", ["osstat"]),
         ("dbatk audit list --kind app", ["approve"]),
+        ("dbatk error TK-013", ["TK-0130"]),
+        ("dbatk restore try -t duckdb:///x.duckdb --tables orders,ot", ["orders,others"]),
     ],
 )
 def test_values_are_completed(
@@ -120,6 +122,8 @@ def test_plan_runs_and_their_steps_are_completed(
     offered = completed("dbatk plan report ", capsys, monkeypatch)
     assert offered[:2] == ["last", "nightly"] and len(offered) == 3
     assert completed("dbatk plan history ", capsys, monkeypatch) == ["copy", "index"]
+    assert completed("dbatk plan report last --plan ", capsys, monkeypatch) == ["nightly"]
+    assert completed("dbatk audit list --plan n", capsys, monkeypatch) == ["nightly"]
     monkeypatch.delenv("_DBATK_COMPLETE")
     assert dbatk("plan", "report", offered[2], "--store", str(home / "store.sqlite")).status == 0
 
@@ -201,3 +205,16 @@ def test_nothing_is_asked_where_no_note_can_be_kept(home: Path, monkeypatch: pyt
     monkeypatch.setattr(completing, "_ask", asked.append)
     (home / "xdg_cache_home").write_text("a file where the folder would be", encoding="utf-8")
     assert completing.names("duckdb:///x.duckdb", "tables") == [] and asked == []
+
+
+def test_what_is_installed_is_completed_where_it_is_removed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toolkit.app.scheduling import Crontab, Scheduled, SchedulerKind, Units
+
+    def one(name: str, kind: SchedulerKind) -> Scheduled:
+        return Scheduled(name, kind, "", "p.toml", ())
+
+    monkeypatch.setattr(Units, "list", lambda _: iter([one("nightly", SchedulerKind.SYSTEMD)]))
+    monkeypatch.setattr(Crontab, "list", lambda _: iter([one("weekly", SchedulerKind.CRON)]))
+    assert completed("dbatk plan schedule remove ", capsys, monkeypatch) == ["nightly", "weekly"]

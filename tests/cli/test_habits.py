@@ -219,3 +219,16 @@ def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_i
         ["/bin/sh", "-c", line], check=False, cwd=home, capture_output=True, text=True, timeout=300
     )
     assert (done.returncode, "2 rows" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--at", "5"), ("--at", "5", "--new-names", "a"), ("--degree", "1,,2")])
+def test_what_an_engine_lacks_is_said_before_what_else_is_missing(more: tuple[str, ...], dbatk: Dbatk) -> None:
+    answer = dbatk("partition", "split", "-t", "duckdb:///none.duckdb", "--table", "t", *more)
+    assert answer.status == 5
+    assert "DuckDB has no implementation of `partition-split` in dbatk [TK-0304]" in answer.err
+
+
+def test_what_is_missing_for_an_engine_that_has_it_is_asked_for(dbatk: Dbatk) -> None:
+    answer = dbatk("partition", "split", "-t", "oracle://u@h/s", "--table", "t")
+    assert answer.status == 2
+    assert "`partition-split` needs `--partition`" in answer.err

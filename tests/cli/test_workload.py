@@ -107,6 +107,23 @@ def test_a_transaction_that_always_fails_fails_the_trial_with_its_count(
     assert "no such day" in answer.out + answer.err
 
 
+def test_what_fails_now_and_then_is_said_once_of_a_run_and_counted_in_each_trial(
+    dbatk: Dbatk, home: Path, url: str
+) -> None:
+    (home / "t.toml").write_text(
+        "[[transaction]]\nname = \"odd\"\nsql = \"SELECT CASE WHEN :n = 1 THEN error('odd day') ELSE 'x' END\"\n"
+        "parameters = {n = {uniform = [1, 2]}}\n"
+    )
+    line = ("workload", "-t", url, "--transactions", "t.toml", *SHORT, "--repeat", "2", "--warmup", "0")
+    answer = dbatk(*line)
+    assert answer.status == 0, answer.err
+    run = json.loads(dbatk("report", "last", "--json").out)
+    (said,) = [one for one in run["warnings"] if "odd day" in one]
+    assert "transactions `odd` failed with" in said
+    names = [one["name"] for trial in run["trials"] for one in trial["metrics"] if one["name"] in said]
+    assert len([name for name in names if name.startswith("errors_")]) == 2
+
+
 def test_a_statement_that_is_wrong_is_said_before_anything_runs(dbatk: Dbatk, home: Path, url: str) -> None:
     (home / "t.toml").write_text('[[transaction]]\nname = "bad"\nsql = "SELECT x FROM no_such_table"\n')
     answer = dbatk("workload", "-t", url, "--transactions", "t.toml", *SHORT)

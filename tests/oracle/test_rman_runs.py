@@ -565,7 +565,7 @@ def test_no_further_trial_is_written_once_it_could_cost_a_real_backup(
     said = " ".join(run["warnings"])
     assert status == 3 and run["state"] == "interrupted", run
     assert len([trial for trial in run["trials"] if trial["outcome"] == "ok"]) == 1
-    assert "no further trial is begun" in said and "then `dbatk runs resume`" in said, said
+    assert "no further trial is begun" in said and "then `dbatk runs resume " in said, said
     assert site.left() == [] and (site.folder / "theirs.bkp").exists()
     status, run = dbatk("runs", "resume", "last", "--not-production")
     assert status == 5 and "retention policy" in run["error"]["message"], run

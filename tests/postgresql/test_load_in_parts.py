@@ -151,7 +151,7 @@ def test_a_kill_before_anything_is_told_is_settled_by_the_server(
     ask(server, f"DELETE FROM parted.into WHERE id = {ROWS // 2}")
     for _ in range(2 if cleaned else 0):  # the second one finds no open entry any more
         (left,) = clean(target_of(server), run=None, store=store, events=Heard()).left
-        assert "is loaded in part" in left and f"`dbatk runs resume {run}` loads the rest" in left
+        assert "is loaded in part" in left and f"`{store.resume_command(run)}` loads the rest" in left
     again = go_on(server, store, run)
     assert loaded(server) == WHOLE
     assert again.trials[-1].rows == ROWS, again.trials[-1].reason

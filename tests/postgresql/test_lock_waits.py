@@ -306,7 +306,10 @@ def test_two_stores_do_not_work_on_one_database_at_once(
     with open_store(store) as opened:
         (head,) = opened.list_runs()
     assert refused[0].code == "TK-0302"
-    assert f"run `{head.run}` of another store works on this database" in refused[0].message
+    assert (
+        f"run `{head.run}`, of another store or reached by another address, works on this database"
+        in refused[0].message
+    )
     assert "pid" in refused[0].message
     assert job(postgresql_server, tmp_path / "other.sqlite", "index-rebuild", options)
 
@@ -323,7 +326,7 @@ def test_clean_works_on_a_database_only_when_no_run_of_another_store_does(
         with pytest.raises(ToolkitError) as caught:
             clean(target_of(postgresql_server), run=head.run, store=opened, events=Heard())
         assert caught.value.code == "TK-0302"
-        assert "`20260101-000000-aaaa` of another store" in caught.value.message
+        assert "`20260101-000000-aaaa`, of another store or reached by another address" in caught.value.message
         holder.execute("SELECT pg_advisory_unlock(1684169835, 1)")
         assert clean(target_of(postgresql_server), run=head.run, store=opened, events=Heard()).left == ()
 

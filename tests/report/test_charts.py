@@ -15,7 +15,7 @@ from toolkit.analysis.cells import analyse
 from toolkit.analysis.compare import compare
 from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.model.records import RunRecord, Sample
-from toolkit.report.chart import Chart, linear
+from toolkit.report.chart import Chart, linear, time_axis
 from toolkit.report.comparison_charts import MOST_PAIRS, comparison_charts, ratio_axis, ratio_chart, short_names
 from toolkit.report.labels import label_of, surrounding
 from toolkit.report.tables import left, table
@@ -234,3 +234,10 @@ def test_an_axis_of_ratios_has_ticks_on_both_sides_of_one(ratio: float, width: f
 )
 def test_the_environment_has_names_for_people(name: str, words: str) -> None:
     assert surrounding(name) == words
+
+
+@given(low=st.floats(0, 4e9), length=st.floats(0, 8 * 365 * 86400))
+def test_an_axis_of_time_has_at_least_two_ticks_and_at_most_nine(low: float, length: float) -> None:
+    axis = time_axis(low, low + length, 0, 600)
+    assert 2 <= len(axis.ticks) <= 9
+    assert len({tick.label for tick in axis.ticks}) == len(axis.ticks)

@@ -101,7 +101,7 @@ def test_a_lease_is_given_back_when_the_work_fails(store: Store) -> None:
 @pytest.mark.parametrize(
     ("run", "disowned", "hint"),
     [
-        (OTHER, False, f"the current work was cancelled and undone; `dbatk runs resume {RUN}` "),
+        (OTHER, False, f"the current work was cancelled and undone; `dbatk runs resume {RUN} --store "),
         (RUN, True, f"`dbatk runs show {RUN} --follow` "),
     ],
 )

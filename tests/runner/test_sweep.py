@@ -349,7 +349,8 @@ def test_no_trial_begins_that_the_budget_does_not_hold(
     state, context = rig.run(planned(ONE, ONE, ONE), context=rig.context(budget_seconds=budget))
     assert len(rig.ran) == trials
     assert state is (RunState.DONE if trials == 3 else RunState.INTERRUPTED)
-    words = [f"the budget of {budget:.1f} s is used up; `dbatk runs resume` continues"] if trials < 3 else []
+    resume = f"dbatk runs resume {context.run} --store {context.store.place}"
+    words = [f"the budget of {budget:.1f} s is used up; `{resume}` continues"] if trials < 3 else []
     assert warnings_of(context) == words
 
 
@@ -358,7 +359,7 @@ def test_a_run_stops_before_the_trial_that_would_find_no_room(rig: Rig) -> None:
     context.barred = lambda trial: "no room" if trial.number > 1 else None
     state, _ = rig.run(planned(ONE, ONE), context=context)
     assert (state, len(rig.ran)) == (RunState.INTERRUPTED, 1)
-    assert warnings_of(context) == ["no room"]
+    assert warnings_of(context) == [f"no room; then `{context.store.resume_command(context.run)}`"]
 
 
 def sweeps(repeats: int, *cells: Cell) -> tuple[PlannedTrial, ...]:
@@ -569,7 +570,7 @@ def test_a_server_that_does_not_come_back_ends_the_run_which_can_be_resumed(rig:
         rig.run(planned(ONE, ONE))
     assert caught.value.code == "TK-0202"
     assert caught.value.message == "the server did not come back after trial 1: ORA-12541: no listener"
-    assert caught.value.hint == f"`dbatk runs resume {RUN}` when it is back"
+    assert caught.value.hint == f"`dbatk runs resume {RUN} --store {rig.kept.place}` when it is back"
     assert len(rig.waited) == 5
     assert rig.kept.load_run(RUN).head.state is RunState.INTERRUPTED
 

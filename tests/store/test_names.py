@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.store.make import RUN, head
 from toolkit.errors import ToolkitError
+from toolkit.store import open_store
 from toolkit.store.store import Store
 
 OLD, NEW = "20261120-051342-0001", "20261121-051399-ab40"
@@ -69,3 +72,12 @@ def test_what_is_no_name_of_a_run_finds_none(three: Store, ref: str) -> None:
 def test_last_of_an_empty_store_says_so(another: Store) -> None:
     with pytest.raises(ToolkitError, match="no run is stored yet"):
         another.resolve("last")
+
+
+def test_the_command_to_go_on_names_the_store_unless_a_shell_has_it_anyway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path / "my store.sqlite") as store:
+        assert store.resume_command(RUN) == f"dbatk runs resume {RUN} --store '{store.place}'"
+        monkeypatch.setenv("DBATK_STORE", store.place)
+        assert store.resume_command(RUN) == f"dbatk runs resume {RUN}"

@@ -146,9 +146,9 @@ def _too_few(found: RunAnalysis, best: Cell, doubts: tuple[str, ...]) -> Advice:
 
 
 def _not_granted(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
-    which = f"all others than {named(granted[0])} were" if granted else "each was"
+    which = f"all others than {named(granted[0])}" if granted else "all"
     return Advice(
-        f"no configuration can be recommended: {which} downgraded",
+        f"no configuration can be recommended: {which} had downgraded trials",
         (_lowest(found, best),),
         (*doubts, *beyond_cpus(found)),
         best,

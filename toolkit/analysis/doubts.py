@@ -25,9 +25,12 @@ _NOT_OK = tuple(outcome for outcome in Outcome if outcome is not Outcome.OK)
 
 
 def spelled_median(found: RunAnalysis, cell: Cell) -> str:
-    """Spell a median with its spread: its interval, else the range of the trials; never the median alone."""
+    """Spell a median with its spread: its interval, else the range of the trials; never the median alone.
+
+    A time that is not the one of the whole trial, and a size, are named.
+    """
     summary, judged = found.by_cell[cell], found.judged
-    middle = judged.spell(summary.median)
+    middle = f"{judged.spell(summary.median)}{judged.of_what}"
     if summary.ci_low is not None and summary.ci_high is not None:
         return f"{middle} ({judged.span(summary.ci_low, summary.ci_high)} at 95 %)"
     if summary.n == 1:

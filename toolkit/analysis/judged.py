@@ -91,6 +91,11 @@ class Judged:
         return "median" if self.by == JudgedBy() else f"median {self.by.title}"
 
     @property
+    def of_what(self) -> str:
+        """Name what a time or size is of, unless it is the time of the whole trial."""
+        return f" of {self.by.title}" if self.by != JudgedBy() and self.by.unit in ("seconds", "bytes") else ""
+
+    @property
     def best_median(self) -> str:
         return "lowest median" if self.by.lower_is_better else "highest median"
 

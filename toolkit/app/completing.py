@@ -66,6 +66,25 @@ def plan_runs(store: str | None, most: int = 200) -> list[str]:
     return ["last", *names] if names else []
 
 
+def plan_names(store: str | None, most: int = 200) -> list[str]:
+    """Return the names of the plans of the newest plan runs.
+
+    Args:
+        store: as in `runs`.
+        most: how many plan runs are looked at.
+    """
+    with _opened(store) as opened:
+        found = opened.plan_runs(limit=most, with_steps=False) if opened is not None else []
+    return list(dict.fromkeys(one.plan for one in found))
+
+
+def scheduled() -> list[str]:
+    """Return the names of what systemd and cron run."""
+    from toolkit.app.scheduling import Crontab, Units
+
+    return list(dict.fromkeys(one.name for one in (*Units().list(), *Crontab().list())))
+
+
 def steps(store: str | None, plan: str | None) -> list[str]:
     """Return the names of the steps of a plan's runs, or of all plans."""
     with _opened(store) as opened:

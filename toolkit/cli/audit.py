@@ -36,7 +36,7 @@ def add_audit(app: typer.Typer) -> None:
     """Add the group and its commands."""
     group = new_group("Show who did what, and when.\n\n`audit` is short for `audit list`.", _AuditGroup)
     listed = [
-        option("plan", "only entries of this plan or step", metavar="NAME"),
+        option("plan", "only entries of this plan or step", metavar="NAME", like="plan_name"),
         option(
             "kind",
             "only entries of this kind: approve, refuse, run-end, ...",

@@ -41,6 +41,27 @@ def _plan_runs(given: Given, begun: str) -> Iterable[str]:
     return plan_runs(_text(given, "store"))
 
 
+def _plan_names(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import plan_names
+
+    del begun
+    return plan_names(_text(given, "store"))
+
+
+def _scheduled(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import scheduled
+
+    del given, begun
+    return scheduled()
+
+
+def _codes(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.errors import CATALOGUE
+
+    del given, begun
+    return CATALOGUE
+
+
 def _steps(given: Given, begun: str) -> Iterable[str]:
     from toolkit.app.completing import steps
 
@@ -76,16 +97,21 @@ _VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
     "target": _targets,
     "run": _runs,
     "plan_run": _plan_runs,
+    "plan_name": _plan_names,
+    "scheduled": _scheduled,
+    "code": _codes,
     "step": _steps,
     "runs": _runs,
     "a": _runs,
     "b": _runs,
     "table": lambda given, begun: _names(given, begun, "tables"),
     "source": lambda given, begun: _names(given, begun, "tables"),
+    "with_table": lambda given, begun: _names(given, begun, "tables"),
+    "tables": lambda given, begun: _names(given, begun, "tables"),
     "index": lambda given, begun: _names(given, begun, "indexes"),
     "columns": _columns,
 }
-_LISTS = frozenset({"columns"})
+_LISTS = frozenset({"columns", "tables"})
 
 
 def engine_of(target: str | None) -> EngineName | None:

@@ -22,6 +22,8 @@ _OUTPUT = "what the program printed is kept with the run: `dbatk report RUN --ou
 _EXPORTED = "`dbatk report RUN --format csv` or `markdown` writes them"
 _RECOGNISED = "a file is recognised by its content"
 _WRITTEN = "`--json` prints a document, `--out FILE.html` writes a page"
+_ARGUMENTS = "name and URL are arguments: `dbatk target add NAME oracle://user@host:1521/service`"
+_REMOVED = "`dbatk plan schedule remove NAME` removes a job, `dbatk plan schedule list` lists them"
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
 
 RENAMED = {
@@ -240,6 +242,8 @@ HABITS_OF: dict[str, dict[str, str]] = {
     "awr trend": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
     "backup read": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
     "compare": {**_OF_READERS, "--format": _WRITTEN},
+    "target add": dict.fromkeys(("--url", "--target", "-t", "--name", "--database"), _ARGUMENTS),
+    "plan schedule add": dict.fromkeys(("--remove", "--uninstall", "--delete", "--list"), _REMOVED),
 }
 """What helps only in the commands that are named."""
 

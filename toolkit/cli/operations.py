@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.completing import OTHER_ENGINES
+from toolkit.cli.completing import OTHER_ENGINES, engine_of
 from toolkit.cli.help import Parameter
 from toolkit.cli.parameters import (
     APPROVALS,
@@ -58,6 +58,8 @@ _SEVERAL = frozenset(
 _TARGET = target_option(
     "profile name or URL of the database (required; not with --assume for oracle); several as A,B: in turns"
 )
+_OF_THE_LINE = frozenset({"TK-0102", "TK-0103", "TK-0107"})
+"""Errors of a command line that was not looked at together with the target yet."""
 _COMMON_TO_ALL = ("target", "repeat", "label", "dry_run", "not_production", "yes_production")
 _FACTOR = option(
     "factor", "what is varied, and stands as {NAME} among the arguments: threads=1,2,4 or 1..32x2 (several)",
@@ -191,12 +193,29 @@ def _body(operation: OperationName) -> Body:
         except ToolkitError as error:
             from toolkit.cli.habits import explained
 
+            _refuse_absent(operation, arguments.text("target"), error)
             query, source, target = (arguments.text(name) for name in ("query", "source", "target"))
             raise explained(
                 error, query, source, target, arguments.texts("files"), arguments.text("table")
             ) from error
 
     return body
+
+
+def _refuse_absent(operation: OperationName, target: str | None, error: ToolkitError) -> None:
+    """Say of an operation that the engine lacks that it does, whatever else was wrong with the line.
+
+    Raises:
+        ToolkitError: TK-0304.
+    """
+    engine = engine_of(target)
+    if engine is None or error.code not in _OF_THE_LINE:
+        return
+    from toolkit.dialects.registry import dialect_of
+
+    work = dialect_of(engine).work
+    if operation not in work:
+        raise ToolkitError(work.absence(operation), code="TK-0304") from error
 
 
 def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 _FILE = argument("file", "experiment or plan file (TOML)")
-_PLAN = option("plan", "runs of this plan only", metavar="NAME")
+_PLAN = option("plan", "runs of this plan only", metavar="NAME", like="plan_name")
 _FORMATS = ("text", "html", "json")
 _SUFFIXES = {".html": "html", ".htm": "html", ".json": "json"}
 

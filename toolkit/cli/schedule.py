@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolkit.app.scheduling import CreatedJob, JobRequest, Scheduled, SchedulerKind
 
 _PLAN = argument("plan", "plan or experiment file (TOML)")
-_NAME = argument("name", "name of the plan")
+_NAME = argument("name", "name of the plan", like="scheduled")
 _KIND = option(
     "kind", "scheduler that runs it: systemd, cron or oracle", metavar="WHO", choices=("systemd", "cron", "oracle")
 )

@@ -323,13 +323,14 @@ def _percentiles(name: str, counts: Mapping[int, int]) -> Iterator[Metric]:
 
 
 def _doubts(rows: tuple[Row, ...], work: Workload) -> Iterator[str]:
-    """Say what failed, how often, and what makes the figures doubtful."""
+    """Say what failed, and what makes the figures doubtful.
+
+    How often it failed is a metric of the trial: what is the same in all trials is said once of a run.
+    """
     for row in sorted(_of(rows, "error"), key=lambda each: -int(str(each["count"]))):
-        done = next(_sum((each,), "done") for each in _of(rows, "transaction") if each["name"] == row["name"])
-        failed = int(str(row["count"]))
         yield (
-            f"{counted(failed, 'transaction')} `{row['name']}` of {done + failed:,} failed with {row['code']}: "
-            f"{row['message']}"
+            f"transactions `{row['name']}` failed with {row['code']}: {row['message']} (how many: metric "
+            f"`errors_{row['code']}`)"
         )
     whole = _of(rows, "all")
     busiest = float(str(whole[0].get("busiest_part") or 0)) if whole else 0.0

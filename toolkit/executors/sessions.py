@@ -115,7 +115,7 @@ class Sessions:
             return
         where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
         raise ToolkitError(
-            f"run `{run}` of another store works on this database ({where})"
+            f"run `{run}`, of another store or reached by another address, works on this database ({where})"
             if run
             else "another session holds the lock of this database and does not show itself",
             code="TK-0302",

@@ -119,7 +119,7 @@ def _lanes_described(found: Lanes, lane_word: str) -> str:
 def _notes(found: Lanes, shown: int, most: int) -> tuple[str, ...]:
     notes = []
     if not found.exact:
-        notes.append("some pieces have no time of day: each lane's work is drawn end to end")
+        notes.append("some pieces have no time of day: each channel's work is drawn end to end")
     if len(found.lanes) > most:
         notes.append(f"the chart shows {most} of {len(found.lanes):,} lanes; the table has all of them")
     if shown < len(found.bars):

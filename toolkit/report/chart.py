@@ -101,16 +101,23 @@ def named(labels: Sequence[str], begin: float, end: float) -> Scale:
     return Scale(bare.low, bare.high, begin, end, ticks)
 
 
-_STEPS = (60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 30 * 86400, 365 * 86400)
+_DAY = 86400
+_STEPS = (
+    1, 2, 5, 10, 30, 60, 120, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600,
+    _DAY, 2 * _DAY, 5 * _DAY, 10 * _DAY, 30 * _DAY, 90 * _DAY, 180 * _DAY, 365 * _DAY,
+)  # fmt: skip
+"""Each is at most three times the one before, so that no axis has fewer than two ticks."""
 _MOST_TIMES = 8
+_LEAST_SECONDS = 4
 
 
 def time_axis(low: float, high: float, begin: float, end: float) -> Scale:
-    """Return an axis of time, in seconds since 1970, with ticks at round hours and days."""
-    high = max(high, low + 60)
+    """Return an axis of time, in seconds since 1970, with ticks at round times of day and days."""
+    high = max(high, low + _LEAST_SECONDS)
     step = next((step for step in _STEPS if (high - low) / step <= _MOST_TIMES), (high - low) / _MOST_TIMES)
     bare = Scale(low, high, begin, end, ())
-    spelled = "%m-%d %H:%M" if step < 86400 else "%m-%d" if step < 30 * 86400 else "%Y-%m-%d"
+    shorter = "%H:%M:%S" if step < 60 else "%m-%d %H:%M" if step < _DAY else "%m-%d"
+    spelled = shorter if step < 30 * _DAY else "%Y-%m-%d"
     at, ticks = math.ceil(low / step) * step, []
     while at <= high:
         ticks.append(Tick(place(bare, at), f"{datetime(1970, 1, 1) + timedelta(seconds=at):{spelled}}"))

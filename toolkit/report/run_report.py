@@ -218,7 +218,7 @@ def _changes(steps: Sequence[ReportedStep]) -> Table:
         for what, texts in (("changed", step.story.changed), ("warned", step.story.warnings))
         for sentence in texts
     )
-    return table("Changes and warnings of the steps", left("target", "step", "", "what"), rows)
+    return table("Changes and warnings of the steps", left("target", "step", "result", "what"), rows)
 
 
 def _looks(steps: Sequence[ReportedStep]) -> Table:
@@ -228,7 +228,7 @@ def _looks(steps: Sequence[ReportedStep]) -> Table:
         for what, text in (("not verified", step.record.unverified), ("verified", step.record.verified))
         for sentence in (text.split("; ") if text else ())
     )
-    return table("Verified afterwards", left("target", "step", "", "what"), rows)
+    return table("Verified afterwards", left("target", "step", "result", "what"), rows)
 
 
 def _licences(report: RunReport) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ def _lost(store: Store, lease: Lease, stop: Stop) -> None:
         hint = f"`dbatk runs show {lease.run} --follow` shows its progress; this process leaves the run to it"
     else:
         hint = (
-            f"the current work was cancelled and undone; `dbatk runs resume {lease.run}` continues when the "
+            f"the current work was cancelled and undone; `{store.resume_command(lease.run)}` continues when the "
             "target is free"
         )
     because = ToolkitError(f"the lease of `{lease.target}` was lost{who}", code="TK-0302", hint=hint)

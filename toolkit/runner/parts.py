@@ -200,7 +200,7 @@ def partly_loaded(
         if there or unknown:
             rows = counted(sum(count or 0 for count in there.values()), "row")
             words = wording_of(experiment)
-            rest = f"`dbatk runs resume {run}` {words.does} the rest, " if experiment.mode is Mode.JOB else ""
+            rest = f"`{store.resume_command(run)}` {words.does} the rest, " if experiment.mode is Mode.JOB else ""
             yield (
                 f"`{experiment.options.get('table')}` is {words.done} in part, with {rows}: committed are "
                 f"{_listed(sorted(there)) or 'none'}; "

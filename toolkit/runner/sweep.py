@@ -134,7 +134,9 @@ class Sweep:
                 return state
             if self._outside:
                 left = counted(len(failed) - position, "trial")
-                context.warn(f"the cause is still there; `dbatk runs resume {context.run}` repeats {left}")
+                context.warn(
+                    f"the cause is still there; `{context.store.resume_command(context.run)}` repeats {left}"
+                )
                 return RunState.FAILED
         return RunState.DONE
 
@@ -192,14 +194,15 @@ class Sweep:
         next_one = self._progress.expect([planned.cell]) or 0.0
         if self._progress.spent + next_one <= budget:
             return True
-        self._context.warn(f"the budget of {seconds(budget)} is used up; `dbatk runs resume` continues")
+        resume = self._context.store.resume_command(self._context.run)
+        self._context.warn(f"the budget of {seconds(budget)} is used up; `{resume}` continues")
         return False
 
     def _fits(self, planned: PlannedTrial) -> bool:
         """Stop between trials before one that fills a disk or the place of archived logs, or does other harm."""
         why = self._context.barred(planned)
         if why is not None:
-            self._context.warn(why)
+            self._context.warn(f"{why}; then `{self._context.store.resume_command(self._context.run)}`")
         return why is None
 
     # -- one trial ----------------------------------------------------------------------------------------------
@@ -345,7 +348,7 @@ class Sweep:
         raise ToolkitError(
             f"the server did not come back after trial {trial}{last}",
             code="TK-0202",
-            hint=f"`dbatk runs resume {context.run}` when it is back",
+            hint=f"`{context.store.resume_command(context.run)}` when it is back",
         )
 
     def _end_orphans(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +42,16 @@ class Store(
     def place(self) -> str:
         """Where it is, without secrets."""
         return self._database.place.shown
+
+    def resume_command(self, run: str) -> str:
+        """Return the command that goes on with a run of this store, from a shell that knows no other store.
+
+        A store that nobody needs to name is left out; a password of one in a database is never shown.
+        """
+        place = self._database.place
+        if place == find_place(None):
+            return f"dbatk runs resume {run}"
+        return shlex.join(("dbatk", "runs", "resume", run, "--store", address_to_send(place) or place.shown))
 
     @cached_property
     def audit(self) -> AuditLog:

@@ -159,7 +159,7 @@ class _Launch:
             yield
         except (DatabaseError, ToolkitError) as error:
             if self.sessions.timeouts.cancelled:
-                raise _end_asked_for(self.stop, self.run) from None
+                raise _end_asked_for(self.stop, self.run, self.store) from None
             if isinstance(error, ToolkitError):
                 raise
             raise refused(self.dialect, error) from None
@@ -306,12 +306,12 @@ def _sweep(
     say_what_needs_a_backup(context)
     context.events.emit(Event("run-ended", state.value, {"run": context.run, "state": state.value}))
     if context.stop.requested and state is RunState.INTERRUPTED:
-        raise _end_asked_for(context.stop, context.run)
+        raise _end_asked_for(context.stop, context.run, context.store)
     return context.run
 
 
-def _end_asked_for(stop: Stop, run: str) -> ToolkitError:
-    hint = f"`dbatk runs resume {run}` continues it"
+def _end_asked_for(stop: Stop, run: str, store: Store) -> ToolkitError:
+    hint = f"`{store.resume_command(run)}` continues it"
     return stop.because or ToolkitError(f"run {run} was interrupted", code="TK-0130", hint=hint)
 
 

@@ -113,7 +113,7 @@ def judging_anew(planning: PlanningContext, sessions: Sessions) -> Callable[[Pla
         known = replace(planning.facts, answers=kept, refused=refused)
         facts = read_facts(sessions.get(Role.CONTROL), planning.dialect, asked, known)
         found = replace(planning, facts=facts).support_for(trial.cell)
-        return None if found.ok else f"no further trial is begun: {found.sentence}; then `dbatk runs resume`"
+        return None if found.ok else f"no further trial is begun: {found.sentence}"
 
     return barred
 

@@ -342,7 +342,7 @@ def short_of_disk(stages: Stages, planning: PlanningContext, target: Target) -> 
     for each in compared(tally, planning, target):
         if (free := each.room.free_bytes) is not None and free < SPARE * each.taken.bytes:
             left = f"only {byte_size(free)} are left on the disk of {each.where}"
-            return f"{left}; free space, then `dbatk runs resume`"
+            return f"{left}; free space"
     return None
 
 
@@ -383,7 +383,7 @@ class _Logs:
             return None
         need, hint = _Compared((place,), taken, room).need, room.hint.partition(",")[0]
         left = f"only {byte_size(room.free_bytes)} are left in {place}, and the next trial needs {need}"
-        return f"{left}; {hint}, then `dbatk runs resume`"
+        return f"{left}; {hint}"
 
 
 def _least(taken: Taken, room: Room) -> float:
