@@ -503,6 +503,18 @@ def test_executions_that_are_many_times_as_many_are_other_work_though_transactio
     assert headline(compare_intervals(interval(), as_many)).startswith("it got slower: one execution")
 
 
+@pytest.mark.parametrize(("transactions", "executes", "one"), [
+    (13.2, 100.0, "execution"), (10.0, 132.0, "transaction"), (10.5, 100.0, "transaction"),
+    (4.0, 100.0, "execution"), (8.0, 130.0, "transaction"),
+])  # fmt: skip
+def test_the_verdict_is_taken_by_what_the_load_changed_least_in(
+    transactions: float, executes: float, one: str
+) -> None:
+    """As many executions in a third more transactions: that each of these holds less makes nothing faster."""
+    after = interval(day=1, cpu=1900, load={"transactions": transactions, "executes": executes})
+    assert headline(compare_intervals(interval(), after)).startswith(f"it got slower: one {one} takes")
+
+
 def test_transactions_that_are_many_times_as_many_are_other_work_unless_executions_are_about_as_many() -> None:
     other = interval(day=1, cpu=4000, load={"transactions": 50.0, "executes": 155.0})
     assert headline(compare_intervals(interval(), other)).startswith(

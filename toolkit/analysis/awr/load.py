@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
@@ -58,7 +59,7 @@ def load_measures(before: Interval, after: Interval) -> tuple[Change, ...]:
 def verdict_by(before: Interval, after: Interval) -> str:
     """Return by the time of what both intervals are judged: `transactions`, `executes`, or nothing but DB time."""
     sides = (before, after)
-    if all(counted(side, "transactions") for side in sides) and (_steady(before, after) or _alike(before, after)):
+    if all(counted(side, "transactions") for side in sides) and _steady(before, after):
         return "transactions"
     return "executes" if all(counted(side, "executes") for side in sides) else ""
 
@@ -70,7 +71,7 @@ def counted(side: Interval, name: str) -> bool:
 
 
 def other_work(before: Interval, after: Interval) -> Change | None:
-    """Return the load that the verdict is taken by, or its executions, where it is `OTHER_WORK` times apart.
+    """Return which of transactions and executions is most apart, where that is `OTHER_WORK` times or more.
 
     About as many executions that take longer are slower, however many transactions they are put into. And where as
     many transactions take about as much DB time, users got the same for the same, of however many executions each
@@ -83,10 +84,8 @@ def other_work(before: Interval, after: Interval) -> Change | None:
     loads = [rates(before, after, one) for one in dict.fromkeys((name, "executes"))] if name else []
     if name == "executes" and _apart(loads[0], ALIKE) and all(counted(side, "transactions") for side in sides):
         loads.append(rates(before, after, "transactions"))
-    for load in loads or [_db_time(before, after)]:
-        if _apart(load):
-            return load
-    return None
+    most = max(loads or [_db_time(before, after)], key=_distance)
+    return most if _apart(most) else None
 
 
 def executions_each(before: Interval, after: Interval) -> Change:
@@ -111,12 +110,20 @@ def _db_time(before: Interval, after: Interval) -> Change:
 
 
 def _steady(before: Interval, after: Interval) -> bool:
-    """Whether a transaction means the same on both sides: about as many executions in each.
+    """Whether a transaction is the measure: about as many executions in each, or else as many of them rather.
 
-    Where they are batches of another size, an execution is the better measure.
+    Of what both intervals did nearly as often the time tells more: as many executions in more transactions, of
+    which each does less, are not faster.
     """
-    first, second = _executions_each(before), _executions_each(after)
-    return first is None or second is None or 1 / OTHER_WORK < second / first < OTHER_WORK
+    each = executions_each(before, after).ratio
+    if each is None or max(each, 1 / each) <= 1 + _LOAD_CHANGE:
+        return True
+    return _distance(rates(before, after, "transactions")) <= _distance(rates(before, after, "executes"))
+
+
+def _distance(one: Change) -> float:
+    """Return how far a ratio is from 1, either way."""
+    return abs(math.log(one.ratio)) if one.ratio else 0.0
 
 
 def _executions_each(side: Interval) -> float | None:
