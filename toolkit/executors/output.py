@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from toolkit.model.protocols import OutputLine
@@ -12,6 +13,8 @@ from toolkit.units import byte_size
 
 KEPT_BYTES = 1 << 20
 """How much is kept of the beginning, and as much of the end."""
+KEPT_LINES = 20_000
+"""How many lines are kept of each at most: a line is an object of some 300 bytes, however short it is."""
 _AT_ONCE = 1 << 18
 _LONGEST_LINE = 8000
 
@@ -59,20 +62,29 @@ class Output:
         Args:
             begun: the instant from which seconds are counted.
         """
-        found = _lines(self._head, begun)
         if self.left_out_bytes:
-            found.append(OutputLine(self._tail[0][0] - begun, f"[{byte_size(self.left_out_bytes)} left out here]"))
-        return (*found, *_lines(self._tail, begun))
+            first, last = _lines(self._head), _lines(self._tail)
+        else:
+            every = _lines((*self._head, *self._tail))
+            first, last = every[:KEPT_LINES], every[KEPT_LINES:]
+        left_out = self.left_out_bytes
+        for dropped in (first[KEPT_LINES:], last[:-KEPT_LINES]):
+            left_out += sum(len(line) + 1 for _, line in dropped)
+        first, last = first[:KEPT_LINES], last[-KEPT_LINES:]
+        found = [_line(at - begun, line) for at, line in first]
+        if left_out:
+            found.append(OutputLine(last[0][0] - begun, f"[{byte_size(left_out)} left out here]"))
+        return (*found, *(_line(at - begun, line) for at, line in last))
 
 
-def _lines(parts: list[tuple[float, bytes]] | deque[tuple[float, bytes]], begun: float) -> list[OutputLine]:
-    found: list[OutputLine] = []
-    rest = b""
-    at = begun
+def _lines(parts: Iterable[tuple[float, bytes]]) -> list[tuple[float, bytes]]:
+    """Return lines with the instant at which each was whole."""
+    found: list[tuple[float, bytes]] = []
+    rest, at = b"", 0.0
     for at, part in parts:
         *whole, rest = (rest + part).split(b"\n")
-        found += [_line(at - begun, line) for line in whole]
-    return [*found, _line(at - begun, rest)] if rest else found
+        found += [(at, line) for line in whole]
+    return [*found, (at, rest)] if rest else found
 
 
 def _line(at_seconds: float, raw: bytes) -> OutputLine:
