@@ -25,6 +25,8 @@ class RunJobs(RunPrograms):
     """Jobs as programs; one of dbatk itself needs no looking for."""
 
     def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        if "on" in options:  # each host is asked for its own programs before the run begins
+            return ()
         mix = parse_mix(str(options["jobs"]), options)
         each = ({**mix.options, **job.options, "command": job.argv} for job in mix.jobs if not job.own)
         alone = ({**mix.options, "command": ("true",)},)
@@ -32,14 +34,18 @@ class RunJobs(RunPrograms):
         return tuple({probe.key: probe for probe in found}.values())
 
     def support(self, work: Work, facts: Facts) -> Support:
-        return Support(SupportState.SUPPORTED) if work.option("own") else super().support(work, facts)
+        known = work.option("own") or work.option("node")
+        return Support(SupportState.SUPPORTED) if known else super().support(work, facts)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         (call,) = super().timed(work, facts)
         assert call.program is not None
         cpus = work.options.get("cpus", ())
         bound = tuple(int(cpu) for cpu in cpus) if isinstance(cpus, tuple) else ()
-        how = replace(call.program, own=bool(work.option("own")), cpus=bound, cwd=str(work.option("folder") or ""))
+        how = replace(
+            call.program, own=bool(work.option("own")), cpus=bound, cwd=str(work.option("folder") or ""),
+            node=int(str(work.option("node") or 0)),
+        )  # fmt: skip
         return (replace(call, program=how),)
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:

@@ -10,7 +10,7 @@ the run.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.answers import Granted, TrialFindings
@@ -269,7 +269,7 @@ def host_metric(host: str, what: str) -> str:
 
 
 _HOST_UNITS = {"_pct": "%", "_bytes_per_s": "bytes/s", "_bytes": "bytes"}
-_OF_HOST = "hosts of the users"
+HOSTS = "the hosts themselves"
 
 
 def _of_hosts(rows: tuple[Row, ...], elapsed: float) -> Iterator[Metric]:
@@ -277,20 +277,31 @@ def _of_hosts(rows: tuple[Row, ...], elapsed: float) -> Iterator[Metric]:
     samples = _of(rows, "host-sample")
     for row in _of(rows, "host"):
         host = str(row["name"])
-        yield Metric(host_metric(host, "users"), float(str(row["users"])), "users", _OF_HOST)
-        yield Metric(host_metric(host, "tps"), int(str(row["done"])) / elapsed, "1/s", _OF_HOST)
+        yield Metric(host_metric(host, "users"), float(str(row["users"])), "users", HOSTS)
+        yield Metric(host_metric(host, "tps"), int(str(row["done"])) / elapsed, "1/s", HOSTS)
         for name in ("ahead", "uncertainty"):
             yield Metric(
-                host_metric(host, f"clock_{name}_seconds"), float(str(row[f"{name}_seconds"])), "s", _OF_HOST
+                host_metric(host, f"clock_{name}_seconds"), float(str(row[f"{name}_seconds"])), "s", HOSTS
             )
         if row.get("driver_seconds") is not None:
-            yield Metric(host_metric(host, "driver_cpu_seconds"), float(str(row["driver_seconds"])), "s", _OF_HOST)
-        own = [one for one in samples if one["name"] == host]
-        for what in dict.fromkeys(str(one["what"]) for one in own):
-            values = [float(str(one["value"])) for one in own if one["what"] == what]
-            unit = next((unit for ending, unit in _HOST_UNITS.items() if what.endswith(ending)), "")
-            yield Metric(f"{host_metric(host, what)}_mean", sum(values) / len(values), unit, _OF_HOST)
-            yield Metric(f"{host_metric(host, what)}_peak", max(values), unit, _OF_HOST)
+            yield Metric(host_metric(host, "driver_cpu_seconds"), float(str(row["driver_seconds"])), "s", HOSTS)
+        yield from means_and_peaks(
+            host, [(str(one["what"]), float(str(one["value"]))) for one in samples if one["name"] == host]
+        )
+
+
+def means_and_peaks(host: str, samples: Sequence[tuple[str, float]]) -> Iterator[Metric]:
+    """Yield mean and peak of what one of several hosts showed.
+
+    Args:
+        host: its name.
+        samples: names with units, as `host_cpu_pct`, and values.
+    """
+    for what in dict.fromkeys(name for name, _ in samples):
+        values = [value for name, value in samples if name == what]
+        unit = next((unit for ending, unit in _HOST_UNITS.items() if what.endswith(ending)), "")
+        yield Metric(f"{host_metric(host, what)}_mean", sum(values) / len(values), unit, HOSTS)
+        yield Metric(f"{host_metric(host, what)}_peak", max(values), unit, HOSTS)
 
 
 def _of_hosts_over_time(rows: tuple[Row, ...]) -> Iterator[Sample]:

@@ -18,12 +18,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 from toolkit.errors import ToolkitError
 from toolkit.executors.keeping import KeptPrograms
 from toolkit.executors.users import Users
 from toolkit.executors.users.hosts import UsersHost
+from toolkit.model.hosts import Clock, HostSample
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step, Timed
 from toolkit.model.words import READS_TEXT, Effect, StepKind
@@ -73,6 +74,46 @@ class _Running:
                 _signal_group(self.process.pid, number)
 
 
+class ProgramsHost(Protocol):
+    """Another host, on which programs run; safe to `cancel` from another thread."""
+
+    name: str
+    at_work: int
+
+    @property
+    def clock(self) -> Clock:
+        """How far its clock is ahead of that of the run's host."""
+        ...
+
+    def samples(self, begin: float, end: float) -> tuple[HostSample, ...]:
+        """Return what it saw of itself between two times, by `time.monotonic` of the run's host."""
+        ...
+
+    def make_ready(self) -> None:
+        """Find it before the clock begins.
+
+        Raises:
+            DatabaseError: it is lost.
+        """
+        ...
+
+    def run(self, step: Step, asked_to_end: Callable[[], bool]) -> Answer:
+        """Run a program to its end.
+
+        Raises:
+            DatabaseError: it failed or was cancelled, or the host is lost.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Let what runs there end."""
+        ...
+
+    def close(self) -> None:
+        """End whatever runs there."""
+        ...
+
+
 class Programs:
     """Runs the programs of one run; safe to `cancel` from another thread.
 
@@ -87,6 +128,7 @@ class Programs:
         self._kept = KeptPrograms({RUN_VARIABLE: run}, self._is_to_end)
         self._running: list[_Running] = []
         self._lock = threading.Lock()
+        self._elsewhere: Sequence[ProgramsHost] = ()
         self._leave_hosts: Callable[[], None] = lambda: None
         self.listener: Listener | None = None
         self.asked_to_end: Callable[[], bool] = lambda: False
@@ -106,8 +148,10 @@ class Programs:
         """
         if step.users is not None:
             return self._users.run(step.users)
+        if step.program is not None and step.program.node:
+            return self._elsewhere[step.program.node - 1].run(step, self._is_to_end)
         if step.program is not None:
-            return self._kept.run(step, _inherited(step))
+            return self._kept.run(step, inherited(step))
         access.inspect(step.text)
         begun, used = time.monotonic(), _children_seconds()
         running = _Running(self._begin(step, access))
@@ -144,6 +188,8 @@ class Programs:
         """Let whatever runs now end; a program that does not listen is killed after a while."""
         self._kept.cancel()
         self._users.cancel()
+        for host in self._elsewhere:
+            host.cancel()
         with self._lock:
             for running in self._running:
                 running.asked = running.asked or time.monotonic()
@@ -158,17 +204,29 @@ class Programs:
         Raises:
             ToolkitError: TK-0203 when this host begins no more processes.
         """
-        if any(step.program is not None for item in timed.items for step in item.steps):
+        nodes = [step.program.node for item in timed.items for step in item.steps if step.program is not None]
+        if 0 in nodes:
             self._kept.make_ready(timed.workers)
+        for node in sorted({*nodes} - {0}):
+            self._elsewhere[node - 1].make_ready()
 
     @property
     def at_work(self) -> bool:
         """Whether a program of the user's runs, which ends once it was asked to: by SIGKILL if by nothing else."""
-        return self._kept.at_work or self._users.at_work
+        return self._kept.at_work or self._users.at_work or any(host.at_work for host in self._elsewhere)
+
+    @property
+    def elsewhere(self) -> Sequence[ProgramsHost]:
+        """The other hosts on which programs run."""
+        return self._elsewhere
 
     def let_users_live_on(self, hosts: Sequence[UsersHost], leave: Callable[[], None]) -> None:
         """Deal the users of workloads out over other hosts, until the run leaves them."""
         self._users.hosts, self._leave_hosts = hosts, leave
+
+    def let_jobs_run_on(self, hosts: Sequence[ProgramsHost], leave: Callable[[], None]) -> None:
+        """Let the programs of node n run on the nth of these hosts, until the run leaves them."""
+        self._elsewhere, self._leave_hosts = hosts, leave
 
     def leave_hosts(self) -> None:
         """Leave the other hosts on which users lived; nothing where there are none."""
@@ -179,6 +237,8 @@ class Programs:
         """Give back what is ready for further programs, and end what still runs."""
         self._users.close()
         self._kept.close()
+        for host in self._elsewhere:
+            host.close()
 
     def _wait(self, running: _Running, step: Step) -> int:
         """Wait for the program, sending the next signal when one is due."""
@@ -255,20 +315,21 @@ def _answer(step: Step, answer: Answer, running: _Running, judge: Judge) -> Answ
 def _environment(run: str, step: Step, access: ProgramAccess) -> dict[str, str]:
     """Return what the program sees: our environment without our own secrets, and messages in English."""
     ours = {RUN_VARIABLE: run}
-    inherited = {name: value for name, value in _inherited(step).items() if name not in access.without}
-    return {**_in_english(inherited), **ours, **access.environment, **access.secrets, **step.environment}
+    given = {name: value for name, value in inherited(step).items() if name not in access.without}
+    return {**_in_english(given), **ours, **access.environment, **access.secrets, **step.environment}
 
 
-def _in_english(inherited: Mapping[str, str]) -> dict[str, str]:
+def _in_english(given: Mapping[str, str]) -> dict[str, str]:
     """Let messages be English, which are read; LC_ALL would outrank that, and is what the rest follows."""
-    every = inherited.get("LC_ALL")
+    every = given.get("LC_ALL")
     if every:
-        kept = {name: value for name, value in inherited.items() if not name.startswith("LC_")}
-        inherited = {**kept, "LANG": every}
-    return {**inherited, "LC_MESSAGES": "C"}
+        kept = {name: value for name, value in given.items() if not name.startswith("LC_")}
+        given = {**kept, "LANG": every}
+    return {**given, "LC_MESSAGES": "C"}
 
 
-def _inherited(step: Step) -> dict[str, str]:
+def inherited(step: Step) -> dict[str, str]:
+    """Return the variables that a program has from its host: none of dbatk's own, but for dbatk itself."""
     own = step.program is not None and step.program.own
     unwanted = step.without if own else (_OWN, *step.without)
     return {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}

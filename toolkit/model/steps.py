@@ -127,8 +127,7 @@ class Program:
         cwd, stdin: the folder in which it begins, empty for that of dbatk; the file that it reads, empty for none.
         environment: variables that it gets, which may be shown.
         secret: names of variables of dbatk's own environment that it gets, whose values are shown nowhere.
-        allowed: exit statuses that are no failure.
-        refused: patterns of lines of its output that are a failure.
+        allowed, refused: exit statuses that are no failure; patterns of lines of its output that are one.
         ends_all: whether whatever it leaves running is ended, and its failure.
         own: whether it is this `dbatk`, with the same store and profiles.
     """
@@ -142,6 +141,7 @@ class Program:
     ends_all: bool = False
     own: bool = False
     cpus: tuple[int, ...] = ()  # empty for all
+    node: int = 0  # which of the hosts of a cluster it runs on, from 1; 0 for this host
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
@@ -86,6 +87,10 @@ def begin(folder: Path, tmp_path: Path) -> Iterator[Begin]:
     for each in begun:
         each.kill()
         each.communicate(timeout=TIMEOUT_SECONDS)
+
+
+def processes_of(cluster: DaskCluster, host: str) -> list[psutil.Process]:
+    return psutil.Process(cluster.workers[host].pid).children(recursive=True)
 
 
 def until(what: Callable[[], object]) -> None:

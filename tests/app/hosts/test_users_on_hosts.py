@@ -12,7 +12,7 @@ import psutil
 import psycopg
 import pytest
 
-from tests.app.hosts.conftest import AHEAD_SECONDS, Begin, other_clock, profile, until
+from tests.app.hosts.conftest import AHEAD_SECONDS, Begin, other_clock, processes_of, profile, until
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked
 from tests.servers.postgresql import Server
@@ -49,10 +49,6 @@ def of_runs(server: psycopg.Connection) -> int:
 def scratch(server: psycopg.Connection) -> int:
     row = server.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'").fetchone()
     return 0 if row is None else int(row[0])
-
-
-def processes_of(cluster: DaskCluster, host: str) -> list[psutil.Process]:
-    return psutil.Process(cluster.workers[host].pid).children(recursive=True)
 
 
 def at_work(begin: Begin, cluster: DaskCluster, server: psycopg.Connection, *more: str) -> Forked:
@@ -168,6 +164,7 @@ def test_control_c_ends_the_users_of_all_hosts(
     assert scratch(server) == 0
 
 
+@pytest.mark.full
 def test_users_end_when_the_run_is_killed(begin: Begin, cluster: DaskCluster, server: psycopg.Connection) -> None:
     run = at_work(begin, cluster, server)
     run.kill()

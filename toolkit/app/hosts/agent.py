@@ -7,13 +7,15 @@ looked up here; none is ever sent.
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from shutil import which
 from typing import cast
 
 from toolkit import __version__
@@ -25,13 +27,15 @@ from toolkit.app.runs.repair import database_of, read_server
 from toolkit.app.targets import find_target
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
-from toolkit.executors.programs import RUN_VARIABLE
-from toolkit.executors.users.hosts import LEAD_SECONDS, ORDER_LATE, Act, Order, ThisHost
+from toolkit.executors.keeping import KeptPrograms
+from toolkit.executors.programs import RUN_VARIABLE, inherited
+from toolkit.executors.users.hosts import HOST_LOST, LEAD_SECONDS, ORDER_LATE, Act, Order, ThisHost
 from toolkit.executors.users.orders import Json, error_told
 from toolkit.model.experiment import Experiment
 from toolkit.model.facts import Facts
 from toolkit.model.hosts import HostSample
-from toolkit.model.protocols import DatabaseError
+from toolkit.model.protocols import Answer, DatabaseError, OutputLine
+from toolkit.model.steps import Step
 from toolkit.model.workload import Measured
 from toolkit.snapshots.host import HostRates
 from toolkit.targets.base import Target, UsersTarget
@@ -63,6 +67,8 @@ class Assignment:
     facts: Facts
     production: bool
     allowed: Mapping[str, str | bool | tuple[str, ...]]
+    programs: tuple[str, ...] = ()
+    """Names and paths of the programs that run there; where there are any, no database is reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +92,46 @@ class Reply:
     samples: tuple[HostSample, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended.
+
+    Attributes:
+        found: its answer; None where it failed.
+        error: how it failed: the arguments of a `DatabaseError`.
+        ticks_ahead: how far the clock of its span is ahead of `time.monotonic` of that host, in seconds.
+    """
+
+    found: Answer | None
+    error: tuple[str, str, bool, tuple[OutputLine, ...]] | None
+    ticks_ahead: float
+
+    def answer(self, ahead: float) -> Answer:
+        """Return the answer with its span by the clocks of this host, or raise what it failed of.
+
+        Args:
+            ahead: seconds by which that host's `time.monotonic` is ahead.
+
+        Raises:
+            DatabaseError: the program failed.
+        """
+        if self.error is not None or self.found is None:
+            message, code, cancelled, lines = self.error or ("it gave no answer", "not-run", False, ())
+            raise DatabaseError(message, code=code, cancelled=cancelled, lines=lines)
+        if self.found.span is None:
+            return self.found
+        back = self.ticks_ahead + ahead - (time.perf_counter() - time.monotonic())
+        begin, end = self.found.span
+        return replace(self.found, span=(begin - back, end - back))
+
+
 # -- called from outside ------------------------------------------------------------------------------------------
 def look(assignment: Assignment | None = None) -> WorkerCheck:
     """Tell what this worker is, and what keeps it from taking part."""
     faults: tuple[str, ...] = ()
-    if assignment is not None:
+    if assignment is not None and assignment.programs:
+        faults = tuple(f"it has no program `{name}`" for name in assignment.programs if which(name) is None)
+    elif assignment is not None:
         try:
             with _target_of(assignment):
                 pass
@@ -122,6 +163,22 @@ def talk(key: str, number: int, order: Order | None, assignment: Assignment | No
     return agent.talk(number, order)
 
 
+async def run_program(key: str, step: Step) -> Ran:
+    """Run a program in a thread of its own, and wait for its end without keeping the worker from anything else."""
+    agent, loop = _AGENTS.get(key), asyncio.get_running_loop()
+    if agent is None or agent.ended:
+        return Ran(None, ("the agent of the run is not there any more", HOST_LOST, False, ()), 0.0)
+    ended: asyncio.Future[Ran] = loop.create_future()
+
+    def work() -> None:
+        ran = agent.run_program(step)
+        with suppress(RuntimeError):  # the worker is ending
+            loop.call_soon_threadsafe(ended.set_result, ran)
+
+    threading.Thread(target=work, daemon=True, name="program").start()
+    return await ended
+
+
 def dismiss(key: str, *, only_cancel: bool = False) -> None:
     """Let an agent cancel what its users do, or end with all of them."""
     agent = _AGENTS.get(key) if only_cancel else _AGENTS.pop(key, None)
@@ -145,8 +202,10 @@ class Agent:
     _error: Json = field(default_factory=dict)
     _samples: list[HostSample] = field(default_factory=list)
     _heard: float = field(default_factory=time.monotonic)
+    _kept: KeptPrograms = field(init=False)
 
     def __post_init__(self) -> None:
+        self._kept = KeptPrograms({RUN_VARIABLE: self.assignment.run}, self._ended.is_set)
         for work in (self._work, self._watch):
             threading.Thread(target=work, daemon=True, name=f"users: {work.__name__}").start()
 
@@ -172,6 +231,20 @@ class Agent:
         host = self._host
         if host is not None:
             host.cancel()
+        self._kept.cancel()
+
+    def run_program(self, step: Step) -> Ran:
+        """Run a program to its end."""
+        found, error = None, None
+        try:
+            found = self._kept.run(step, inherited(step))
+        except DatabaseError as failed:
+            error = failed.message, failed.code, failed.cancelled, failed.lines
+        except ToolkitError as failed:
+            error = failed.sentence, failed.code, False, ()
+        except Exception as fault:  # noqa: BLE001 - what an error holds must not travel unseen
+            error = unexpected(fault).message, "TK-0901", False, ()
+        return Ran(found, error, time.perf_counter() - time.monotonic())
 
     def end(self) -> None:
         """End all users, at once."""
@@ -196,6 +269,7 @@ class Agent:
             self._ended.set()
             if self._host is not None:
                 self._host.close()
+            self._kept.close()
 
     def _do(self, order: Order) -> Measured:
         if order.act is Act.CONNECT:

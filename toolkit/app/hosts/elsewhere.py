@@ -2,79 +2,32 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
-from secrets import token_hex
-from typing import TYPE_CHECKING
 
-from toolkit import __version__
-from toolkit.app.clusters import WorkerCheck
-from toolkit.app.hosts.agent import Assignment, Reply, dismiss, look, talk
-from toolkit.executors.users.hosts import HOST_LOST, TICK_SECONDS, Act, Look, Order, silent
-from toolkit.executors.users.orders import raise_told
-from toolkit.model.hosts import Clock, HostSample, RoundTrip, clock_of
-from toolkit.model.protocols import DatabaseError
+from toolkit.app.hosts.agent import Assignment
+from toolkit.app.hosts.talk import ClusterHost, Talk, lost_host
+from toolkit.executors.users.hosts import Act, Look, Order
+from toolkit.model.hosts import Clock, HostSample
 from toolkit.model.workload import Measured
 
-if TYPE_CHECKING:
-    from distributed import Client
-
-LOST_SECONDS = 15.0
-"""After how long without an answer a host is lost."""
-_TRIPS = 16
-_TRIP_SECONDS = 60.0
-"""How old the round trips are at most that tell of the clock: clocks drift apart, by up to 500 ppm."""
 _LEAD_SECONDS = 1.0
 _LEAD_TRIPS = 20
-_RESTS = 1.0
-
-
-class Roll:
-    """Which workers the scheduler of a cluster knows: it hears at once that one ended, but not that one hangs."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-        self.workers: frozenset[str] = frozenset()
-        self.call()
-        threading.Thread(target=self._call_again, daemon=True, name="roll of the workers").start()
-
-    def call(self) -> frozenset[str]:
-        """Ask the scheduler; the workers known before stay where it does not answer."""
-        with suppress(Exception):
-            self.workers = frozenset(self._client.scheduler_info(n_workers=-1)["workers"])
-        return self.workers
-
-    def _call_again(self) -> None:
-        while self._client.status not in ("closed", "closing"):
-            time.sleep(_RESTS)
-            self.call()
 
 
 class Elsewhere:
     """A host of a cluster; a thread talks to it as long as users live there.
 
     Args:
-        client: of the cluster.
-        roll: of its workers.
-        worker: the address of its worker on that host.
-        name: of the host.
+        place: where.
         assignment: what it takes part in.
         end_sessions: ends what the users of the run have open in the database; called when the host is lost.
     """
 
-    def __init__(
-        self, client: Client, roll: Roll, worker: str, name: str, assignment: Assignment,
-        end_sessions: Callable[[], None],
-    ) -> None:  # fmt: skip
-        self.name = name
-        self._client, self._worker, self._assignment = client, worker, assignment
-        self._end_sessions = end_sessions
-        self._roll, self._known = roll, roll.workers
-        self._talk: _Talk | None = None
+    def __init__(self, place: ClusterHost, assignment: Assignment, end_sessions: Callable[[], None]) -> None:
+        self.name = place.name
+        self._place, self._assignment, self._end_sessions = place, assignment, end_sessions
+        self._talk: Talk | None = None
 
     @property
     def lead_seconds(self) -> float:
@@ -86,16 +39,15 @@ class Elsewhere:
     def ask(self, order: Order) -> None:
         if order.act is Act.CONNECT:
             self.close()
-            self._follow_worker()
-            self._talk = _Talk(self._client, self._roll, self._worker, self.name, self._assignment)
+            self._talk = self._place.talk(self._assignment)
         if self._talk is None:
-            raise _lost(self.name, "it was given up")
+            raise lost_host(self.name, "it was given up")
         ahead = self._talk.clock.ahead_seconds if order.at else 0.0
         self._talk.ask(replace(order, at=tuple(at + ahead for at in order.at)))
 
     def answer(self, look: Look) -> Measured:
         if self._talk is None:
-            raise _lost(self.name, "it was given up")
+            raise lost_host(self.name, "it was given up")
         return self._talk.answer(look)
 
     def check(self) -> None:
@@ -109,18 +61,6 @@ class Elsewhere:
         if self._talk is not None:
             self._talk.dismiss(only_cancel=True)
 
-    def _follow_worker(self) -> None:
-        """Take the worker that this host has now, where the one before is gone and one was begun anew."""
-        now = self._roll.call()
-        new = [] if self._worker in now else sorted(now - self._known)
-        with suppress(Exception):
-            found = self._client.run(look, workers=new, on_error="return") if new else {}
-            checks = ((worker, check) for worker, check in found.items() if isinstance(check, WorkerCheck))
-            self._worker = next(
-                (worker for worker, check in checks if (check.host, check.version) == (self.name, __version__)),
-                self._worker,
-            )
-
     def close(self) -> None:
         ended, self._talk = self._talk, None
         if ended is None:
@@ -128,126 +68,3 @@ class Elsewhere:
         ended.end()
         if ended.lost is not None:
             self._end_sessions()
-
-
-def _lost(name: str, why: str) -> DatabaseError:
-    return DatabaseError(f"host `{name}` was lost: {why}", code=HOST_LOST)
-
-
-class _Talk:
-    """What goes on with one agent, from its first order to its end."""
-
-    def __init__(self, client: Client, roll: Roll, worker: str, name: str, assignment: Assignment) -> None:
-        self._client, self._roll, self._worker, self._name = client, roll, worker, name
-        self._key = f"{assignment.run} {token_hex(4)}"
-        self._assignment: Assignment | None = assignment
-        self._trips: deque[RoundTrip] = deque(maxlen=_TRIPS)
-        self._samples: list[HostSample] = []
-        self._number, self._order = 0, Order(Act.LOOK)
-        self._reply: Reply | None = None
-        self._wake, self._heard = threading.Event(), threading.Event()
-        self._last = time.monotonic()
-        self._ended = False
-        self.lost: str | None = None
-        threading.Thread(target=self._go_on, daemon=True, name=f"talk with {name}").start()
-
-    def ask(self, order: Order) -> None:
-        """Give an order; the thread that talks sends it."""
-        self.check()
-        self._order, self._number = order, self._number + 1
-        self._wake.set()
-
-    def answer(self, look: Look) -> Measured:
-        """Wait for what came of the last order."""
-        until = time.monotonic() + self._order.limit_seconds
-        while (reply := self._reply) is None or reply.done < self._number:
-            look()  # which checks this host, too
-            if time.monotonic() > until:
-                raise silent()
-            self._heard.wait(TICK_SECONDS)
-            self._heard.clear()
-        raise_told(reply.error)
-        if self._order.act is Act.CONNECT:
-            self._measure_clock(look)
-        return reply.found
-
-    @property
-    def clock(self) -> Clock:
-        """How far its clock is ahead, by the quickest of the last round trips."""
-        recent = [trip for trip in (*self._trips,) if time.monotonic() - trip.answered < _TRIP_SECONDS]
-        return clock_of(recent or (*self._trips,)) if self._trips else Clock()
-
-    def samples(self, begin: float, end: float) -> tuple[HostSample, ...]:
-        """Return what the host saw of itself between two times of our clock, in that clock."""
-        ahead = self.clock.ahead_seconds
-        ours = (replace(one, at=one.at - ahead) for one in self._samples)
-        return tuple(one for one in ours if begin <= one.at <= end)
-
-    def check(self) -> None:
-        """Raise that the host is lost, or what its users failed of.
-
-        Raises:
-            DatabaseError: of the host or of the database.
-        """
-        waited, reply = time.monotonic() - self._last, self._reply
-        if self.lost is None and self._worker not in self._roll.workers:
-            self.lost = f"its worker {self._worker} ended"
-        if self.lost is None and waited > LOST_SECONDS:
-            self.lost = f"it has not answered for {waited:.0f} s"
-        if self.lost is not None:
-            raise _lost(self._name, self.lost)
-        if reply is not None and reply.done == self._number:
-            raise_told(reply.error)
-
-    def dismiss(self, *, only_cancel: bool = False) -> None:
-        """Send word to cancel or to end, without waiting for it."""
-        threading.Thread(target=self._dismiss, args=(only_cancel,), daemon=True, name="dismiss").start()
-
-    def end(self) -> None:
-        """End the users there; one that is lost hears of it when it can, and ends by itself if it cannot."""
-        self._ended = True
-        self._wake.set()
-        sent = threading.Thread(target=self._dismiss, args=(False,), daemon=True, name="dismiss")
-        sent.start()
-        sent.join(0.0 if self.lost else LOST_SECONDS)
-
-    def _dismiss(self, only_cancel: bool) -> None:
-        with suppress(Exception):
-            self._client.run(dismiss, self._key, only_cancel=only_cancel, workers=[self._worker])
-
-    def _measure_clock(self, look: Look) -> None:
-        """Wait until enough round trips were made."""
-        while len(self._trips) < _TRIPS:
-            look()
-            self._wake.set()
-            self._heard.wait(TICK_SECONDS)
-            self._heard.clear()
-
-    # -- in the thread that talks -------------------------------------------------------------------------------
-    def _go_on(self) -> None:
-        while not self._ended and self.lost is None:
-            number = self._number
-            order = self._order if number > (self._reply.done if self._reply else 0) else None
-            try:
-                self._take(*self._asked(number, order))
-            except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
-                self.lost = self.lost or f"its worker {self._worker} does not answer ({type(error).__name__})"
-            self._heard.set()
-            waits_for_answer = order is not None and order.act is not Act.MEASURE
-            self._wake.wait(TICK_SECONDS if waits_for_answer else _RESTS)
-            self._wake.clear()
-
-    def _asked(self, number: int, order: Order | None) -> tuple[float, float, float, Reply | None]:
-        wall, asked = time.time(), time.monotonic()
-        found = self._client.run(talk, self._key, number, order, self._assignment, workers=[self._worker])
-        return wall, asked, time.monotonic(), found.get(self._worker)
-
-    def _take(self, wall: float, asked: float, answered: float, reply: Reply | None) -> None:
-        if reply is None:
-            self.lost = "its worker was begun anew, or ended the users since it had not heard of the run"
-            return
-        self._assignment = None  # the agent is made
-        self._last = answered
-        self._trips.append(RoundTrip(asked, answered, reply.now, wall, reply.wall))
-        self._samples += reply.samples
-        self._reply = reply

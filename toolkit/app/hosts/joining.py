@@ -1,4 +1,4 @@
-"""Finds the hosts of a cluster that a workload is dealt out over, and checks them before a run begins."""
+"""Finds the hosts of a cluster that a run is dealt out over, and checks them before it begins."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from functools import partial
 from toolkit.app.approvals import Approvals, TargetPolicy, allowed_by
 from toolkit.app.clusters import WorkerCheck, check_workers, connect, leave
 from toolkit.app.hosts.agent import Assignment, look
-from toolkit.app.hosts.elsewhere import Elsewhere, Roll
+from toolkit.app.hosts.elsewhere import Elsewhere
+from toolkit.app.hosts.programs import ProgramsElsewhere
+from toolkit.app.hosts.talk import ClusterHost, Roll
 from toolkit.app.runs.repair import database_of
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
+from toolkit.model.operations import declaration
 from toolkit.model.protocols import Event, Events
 from toolkit.runner import PlanningContext
 from toolkit.runner.leftovers import end_sessions_of_others
@@ -29,39 +32,54 @@ def join_hosts(
     approvals: Approvals,
     events: Events,
 ) -> None:
-    """Let the users of a run live on the hosts of the cluster that its experiment names, if it names one.
+    """Let a run work on the hosts of the cluster that its experiment names, if it names one.
 
     They are left when the sessions of the run are ended.
 
     Raises:
         ToolkitError: TK-0102, TK-0201, TK-0206, TK-0210, TK-0304: no such cluster, or a host does not fit.
     """
-    experiment = planning.experiment
-    address, target = experiment.options.get("on"), sessions.target
+    address = planning.experiment.options.get("on")
     if address is None:
         return
-    assignment = Assignment(
-        run, experiment.target, database_of(planning.facts, target), experiment, planning.facts,
-        bool(policy.production), allowed_by(approvals),
-    )  # fmt: skip
+    assignment = _assignment(planning, run, sessions.target, policy, approvals)
     client = connect(str(address))
     try:
         # first without a word of what is to be done: another version might not understand it
         check_workers(client, str(address), "take part", look)
-        found = check_workers(client, str(address), "take part", look, assignment)
-        hosts = one_of_each_host(found)
+        hosts = one_of_each_host(check_workers(client, str(address), "take part", look, assignment))
         _refuse_too_few(planning, len(hosts), str(address))
     except BaseException:
         leave(client)
         raise
-    names = ", ".join(hosts)
-    said = f"the users live on {counted(len(hosts), 'host')} of {address}: {names}"
+    names, what = ", ".join(hosts), "jobs run" if assignment.programs else "users live"
+    said = f"the {what} on {counted(len(hosts), 'host')} of {address}: {names}"
     events.emit(Event("mode", said, {"hosts": names}))
-    roll, end_sessions = Roll(client), partial(_end_sessions, target, run, sessions)
-    sessions.programs.let_users_live_on(
-        [Elsewhere(client, roll, worker, host, assignment, end_sessions) for host, worker in hosts.items()],
-        leave=partial(leave, client),
-    )
+    roll = Roll(client)
+    places = [ClusterHost(client, roll, worker, host, roll.workers) for host, worker in hosts.items()]
+    if assignment.programs:
+        on = [ProgramsElsewhere(place, assignment) for place in places]
+        sessions.programs.let_jobs_run_on(on, partial(leave, client))
+        return
+    end_sessions = partial(_end_sessions, sessions.target, run, sessions)
+    users = [Elsewhere(place, assignment, end_sessions) for place in places]
+    sessions.programs.let_users_live_on(users, partial(leave, client))
+
+
+def _assignment(
+    planning: PlanningContext, run: str, target: Target, policy: TargetPolicy, approvals: Approvals
+) -> Assignment:
+    """Return what each host is to take part in: users on the database, or the programs of jobs."""
+    experiment = planning.experiment
+    programs: dict[str, None] = {}
+    if declaration(experiment.operation).runs_programs:
+        for cell in planning.cells:
+            commands = (piece.work.options.get("command") for piece in planning.pieces(cell))
+            programs |= dict.fromkeys(str(one[0]) for one in commands if isinstance(one, tuple) and one)
+    return Assignment(
+        run, experiment.target, database_of(planning.facts, target), experiment, planning.facts,
+        bool(policy.production), allowed_by(approvals), tuple(programs),
+    )  # fmt: skip
 
 
 def one_of_each_host(workers: Mapping[str, WorkerCheck]) -> dict[str, str]:
@@ -78,12 +96,13 @@ def _refuse_too_few(planning: PlanningContext, have: int, address: str) -> None:
     Raises:
         ToolkitError: TK-0304.
     """
-    want = max((int(str(cell.get("hosts", 1))) for cell in planning.cells), default=1)
+    name = "nodes" if declaration(planning.experiment.operation).runs_programs else "hosts"
+    want = max((int(str(cell.get(name, 1))) for cell in planning.cells), default=1)
     if want > have:
         raise ToolkitError(
             f"the cluster `{address}` has workers on {counted(have, 'host')}, and {want} are asked for",
             code="TK-0304",
-            hint="begin a `dask worker` on each host, or give fewer `--hosts`",
+            hint=f"begin a `dask worker` on each host, or give fewer `--{name}`",
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import psutil
 
 from toolkit.analysis.metrics import SNAPSHOT_SOURCE
+from toolkit.app.hosts.watching import HostsProvider
 from toolkit.design.output_metrics import log_phases
 from toolkit.dialects.answers import Watching
 from toolkit.dialects.base import Dialect
@@ -18,6 +19,7 @@ from toolkit.executors import Sessions, read_facts
 from toolkit.model.engines import engine
 from toolkit.model.engines import engine as declared
 from toolkit.model.facts import Facts, Query
+from toolkit.model.operations import declaration as operation
 from toolkit.model.protocols import Event, Events
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
@@ -143,6 +145,8 @@ def providers_of(
     watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine, sessions, run, snapshots=watching.snapshots if wanted else ())
+    if "on" in experiment.options and operation(experiment.operation).runs_programs:
+        found.append(HostsProvider(lambda: sessions.programs.elsewhere))
     if phases := log_phases(experiment.options):
         found.append(ServerLogProvider(str(experiment.options["server_log"]), phases))
     if watching.progress is not None and events is not None:

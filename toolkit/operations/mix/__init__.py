@@ -21,6 +21,8 @@ DECLARATION = OperationDeclaration(
         Option("nodes", OptionKind.INTEGER,
                "groups of CPUs of this host, each with the whole mix, whose jobs are bound to them; they share "
                "memory and disks", factor=True, low=1, high=64),
+        Option("on", OptionKind.TEXT,
+               "cluster whose hosts are the nodes, instead of CPUs of this host: dask://HOST:PORT"),
         Option("concurrency", OptionKind.INTEGER, "how many jobs run at once (default: all that are due)",
                factor=True, low=1, high=400, unit="jobs"),
     ),

@@ -35,7 +35,7 @@ class JobsTogether:
         Raises:
             ToolkitError: TK-0204, TK-0304.
         """
-        cpus, nodes = _cpus(planner), _most_nodes(planner)
+        cpus, nodes = _cpus(planner), 0 if _elsewhere(planner) else _most_nodes(planner)
         if nodes > len(cpus):
             have = f"{len(cpus)} CPUs" if cpus else "no CPUs that programs can be bound to"
             raise ToolkitError(
@@ -84,6 +84,11 @@ def _cpus(planner: Planner) -> tuple[str, ...]:
     return tuple(found.split(",")) if found else ()
 
 
+def _elsewhere(planner: Planner) -> bool:
+    """Tell whether the nodes are hosts of a cluster, not CPUs of this one."""
+    return planner.spec.text("on") is not None
+
+
 def _most_nodes(planner: Planner) -> int:
     """Return the highest number of nodes; 0 where the jobs are not bound to CPUs."""
     levels = next((factor.levels for factor in planner.spec.factors if factor.name == "nodes"), ())
@@ -99,7 +104,9 @@ def _piece(planner: Planner, cell: Cell, mix: Mix, each: StartedJob) -> Piece:
         # a measurement leaves nothing, and so does each of its jobs
         once = ("--repeat", "1", "--warmup", "0") if planner.measuring and each.job.operation else ()
         options |= {"command": (*each.job.argv, *once, "--label", each.label), "own": True}
-    if nodes := _most_nodes(planner):
+    if _elsewhere(planner):
+        options["node"] = each.node
+    elif nodes := _most_nodes(planner):
         cpus, size = _cpus(planner), len(_cpus(planner)) // nodes
         options["cpus"] = cpus[(each.node - 1) * size : each.node * size]
     options["jobs"] = str(planner.spec.options["jobs"])
