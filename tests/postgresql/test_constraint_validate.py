@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.cli.conftest import Answer, Dbatk, dbatk, home
 from tests.postgresql.test_vacuum import Session, guest
 from tests.servers.postgresql import Server
+from toolkit.model.words import RunState
+from toolkit.store import open_store
 
 __all__ = ["dbatk", "guest", "home"]
 
@@ -119,3 +122,15 @@ def test_a_constraint_that_a_partition_inherits_is_validated_with_its_parent(
 def test_a_dry_run_shows_the_statements_and_changes_nothing(session: Session, validate: Validate) -> None:
     answer = validate("--dry-run")
     assert 'VALIDATE CONSTRAINT "In a shop"' in answer.out.replace('\\"', '"') and len(waiting(session)) == 4
+
+
+def test_a_job_whose_run_was_not_ended_is_not_recorded_twice(
+    session: Session, validate: Validate, dbatk: Dbatk, postgresql_url: str
+) -> None:
+    run = json.loads(validate().out)["run"]
+    with open_store() as store:
+        store.end_run(run, RunState.INTERRUPTED, datetime.now(UTC))
+    answer = dbatk("runs", "resume", run, "-t", postgresql_url, "--not-production", "--json")
+    document = json.loads(answer.out)
+    assert (answer.status, document["state"], len(document["trials"])) == (0, "done", 1), answer.err
+    assert not {each for each in waiting(session) if each.startswith("sales")}

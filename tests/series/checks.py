@@ -265,6 +265,10 @@ class Checks:
             self._say(f"the drop of `{part}` is done, and it is there")
         if work.exchanges and not self._is_exchanged():
             self._say(f"the exchange of `{part}` is done, and it is the partition still")
+        if work.validates and name.rpartition(" ")[2] in self._waiting():
+            self._say(f"the validation of `{name}` is done, and it waits still")
+        if work.refreshes and self._refreshed() != work.refreshes[1]:
+            self._say(f"the refresh of `{name}` is done, and it has {self._refreshed()} rows")
         if work.backs_up and not self._is_backup():
             self._say(f"the backup `{name}` is done, and it is not there")
 
@@ -274,6 +278,20 @@ class Checks:
 
     def _is_exchanged(self) -> bool:
         return self._attached() & set(self._work.exchanges) == {self._work.exchanges[1]}
+
+    def _waiting(self) -> set[str]:
+        """Return the constraints that are not validated."""
+        now = self._picture()
+        return {name for name in self._work.validates if not now[f"constraint {name}"].endswith(" | t")}
+
+    def _refreshed(self) -> int | None:
+        """Return how many rows the materialized view has; None where it was never filled."""
+        name = str((self._work.refreshes or ("",))[0])
+        filled = self._rows(
+            "SELECT FROM pg_class WHERE relname = %(name)s AND relispopulated"
+            " AND relnamespace = %(schema)s::regnamespace", {**self._schema, "name": name},
+        )  # fmt: skip
+        return int(str(self._rows(f"SELECT count(*) FROM {self._place.schema}.{name}")[0][0])) if filled else None
 
     def _is_backup(self) -> bool:
         return (self._place.backups / "made" / str(self._work.backs_up)).is_file()
@@ -323,6 +341,10 @@ class Checks:
             self._say(f"the resumed run is over, and {sorted(there)} are there")
         if work.exchanges and not self._is_exchanged():
             self._say("the resumed run is over, and nothing was exchanged")
+        if work.validates and (left := self._waiting()):
+            self._say(f"the resumed run is over, and {sorted(left)} are not validated")
+        if work.refreshes and self._refreshed() != work.refreshes[1]:
+            self._say(f"the resumed run is over, and the view has {self._refreshed()} rows")
         if work.backs_up and not self._is_backup():
             self._say("the resumed run is over, and its backup is not there")
 
@@ -354,7 +376,9 @@ class Checks:
         return False
 
     def _is_moved(self, what: str) -> bool:
-        """Whether it tells which of the two that change places is the partition."""
+        """Whether it is what a job changes: which of two is the partition, a mark, what is validated."""
+        if what == f"i {self._work.clusters}" or what.removeprefix("constraint ") in self._work.validates:
+            return True
         of_both = {f"r {name}" for name in self._work.exchanges}
         return what in of_both or (what.startswith("inherits") and f"r {what.rpartition('.')[2]}" in of_both)
 

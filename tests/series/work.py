@@ -29,6 +29,9 @@ class Work:
         gathers: tables whose statistics a job gathers.
         drops: partitions of `aged` that a job drops or detaches.
         exchanges: the partition of `aged` and the table that a job lets change places.
+        clusters: the index in whose order a job puts a table, which is marked so.
+        validates: constraints that a job validates.
+        refreshes: the materialized view that a job fills, and how many rows it has then.
         backs_up: the file without which the backup `made` of a job is none.
         measures: how many trials a measurement has.
     """
@@ -45,6 +48,9 @@ class Work:
     gathers: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
     exchanges: tuple[str, ...] = ()
+    clusters: str | None = None
+    validates: tuple[str, ...] = ()
+    refreshes: tuple[str, int] | None = None
     backs_up: str | None = None
     measures: int = 0
 
@@ -117,6 +123,12 @@ WORKS = (
     Work("table move", (*_MOVE, "--table", "{}.source", "--degree", "2"), rewrites=("source",)),
     Work("table move of a schema", (*_MOVE, "--schema", "{}", "--concurrency", "2"),
          rewrites=("source", "filled", "parted_0", "parted_1")),
+    Work("table move by an index", (*_MOVE, "--table", "{}.source", "--order-by-index", "source_k"),
+         rewrites=("source",), clusters="source_k"),
+    Work("constraint validate", ("constraint", "validate", "--table", "{}.checked"), validates=("named", "small")),
+    Work("constraint validate of a schema", ("constraint", "validate", "--schema", "{}", "--concurrency", "2"),
+         validates=("named", "small")),
+    Work("mview refresh", ("mview", "refresh", "--table", "{}.seen", "--degree", "2"), refreshes=("seen", 97)),
     Work("partition drop", _DROP, drops=_AGED),
     Work("partition detach", (*_DROP, "--detach"), drops=_AGED),
     Work("partition exchange", ("partition", "exchange", "--table", "{}.aged", "--partition", "{}.aged_1",

@@ -42,6 +42,10 @@ def found_done(run: str, planning: PlanningContext, attempt: int, store: Store, 
         return False
     if works.keys() <= known.keys() and store.load_head(run).state is RunState.DONE:
         return True
+    if any(each.trial == trial.number and each.outcome is Outcome.OK for each in store.load_run(run).trials):
+        # its client was cut off between the end of the trial and that of the run
+        store.end_run(run, RunState.DONE, datetime.now(UTC))
+        return True
     items = tuple(known.get(label) or ItemRecord(label, Outcome.OK, reason=DONE_MEANWHILE) for label in works)
     now = datetime.now(UTC)
     store.end_trial(
