@@ -38,6 +38,7 @@ ONE_VALUE: Mapping[str, str] = {
 JOBS_ONLY: Mapping[tuple[OperationName, str], str] = {
     ("restore-try", "method"): "each backup was made by one program",
     ("stats-publish", "no_invalidate"): "it is no measurement",
+    ("index-rebuild", "coalesce"): "it is no measurement",
     ("datapump-import", "bare"): "a measurement is always so",
     ("datapump-import", "if_exists"): "each trial has a table of its own",
 }

@@ -214,3 +214,42 @@ def test_a_local_index_is_measured_on_a_copy_with_the_same_partitions_where_that
         assert 'LOCAL (PARTITION "P1", PARTITION "P2", PARTITION "P3")' in " ".join(copy.split())
         assert len([name for name in rebuilds(standin) if name.endswith(".P3")]) == 2
         assert "DBATK.SALES" in standin.tables() and len(standin.tables()) == 4
+
+
+# -- COALESCE -----------------------------------------------------------------------------------------------------
+def coalesced(standin: Standin) -> list[str]:
+    return [" ".join(text.split()) for text in standin.statements if text.startswith("ALTER INDEX")]
+
+
+def test_an_index_is_coalesced_where_it_is_and_keeps_its_degree(tmp_path: Path) -> None:
+    with running_standin(Scenario()) as standin:
+        line = ("index", "rebuild", "--index", "GTEST_IX", "--coalesce", *_PLAIN)
+        status, run = dbatk(standin, tmp_path, *line)
+        assert (status, coalesced(standin)) == (0, ['ALTER INDEX "DBATK"."GTEST_IX" COALESCE']), run
+        status, run = dbatk(standin, tmp_path, *line, "--degree", "4")
+        assert (status, coalesced(standin)[1]) == (0, 'ALTER INDEX "DBATK"."GTEST_IX" COALESCE PARALLEL 4'), run
+        assert index(standin, "GTEST_IX").degree == "1"
+
+
+def test_partitions_are_coalesced_one_by_one_and_what_has_no_coalesce_is_refused(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        line = ("index", "rebuild", "--coalesce", *_PLAIN, "--index")
+        status, run = dbatk(standin, tmp_path, *line, "SALES_IX", "--partition", "P2")
+        assert status == 0, run
+        assert coalesced(standin) == ['ALTER INDEX "DBATK"."SALES_IX" MODIFY PARTITION "P2" COALESCE']
+        for more, words in (
+            (("TRADES_IX",), "a subpartition of an index has no COALESCE"),
+            (("SALES_IX", "--degree", "2"), "coalesced serially"),
+            (("SALES_IX", "--repeat", "2", "--on-live-objects"), "coalesced once"),
+            (("SALES_IX", "--pctfree", "5"), "keeps the blocks"),
+        ):
+            status, answer = dbatk(standin, tmp_path, *line, *more)
+            assert status != 0 and words in str(answer), answer
+        assert len(coalesced(standin)) == 1
+
+
+def test_an_unusable_index_is_not_coalesced(tmp_path: Path) -> None:
+    with running_standin(Scenario()) as standin:
+        index(standin, "GTEST_IX").status = "UNUSABLE"
+        status, answer = dbatk(standin, tmp_path, "index", "rebuild", "--index", "GTEST_IX", "--coalesce", *_PLAIN)
+        assert (status, "omit --coalesce to rebuild it" in str(answer)) == (5, True), answer

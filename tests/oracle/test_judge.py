@@ -88,6 +88,13 @@ def moves_of_lobs() -> Iterator[Step]:
             yield from steps(DIALECT.work.timed(replace(item, part=part), facts))
 
 
+def coalesces() -> Iterator[Step]:
+    """Yield what is sent to coalesce an index, and a partition of one."""
+    for degree, part in ((1, None), (8, None), (1, IndexPart("P1", "partition"))):
+        made = replace(work("index-rebuild", degree, Mode.JOB, coalesce=True), part=part)
+        yield from steps(DIALECT.work.timed(made, assumed("19-ee")))
+
+
 def validations() -> Iterator[Step]:
     """Yield what is sent to validate a constraint that is disabled, and the degree around it."""
     row = {"schema_name": SOURCE.schema, "table_name": SOURCE.name, "constraint_name": "It's",
@@ -269,6 +276,7 @@ def statements() -> dict[str, str]:
         *drops_of_partitions(),
         *shrinks(),
         *validations(),
+        *coalesces(),
         *refreshes(),
         *users(),
         *changes_of_partitions(known=True),

@@ -34,6 +34,10 @@ FORMS: tuple[tuple[str, str], ...] = (
         rf"ALTER\s+INDEX\s+(?P<name>{NAME})\s+REBUILD(?:\s+{_PART})?(?P<attributes>(?:\s+(?:{_ATTRIBUTE}))*)",
     ),
     (
+        "index_coalesce",
+        rf"ALTER\s+INDEX\s+(?P<name>{NAME})\s+(?:MODIFY\s+{_PART}\s+)?COALESCE(?:\s+(?P<parallel>{PARALLEL}))?",
+    ),
+    (
         "alter_index",
         rf"ALTER\s+INDEX\s+(?P<name>{NAME})\s+(?:MODIFY\s+{_PART}\s+)?(?P<attribute>{PARALLEL}|{_LOGGING}|UNUSABLE)",
     ),

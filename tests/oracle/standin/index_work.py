@@ -99,6 +99,23 @@ class IndexWork:
         if level != "SUBPARTITION":
             target.logging = logging_of(command.parts["logging"])
 
+    def _do_index_coalesce(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Merge blocks; the segment stays as large as it is.
+
+        Raises:
+            BackendError: ORA-01502 for an unusable index, ORA-14086 for a partitioned one as a whole.
+        """
+        index, name = self._usable(command.name), command.parts.get("part")
+        part = index.shape.find((command.parts.get("level") or "").upper(), unquoted(name)) if name else None
+        if index.shape.locality is not None and part is None:
+            raise ora(14086)
+        if (part or index).status == "UNUSABLE":
+            raise ora(1502, ".".join(index.name))
+        degree = self._granted(session, command.degree())  # type: ignore[attr-defined]
+        with self._working(session, command.degree(), degree):  # type: ignore[attr-defined]
+            run(data, f"SELECT count(*) FROM {quote(index.table[0])}.{quote(index.table[1])}", degree)
+        parallel.remember(session, self.scenario, "DDL Parallelized", degree, 1)  # type: ignore[attr-defined]
+
     def _do_alter_index(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         index = self._usable(command.name)
         word, name = (command.parts["attribute"] or "").upper(), command.parts.get("part")

@@ -44,6 +44,7 @@ _NEEDED = {
     "insert": ("INSERT ANY TABLE", "INSERT"),
     "index_build": ("CREATE ANY INDEX", None),
     "index_rebuild": ("ALTER ANY INDEX", None),
+    "index_coalesce": ("ALTER ANY INDEX", None),
     "table_move": ("ALTER ANY TABLE", "ALTER"),
     "table_shrink": ("ALTER ANY TABLE", "ALTER"),
     "row_movement": ("ALTER ANY TABLE", "ALTER"),
@@ -57,7 +58,7 @@ _NEEDED = {
     "drop_index": ("DROP ANY INDEX", None),
 }
 """Of a command on an object of another user: the system privilege, or the grant on the object that is enough."""
-_ON_INDEXES = frozenset({"index_rebuild", "alter_index", "drop_index"})
+_ON_INDEXES = frozenset({"index_rebuild", "index_coalesce", "alter_index", "drop_index"})
 _MAKES = frozenset({"ctas", "index_build"})
 
 

@@ -17,6 +17,11 @@ _PARTITION = replace(shared.PARTITION, help="only this partition or subpartition
 _UNUSABLE_ONLY = Option("unusable_only", OptionKind.FLAG, "only indexes that are unusable or invalid",
                         engines=shared.NOT_DUCKDB)  # fmt: skip
 
+_COALESCE = Option(
+    "coalesce", OptionKind.FLAG, "merge the blocks of the index where it is, and write no new one (COALESCE)",
+    engines=shared.ORACLE,
+)  # fmt: skip
+
 DECLARATION = OperationDeclaration(
     name="index-rebuild",
     command=("index", "rebuild"),
@@ -24,7 +29,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, *_WHICH, _PARTITION, shared.PCTFREE,
         shared.TABLESPACE, shared.INDEX_COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
-        shared.MAINTENANCE_WORK_MEM, shared.PARALLEL_WORKERS, _UNUSABLE_ONLY,
+        shared.MAINTENANCE_WORK_MEM, shared.PARALLEL_WORKERS, _UNUSABLE_ONLY, _COALESCE,
         shared.ON_LIVE_OBJECTS, *shared.SESSION, *shared.LOCKS, *shared.SERVER_LOG,
     ),
     examples=(
@@ -37,7 +42,11 @@ DECLARATION = OperationDeclaration(
     object=ObjectKind.INDEX,
     verified_by=VerifiedBy.INDEXES,
     sizes=SizeReads("schema_indexes", "table_indexes", "index"),
-    excludes=(("partition", "schema", "a schema has no partitions: name the table or the index"),),
+    excludes=(
+        ("partition", "schema", "a schema has no partitions: name the table or the index"),
+        *(("coalesce", other, "COALESCE keeps the blocks of the index: it takes a degree and a partition alone")
+          for other in ("pctfree", "tablespace", "compression", "logging", "online", "unusable_only")),
+    ),
     conditions=frozenset({ConditionKind.INDEX_BYTES, ConditionKind.GROWTH}),
     several="indexes",
     keeps=False,

@@ -1,4 +1,10 @@
-"""ALTER INDEX REBUILD, whole or partition by partition; degree and logging are put back as they were."""
+"""ALTER INDEX REBUILD, whole or partition by partition; degree and logging are put back as they were.
+
+ALTER INDEX COALESCE merges blocks that are next to each other where they are: half-empty ones go to the free list
+of the index, which gives no space back. Source: SQL Language Reference, ALTER INDEX (COALESCE with a parallel
+clause, of a partition by modify_index_partition; not for an index that is unusable, a bitmap join or a domain
+index); Administrator's Guide, "Costs and Benefits of Coalescing or Rebuilding Indexes".
+"""
 
 # ruff: noqa: ARG001 (every operation answers with the same arguments)
 
@@ -33,6 +39,8 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the rebuild."""
     part = work.part
+    if _coalesces(work):
+        return (_coalesce(work, facts),)
     values: dict[str, ContextValue] = {
         "index": work.object.name,
         "level": part.level.upper() if part else None,
@@ -46,6 +54,25 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     if not work.object.scratch:
         call = replace(call, undo=settle(work, facts), overwrites=_overwrites(work, facts))
     return (call,)
+
+
+def _coalesces(work: Work) -> bool:
+    return bool(work.option("coalesce"))
+
+
+def _coalesce(work: Work, facts: Facts) -> Call:
+    part, serial = work.part, spelling.is_serial(work)
+    values: dict[str, ContextValue] = {
+        "index": work.object.name,
+        "level": part.level.upper() if part else None,
+        "part": part.name if part else None,
+        "parallel": None if serial else spelling.parallel_clause(work),
+    }
+    degree = None if serial else restoring(_former_degree(work, facts), spelling.parallel_clause(work))
+    return Call(
+        "index_coalesce", values, session=Role.WORKER, effect=Effect.CHANGES, object=work.object,
+        undo=settle(work, facts), overwrites=() if degree is None else (degree,),
+    )  # fmt: skip
 
 
 def _overwrites(work: Work, facts: Facts) -> tuple[Attribute, ...]:
@@ -66,7 +93,11 @@ def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Restore degree and logging as read from the catalogue: a degree of the index, logging of its part."""
+    if _coalesces(work) and spelling.is_serial(work):
+        return ()
     degree = spelling.parallel_clause(work)
+    if _coalesces(work):  # whether the clause stays with the index is not documented
+        return (indexes.attribute(work.object, _former_degree(work, facts), instead_of=degree),)
     calls = [indexes.attribute(work.object, _former_degree(work, facts), instead_of=degree)]
     former = _former_logging(work, facts)
     set_to = spelling.logging_word(work)
@@ -77,12 +108,35 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 
 def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:
     """Say what the second segment and the sorted keys take."""
+    if _coalesces(work):
+        return ()
     return taking.of_rebuild(work, facts)
 
 
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge the kind of index, its parts, compression and ONLINE."""
-    return _kind(work, facts) or _part(work, facts) or _equal_work(work) or indexes.judge(work, facts)
+    return (
+        _coalescing(work)
+        or _kind(work, facts)
+        or _part(work, facts)
+        or _equal_work(work)
+        or indexes.judge(work, facts)
+    )
+
+
+def _coalescing(work: Work) -> Support | None:
+    """Refuse to coalesce what is unusable, or more than once: the second time there is nothing to merge."""
+    if not _coalesces(work):
+        return None
+    if work.mode is Mode.MEASUREMENT:
+        return no("an index is coalesced once: the second time there is nothing to merge; omit --repeat")
+    if not _usable(work):
+        return no(f"`{work.part or work.object.name}` is unusable: omit --coalesce to rebuild it")
+    if work.part is not None and work.part.level == _SUB:
+        return no("a subpartition of an index has no COALESCE: omit --coalesce to rebuild it")
+    if work.part is not None and not spelling.is_serial(work):
+        return no("a partition of an index is coalesced serially: the clause takes no degree")
+    return None
 
 
 def _attribute(work: Work, word: str, instead_of: str | None = None) -> Call:
