@@ -14,6 +14,7 @@ from tests.oracle.make import BACKUP as REF
 from tests.oracle.make import assumed, steps, work
 from tests.oracle.standin.rman_program import Block, Failed, Session, commands
 from toolkit.dialects.oracle.backup.order import BackupAction, act_of, order_of
+from toolkit.dialects.oracle.backup.remarks import remarks
 from toolkit.dialects.oracle.backup.script import command_id, delete, spell
 from toolkit.dialects.oracle.backup.texts import PATTERNS, fits
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -333,6 +334,22 @@ def test_a_backup_to_keep_does_not_go_to_the_recovery_area() -> None:
         in DIALECT.work.support(work(OPERATION, 1, Mode.JOB, keep_days=30), facts).sentence
     )
     assert DIALECT.work.support(work(OPERATION, 1, Mode.JOB, keep_days=30, destination=("/b",)), facts).ok
+
+
+def test_where_pieces_go_is_said_where_nobody_named_it_and_it_could_not_be_asked() -> None:
+    job, elsewhere = work(OPERATION, 1, Mode.JOB), work(OPERATION, 1, Mode.JOB, destination=("/b",))
+    unread = assumed()
+    asked = replace(assumed(backup_recovery_area=({"place": "/fra"},)), assumed=False)
+    said = [
+        "ORACLE_HOME/dbs" in " ".join(remarks(each, facts))
+        for each, facts in (
+            (job, unread),
+            (job, replace(unread, assumed=False)),
+            (job, asked),
+            (elsewhere, unread),
+        )
+    ]
+    assert said == [True, True, False, False]
 
 
 def test_encryption_needs_its_licence_and_the_firewall_sees_it() -> None:

@@ -21,6 +21,7 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say it, from what was read."""
     order = order_of(work)
     return (
+        *_place(order, facts),
         *_stays(order, facts),
         *_forms(order, facts),
         *_reads_more(order),
@@ -29,6 +30,16 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
         *_layout(order, facts),
         *_unread(facts),
     )
+
+
+def _place(order: BackupOrder, facts: Facts) -> Iterator[str]:
+    """Say where pieces go whose place nobody named, where it could not be asked (RMAN Reference, formatSpec)."""
+    named = order.places or order.formats or order.device != "DISK" or service_of(facts).code == "rds"
+    if order.writes and not named and (facts.assumed or known.AREA not in facts.answers):
+        yield (
+            "no destination is named: RMAN writes into the fast recovery area, and where there is none into "
+            "ORACLE_HOME/dbs; whether there is one is not known"
+        )
 
 
 def _stays(order: BackupOrder, facts: Facts) -> Iterator[str]:
