@@ -306,6 +306,19 @@ def test_single_blanks_between_cells_are_refused_with_what_to_do() -> None:
     assert "Ctrl+S" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize(("text", "at"), [
+    (html(), "1.5K"), (html().replace("</td>", "</TD>"), "26.32ms"), (TEXT, "57,000 "), (STATSPACK, "57,000 "),
+])  # fmt: skip
+def test_of_a_value_in_which_a_file_is_cut_off_nothing_is_read(text: str, at: str) -> None:
+    whole, place = read_report(text.encode(), "r").sections["top_events"], text.index(at) + 2
+    report = read_report(text[:place].encode(), "r")
+    events = report.sections["top_events"]
+    assert "the report is cut off: its end is not there" in report.faults
+    assert isinstance(events, list) and isinstance(whole, list)
+    for event, one in zip(events, whole, strict=False):
+        assert {name: value for name, value in event.items() if value is not None}.items() <= one.items()
+
+
 @pytest.mark.parametrize("pair", [(html(), html()), (TEXT, TEXT), (html(), TEXT), (STATSPACK, TEXT)])
 def test_two_reports_in_one_file_are_two(pair: tuple[str, str]) -> None:
     read = read_reports("\n".join(pair).encode(), "both.txt")

@@ -11,6 +11,9 @@ from toolkit.readers.awr.parts import REPORT, SEARCHED
 from toolkit.readers.awr.tables import Numbers, ReportDocument
 
 _HTML = re.compile(r"<(?:html|table|head|body|pre)\b", re.IGNORECASE)
+_END = re.compile(r"end\s+of\s+report|</html>")
+_TAIL = 20_000
+_CELL_ENDS = ("</td", "</th", "</tr", "</table")
 LARGE = 8_000_000
 _LARGEST, _HEAD = 100_000_000, 1_000_000
 """The largest report of a cluster that is known has a fortieth of the first; its header stands at its top."""
@@ -38,11 +41,23 @@ def document_of(text: str, name: str) -> ReportDocument:
     return _document(text, name)
 
 
+def _without_half_a_value(text: str) -> str:
+    """Return a text that is cut off without the cell or the line in which it is: of `57K` there may be a `5`."""
+    tail = text[-_TAIL:].lower()
+    if _END.search(tail):
+        return text
+    begin, end = max(map(tail.rfind, ("<td", "<th"))), max(map(tail.rfind, _CELL_ENDS))
+    if 0 <= end < begin:
+        return text[: begin - len(tail)]
+    return text if max(begin, end) >= 0 else text[: text.rfind("\n") + 1]
+
+
 def _document(text: str, name: str) -> ReportDocument:
     if other := other_report(text):
         raise refused(name, *other)
     if not REPORT.search(text, 0, SEARCHED):
         raise refused(name, SILENT)
+    text = _without_half_a_value(text)
     if _HTML.search(text, 0, 20_000) and (document := _page(text)):
         return document
     return _lines(text, name)
