@@ -283,21 +283,23 @@ DESIGN = about(
     option("measure", "measure also a single configuration (3 repeats)", kind=bool),
     option(
         "judge",
-        "what configurations are compared by: elapsed, throughput, or a metric, as tps:higher if higher is better",
+        "what configurations are compared by: elapsed (default for most), throughput, or a metric, as "
+        "tps:higher if "
+        "higher is better",
         metavar="METRIC",
     ),
     option("volume", "what each trial works on, for throughput: 10GiB, '1000 rows', @FILE, rows, bytes"),
     option("warmup", "warm-up sweeps, not counted (default 1)", kind=int, metavar="N"),
     option(
         "snapshot",
-        "counters read before and after each trial: auto, none, osstat, ...",
+        "counters read before and after each trial: auto (default), none, osstat, ...",
         metavar="PROVIDER",
         choices=("auto", "none", *PROVIDERS),
     ),
-    option("work_schema", "schema for scratch objects", metavar="NAME"),
+    option("work_schema", "schema for scratch objects (default: that of the table)", metavar="NAME"),
     option(
         "keep",
-        "objects of a measurement to keep: none, best, all",
+        "objects of a measurement to keep: none (default), best, all",
         metavar="WHICH",
         choices=("none", "best", "all"),
     ),
@@ -312,7 +314,7 @@ DESIGN = about(
         metavar="NAME=VALUE",
     ),
     option("label", "name of the run", metavar="TEXT"),
-    option("seed", "seed for the order of trials", kind=int, metavar="N"),
+    option("seed", "seed for the order of trials (default: a new one)", kind=int, metavar="N"),
     option("save_as", "write the experiment file instead of running it", metavar="FILE"),
 )
 SCRIPT = about(

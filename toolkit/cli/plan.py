@@ -88,7 +88,12 @@ def add_plan(app: typer.Typer) -> None:
         like="plan_run",
     )
     file = option("out", "file to write", metavar="FILE")
-    form = option("format", "text, html or json", metavar="FORMAT", choices=_FORMATS)
+    form = option(
+        "format",
+        "text, html or json (default: by the suffix of --out, else text)",
+        metavar="FORMAT",
+        choices=_FORMATS,
+    )
     add_command(group, "report", _report, [run, _PLAN, file, form, *OUTPUT], "Report the result of a plan run.")
     step = argument("step", "step of a plan")
     add_command(group, "history", _history, [step, _PLAN, *OUTPUT], "Show the times of a step, run by run.")

@@ -44,7 +44,12 @@ _WORTH = option(
     metavar="PERCENT",
 )
 _FORMATS = ("html", "text", "markdown", "json", "csv")
-_FORMAT = option("format", "html, text, markdown, json or csv", metavar="FORMAT", choices=_FORMATS)
+_FORMAT = option(
+    "format",
+    "html, text, markdown, json or csv (default: by the suffix of --out, else text)",
+    metavar="FORMAT",
+    choices=_FORMATS,
+)
 
 
 def add_results(app: typer.Typer, runs: typer.Typer) -> None:

@@ -10,9 +10,9 @@ NOT_DUCKDB = frozenset({"oracle", "postgresql"})
 NOT_ORACLE = frozenset({"postgresql", "duckdb"})
 
 DEGREE = Option("degree", OptionKind.DEGREE,
-                "parallel degree of the statement: 4; to compare several: 1,2,4 or 1..64x2", factor=True,
+                "parallel degree: 4 (default 1); to compare several: 1,2,4 or 1..64x2", factor=True,
                 low=1, high=4096, unit="processes", words=("default", "auto"), words_on=ORACLE)  # fmt: skip
-CONCURRENCY = Option("concurrency", OptionKind.INTEGER, "concurrent sessions, each with its own degree",
+CONCURRENCY = Option("concurrency", OptionKind.INTEGER, "sessions at once, each of that degree (default 1)",
                      factor=True, low=1, high=512, unit="sessions")  # fmt: skip
 TABLE = Option("table", OptionKind.NAME, "table to work on")
 SCHEMA = Option("schema", OptionKind.NAMES, "all objects in these schemas")
@@ -30,7 +30,7 @@ ROWS = (
     Option("where", OptionKind.PREDICATE, "filter on the rows of --source (- or @FILE to read it)"),
     Option("sample", OptionKind.NUMBER, "percentage of the rows of --source, the same in every trial",
            factor=True, low=0.000001, high=99.999999, unit="%"),
-    Option("sample_by", OptionKind.CHOICE, "sample rows or whole blocks", choices=("rows", "blocks")),
+    Option("sample_by", OptionKind.CHOICE, "sample rows (default) or whole blocks", choices=("rows", "blocks")),
     Option("sample_seed", OptionKind.INTEGER, "seed of the sample (default 1)", low=0, high=4294967295),
 )  # fmt: skip
 """Which rows of the source a load takes."""

@@ -16,7 +16,8 @@ _OF_ALL = (
         },
     ),
     Option("channels", OptionKind.DEGREE,
-           "parallel channels: 4; to compare several: 1,2,4 (RMAN channels, process-max of pgBackRest, workers "
+           "parallel channels: 4 (default 1); to compare several: 1,2,4 (RMAN channels, process-max of "
+           "pgBackRest, workers "
            "that compress for pg_basebackup, sessions of pg_dump, threads of DuckDB)", factor=True, low=1,
            high=255, unit="channels"),
     Option("destination", OptionKind.PATHS,

@@ -13,7 +13,8 @@ DECLARATION = OperationDeclaration(
     help="Dump schemas or a table by Data Pump into a directory of the server, once or as a measurement.",
     group="Run Data Pump.",
     options=(
-        replace(shared.DEGREE, help="workers of the job (PARALLEL): 4; to compare several: 1,2,4", words=()),
+        replace(shared.DEGREE, help="workers of the job (PARALLEL): 4 (default 1); to compare several: "
+                                    "1,2,4", words=()),
         replace(shared.SCHEMA, help="schemas to dump"),
         replace(shared.TABLE, help="table to dump"),
         Option("directory", OptionKind.NAME, "directory object of the database that takes the files",

@@ -30,7 +30,8 @@ DECLARATION = OperationDeclaration(
     command=("datapump", "import"),
     help="Import schemas or a table by Data Pump, once or as a measurement.",
     options=(
-        replace(shared.DEGREE, help="workers of the job (PARALLEL): 4; to compare several: 1,2,4", words=()),
+        replace(shared.DEGREE, help="workers of the job (PARALLEL): 4 (default 1); to compare several: "
+                                    "1,2,4", words=()),
         replace(shared.TABLE, help="table to import, as the dump names it"),
         replace(shared.SCHEMA, help="schemas to import, as the dump names them"),
         Option("directory", OptionKind.NAME, "directory object of the database that has the files",

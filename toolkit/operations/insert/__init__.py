@@ -20,9 +20,9 @@ _DEGREE = replace(
 )
 _TABLE = replace(shared.TABLE, help="table to load; a measurement loads copies of it")
 _LOAD = (
-    Option("load", OptionKind.CHOICE, "direct-path or conventional insert", engines=shared.ORACLE, factor=True,
-           choices=("direct", "conventional")),
-    Option("parallel_dml", OptionKind.CHOICE, "enable parallel DML by ALTER SESSION or by hint",
+    Option("load", OptionKind.CHOICE, "direct-path (default) or conventional insert", engines=shared.ORACLE,
+           factor=True, choices=("direct", "conventional")),
+    Option("parallel_dml", OptionKind.CHOICE, "enable parallel DML by ALTER SESSION (default) or by hint",
            engines=shared.ORACLE, factor=True, choices=("session", "hint")),
 )  # fmt: skip
 _EXTERNAL = (
@@ -34,7 +34,8 @@ _EXTERNAL = (
     shared.MAX_REJECTS,
 )  # fmt: skip
 _INTO = (
-    Option("into", OptionKind.CHOICE, "load into an empty copy, or into one that already holds the table's rows",
+    Option("into", OptionKind.CHOICE, "load into an empty copy (default), or into one that already holds "
+                                      "the table's rows",
            factor=True, choices=("empty", "filled")),
     Option("identity", OptionKind.CHOICE,
            "identity columns: keep the source's values and move their sequences, or generate new values",

@@ -16,9 +16,10 @@ def _check(options: Options, levels: Levels) -> None:
 
 _DEGREE = replace(
     shared.DEGREE,
-    help="sessions that load, each a part of the files; on duckdb, threads: 4; to compare several: 1,2,4",
+    help="sessions that load, each a part of the files; on duckdb, threads: 4 (default 1); to compare "
+    "several: 1,2,4",
 )
-_TABLE = replace(shared.TABLE, help="table to load into; a measurement loads copies of it")
+_TABLE = replace(shared.TABLE, help="table to load into, which exists; a measurement loads copies of it")
 _COLUMNS = replace(
     shared.COLUMNS, help="columns of the table in the order of the files (default: by the first line of each file)"
 )
@@ -39,7 +40,8 @@ _HOW = (
     Option("batch_rows", OptionKind.INTEGER, "rows sent at once (default 5000)", engines=frozenset({"oracle"}),
            factor=True, low=1, high=100_000, unit="rows",
            elsewhere="omit it: rows go as one stream there"),
-    Option("file_order", OptionKind.CHOICE, "order in which the files are begun: as given, or the biggest first",
+    Option("file_order", OptionKind.CHOICE, "order in which the files are begun: as given (default), or "
+                                            "the biggest first",
            factor=True, choices=("given", "biggest")),
 )  # fmt: skip
 _INTO = (Option("bare", OptionKind.FLAG, "load into a copy without indexes and constraints", factor=True),)
@@ -47,7 +49,7 @@ _INTO = (Option("bare", OptionKind.FLAG, "load into a copy without indexes and c
 DECLARATION = OperationDeclaration(
     name="load",
     command=("load",),
-    help="Load data files into a table, once or as a measurement.",
+    help="Load data files into an existing table, once or as a measurement.",
     options=(
         Option("files", OptionKind.FILES,
                "CSV, CSV compressed by gzip, or parquet; a pattern in quotes names several"),

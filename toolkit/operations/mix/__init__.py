@@ -16,7 +16,8 @@ DECLARATION = OperationDeclaration(
     help="Run many jobs at once: programs and operations, as they arrive or when others end.",
     options=(
         Option("jobs", OptionKind.JOBS, "a TOML file with the jobs: what each runs, how often, and when"),
-        Option("copies", OptionKind.INTEGER, "how often the whole mix is run at once: 1; to compare: 1,2,4",
+        Option("copies", OptionKind.INTEGER, "how often the whole mix is run at once (default 1); to "
+                                             "compare: 1,2,4",
                factor=True, low=1, high=400),
         Option("nodes", OptionKind.INTEGER,
                "groups of CPUs of this host, each with the whole mix, whose jobs are bound to them; they share "

@@ -17,7 +17,7 @@ _HOW = (
            engines=shared.ORACLE, choices=("with", "without"),
            elsewhere="a CHECK constraint that says what the bounds say spares the check (postgresql)"),
     Option("exchange_indexes", OptionKind.CHOICE,
-           "exchange local indexes, or leave them unusable",
+           "exchange local indexes (default), or leave them unusable",
            engines=shared.ORACLE, choices=("including", "excluding"),
            elsewhere="postgresql keeps indexes that fit, and builds those that lack"),
 )  # fmt: skip

@@ -13,7 +13,8 @@ DECLARATION = OperationDeclaration(
         Option("backup", OptionKind.PATH,
                "folder of the backup; several are compared: /backup/plain,/backup/zstd", factor=True),
         Option("channels", OptionKind.DEGREE,
-               "parallel channels: 4; to compare several: 1,2,4 (files copied at once, process-max of pgBackRest, "
+               "parallel channels: 4 (default 1); to compare several: 1,2,4 (files copied at once, "
+               "process-max of pgBackRest, "
                "sessions of pg_restore, threads of DuckDB)", factor=True, low=1, high=255, unit="channels"),
         Option("destination", OptionKind.PATHS,
                "folder for the scratch copy, which gets its own subfolder and is removed at the end",
@@ -24,10 +25,10 @@ DECLARATION = OperationDeclaration(
         Option("check", OptionKind.QUERY,
                "file with a SELECT to run on the copy; the last column of every row must be true"),
         Option("rpo", OptionKind.DURATION,
-               "recovery point objective: fail if the restored data are older than this (24h)",
+               "recovery point objective: fail if the restored data are older than this, such as 24h",
                topic=Topic.MEASUREMENT),
         Option("rto", OptionKind.DURATION,
-               "recovery time objective: fail if the restore takes longer than this (4h)",
+               "recovery time objective: fail if the restore takes longer than this, such as 4h",
                topic=Topic.MEASUREMENT),
         Option("method", OptionKind.CHOICE, "program that made the backup (default pg_basebackup)",
                engines=shared.POSTGRESQL, choices=("pg_basebackup", "pgbackrest", "pg_dump")),

@@ -21,10 +21,11 @@ DECLARATION = OperationDeclaration(
                "shop", choices=("tpcb", "order_entry")),
         Option("transactions", OptionKind.TRANSACTIONS,
                "your own: a TOML file with the SQL, weight and parameters of each"),
-        Option("users", OptionKind.INTEGER, "users at work at once, each with a session: 8; to compare: 1,2,4,8",
+        Option("users", OptionKind.INTEGER, "users at work at once, each with a session: 8 (default 1); "
+                                            "to compare: 1,2,4,8",
                factor=True, low=1, high=10_000, unit="users"),
         Option("scale", OptionKind.INTEGER,
-               "size of the built-in tables: for each, 100,000 accounts of tpcb or 30,000 "
+               "size of the built-in tables (default 1): for each, 100,000 accounts of tpcb or 30,000 "
                "orders of order_entry", factor=True, low=1, high=20_000),
         Option("weights", OptionKind.TEXT,
                "how often each transaction is chosen, in their order: 45:43:6:6; to compare: "
@@ -35,7 +36,8 @@ DECLARATION = OperationDeclaration(
                low=0, high=86_400, unit="s", topic=Topic.MEASUREMENT),
         Option("ramp_down", OptionKind.NUMBER, "seconds for which they go on after it (default 0)",
                low=0, high=86_400, unit="s", topic=Topic.MEASUREMENT),
-        Option("think_time", OptionKind.NUMBER, "seconds between two transactions of a user, on average",
+        Option("think_time", OptionKind.NUMBER, "seconds between two transactions of a user, on average "
+                                                "(default 0)",
                factor=True, low=0, high=3600, unit="s"),
         Option("rate", OptionKind.NUMBER,
                "transactions per second to begin, however long others take (default: a user's next one begins "
