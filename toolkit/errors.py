@@ -259,6 +259,11 @@ _NO_THREAD = "can't start new thread"
 _MORE_THREADS = "free memory, or raise the limit of processes (`ulimit -u`, TasksMax of a unit)"
 
 
+def no_more_threads() -> ToolkitError:
+    """Return the error of a host that starts no more threads."""
+    return ToolkitError("this host starts no more threads", code="TK-0203", hint=_MORE_THREADS)
+
+
 def unexpected(error: BaseException) -> ToolkitError:
     """Name the kind of an exception that nobody foresaw; its traceback goes to the debug log alone.
 
@@ -276,5 +281,5 @@ def unexpected(error: BaseException) -> ToolkitError:
             hint=f"pip install {error.name}",
         )
     if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
-        return ToolkitError("this host starts no more threads", code="TK-0203", hint=_MORE_THREADS)
+        return no_more_threads()
     return ToolkitError(f"something unexpected happened: {type(error).__name__}", code="TK-0901")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import Event
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, RunState
+from toolkit.runner import Stop, holding_lease
 from toolkit.store import Store, open_store
 
 OTHER = "20261121-000000-0000"
@@ -82,3 +84,14 @@ def test_a_run_that_another_process_took_over_is_left_to_it(arena: Arena, tmp_pa
     assert record.head.state is RunState.RUNNING
     assert [trial.trial for trial in record.trials] == [1]
     assert [entry.trial for entry in entries if entry.state.value in ("intended", "made")] in ([], [2])
+
+
+def test_a_heartbeat_that_cannot_begin_says_what_helps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with open_store(tmp_path / "store.sqlite") as store:
+        monkeypatch.setattr(threading.Thread, "start", start)
+        with pytest.raises(ToolkitError) as caught, holding_lease(store, "a target", OTHER, Stop()):
+            pytest.fail("nothing kept the lease alive")
+    assert caught.value.code == "TK-0203" and "ulimit -u" in str(caught.value.hint)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from toolkit.errors import UNREACHED, ToolkitError
+from toolkit.errors import UNREACHED, ToolkitError, no_more_threads
 from toolkit.executors import Sessions
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import ObjectRef, Timed, TimedItem
@@ -222,7 +222,7 @@ class _Clock:
             try:
                 thread.start()
             except RuntimeError:
-                self._faults.append(ToolkitError("this host starts no more threads", code="TK-0901"))
+                self._faults.append(no_more_threads())
                 self._waiting.close()
                 self._barrier.abort()
                 break

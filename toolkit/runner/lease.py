@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from toolkit.errors import ToolkitError
+from toolkit.errors import ToolkitError, no_more_threads
 from toolkit.model.records import Holder, Lease
 from toolkit.runner.stop import Stop
 from toolkit.store import HEARTBEAT_SECONDS, Store
@@ -99,12 +99,12 @@ def _start(thread: threading.Thread) -> None:
     """Start a heartbeat.
 
     Raises:
-        ToolkitError: TK-0901 where the host starts no more threads.
+        ToolkitError: TK-0203 where the host starts no more threads.
     """
     try:
         thread.start()
     except RuntimeError:
-        raise ToolkitError("this host starts no more threads", code="TK-0901") from None
+        raise no_more_threads() from None
 
 
 def _join(thread: threading.Thread) -> None:

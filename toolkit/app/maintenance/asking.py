@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TypeVar, cast
 
-from toolkit.errors import ToolkitError, unexpected
+from toolkit.errors import ToolkitError, no_more_threads, unexpected
 from toolkit.model.protocols import Connection, DatabaseError
 from toolkit.targets.base import SessionTag
 from toolkit.units import seconds
@@ -93,7 +93,7 @@ class Questions:
         try:
             question.thread.start()
         except RuntimeError:
-            question.error = ToolkitError("this host starts no more threads", code="TK-0901")
+            question.error = no_more_threads()
             question.ended.set()
         return question
 
