@@ -306,3 +306,40 @@ def test_every_file_doctor_names_is_there_and_no_other() -> None:
     }
     there = {path.stem for path in (sql_root() / "oracle").glob("doctor_*.sql")}
     assert {file for file in named if file.startswith("doctor_")} == there
+
+
+def test_what_waits_for_a_job_is_named_with_the_way_it_was_found() -> None:
+    def row(kind: str, name: str, schema: str = "SHOP", count: int = 1) -> Row:
+        table = f"{schema}.ORDERS"
+        return {"kind": kind, "schema_name": schema, "object_name": name, "of_table": table, "number_of": count}
+
+    found = judged(
+        doctor_maintained=({"schema_name": "SYS", "oracle_maintained": "Y"},),
+        doctor_waiting=(
+            row("unusable index", "I_OBJ1", "SYS"),
+            *(row("unusable index", f"ORDERS_IX partition P{number}") for number in range(7)),
+            row("unvalidated constraint", "ORDERS_FK"),
+            row("chained rows", "ORDERS", count=1200),
+        ),
+    )
+    index, constraint, chained = (
+        found[name] for name in ("unusable-index", "unvalidated-constraint", "chained-rows")
+    )
+    assert (index.state, index.action) == ("warning", "dbatk index rebuild --schema SHOP --unusable-only")
+    assert "ORDERS_IX partition P4 and 2 more" in index.evidence and "SYS" not in index.evidence
+    assert "VALIDATED of ALL_CONSTRAINTS" in constraint.evidence and "--schema SHOP" in constraint.action
+    assert "SHOP.ORDERS with 1,200 rows" in chained.evidence and "ANALYZE fills" in chained.evidence
+
+
+def test_an_unusable_index_and_a_constraint_are_found_in_the_catalogue() -> None:
+    with running_standin(Scenario()) as standin:
+        objects = standin.engine.state.objects
+        objects["INDEX", ("DBATK", "GTEST_IX")].status = "UNUSABLE"
+        objects["TABLE", ("DBATK", "GTEST")].constraints = [
+            {"OWNER": "DBATK", "TABLE_NAME": "GTEST", "CONSTRAINT_NAME": "GTEST_FK", "CONSTRAINT_TYPE": "R",
+             "STATUS": "ENABLED", "VALIDATED": "NOT VALIDATED"},
+        ]  # fmt: skip
+        found = by_name(doctor(target(standin), declared=frozenset()).checks)
+    assert "DBATK.GTEST_IX" in found["unusable-index"].evidence
+    assert "DBATK.GTEST_FK" in found["unvalidated-constraint"].evidence
+    assert "chained-rows" not in found

@@ -134,3 +134,13 @@ def test_a_job_whose_run_was_not_ended_is_not_recorded_twice(
     document = json.loads(answer.out)
     assert (answer.status, document["state"], len(document["trials"])) == (0, "done", 1), answer.err
     assert not {each for each in waiting(session) if each.startswith("sales")}
+
+
+def test_doctor_names_what_waits(
+    session: Session, dbatk: Dbatk, postgresql_url: str, postgresql_schema: str
+) -> None:
+    answer = dbatk("doctor", "-t", postgresql_url, "--json")
+    found = [check for check in json.loads(answer.out)["checks"] if check["name"] == "unvalidated constraint"]
+    (sales,) = [check for check in found if f"{postgresql_schema}.sales" in check["evidence"]]
+    assert "In a shop, positive" in sales["evidence"]
+    assert sales["action"] == f"dbatk constraint validate --table {postgresql_schema}.sales"

@@ -18,6 +18,7 @@ from toolkit.units import byte_size, counted
 
 FILES = (
     "doctor_settings", "doctor_state", "doctor_grants", "doctor_unmaintained", "doctor_invalid_indexes",
+    "doctor_unvalidated",
     reclaim.FILE, reclaim.HORIZON,
 )  # fmt: skip
 _BLOCK = 8192
@@ -66,7 +67,14 @@ def checks(facts: Facts) -> tuple[Check, ...]:
     else:
         lines.append(_unread(facts, "settings", "doctor_settings"))
     lines += [*_source(facts, settings), *_always_serial()]
-    lines += [*_state(facts), *_invalid_indexes(facts), *reclaim.checks(facts), *_space(facts), *_grants(facts)]
+    lines += [
+        *_state(facts),
+        *_invalid_indexes(facts),
+        *_unvalidated(facts),
+        *reclaim.checks(facts),
+        *_space(facts),
+        *_grants(facts),
+    ]
     return tuple(lines)
 
 
@@ -279,6 +287,15 @@ def _invalid_indexes(facts: Facts) -> Iterator[Check]:
         yield Check("invalid index", "warning", f"{row['schema_name']}.{row['index_name']} on {row['table_name']}",
                     "no query uses it, every write maintains it",
                     " or ".join(str(row[key]) for key in ("rebuild_text", "drop_text") if row[key]))  # fmt: skip
+
+
+def _unvalidated(facts: Facts) -> Iterator[Check]:
+    for row in facts.rows("doctor_unvalidated"):
+        table = f"{row['schema_name']}.{row['table_name']}"
+        yield Check("unvalidated constraint", "note",
+                    f"{row['constraint_names']} on {table} (NOT VALID in pg_constraint)",
+                    "new rows are checked, the planner cannot rely on those of before",
+                    f"dbatk constraint validate --table {table}")  # fmt: skip
 
 
 def _space(facts: Facts) -> Iterator[Check]:

@@ -44,6 +44,7 @@ _READ_BY_DOCTOR = {
     "doctor_temp": "temporary space is not checked",
     "doctor_user": _NOT_JUDGED,
     "doctor_visible": _NOT_JUDGED,
+    "doctor_waiting": "unusable indexes, unvalidated constraints and chained rows are unknown",
     "doctor_windows": "open maintenance windows and automatic tasks are unknown",
 }
 _UNKNOWN = {

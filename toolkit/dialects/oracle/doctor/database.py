@@ -221,6 +221,52 @@ def _password(facts: Facts) -> Iterator[Check]:
             yield Check("password", "ok", f"expires in {counted(days, 'day')}")
 
 
+# -- what waits to be mended --------------------------------------------------------------------------------------
+_SHOWN = 5
+_WAITING = {
+    "unusable index": (
+        "warning",
+        "STATUS of ALL_INDEXES and of their partitions",
+        "no query uses them, and changes of the table may fail (ORA-01502)",
+        "dbatk index rebuild --schema {schema} --unusable-only",
+    ),
+    "unvalidated constraint": (
+        "note",
+        "VALIDATED of ALL_CONSTRAINTS",
+        "new rows are checked, the optimizer cannot rely on those of before",
+        "dbatk constraint validate --schema {schema}",
+    ),
+    "chained rows": (
+        "note",
+        "CHAIN_CNT of ALL_TABLES, which ANALYZE fills and DBMS_STATS does not: as old as the last ANALYZE",
+        "a read by ROWID takes a second block for each of these rows",
+        "dbatk table move --table {table} where they are many of its rows (rows longer than a block stay chained)",
+    ),
+}
+
+
+def _waiting(facts: Facts) -> Iterator[Check]:
+    """Name what is worth a job, and how it was found; of Oracle's own schemas nothing."""
+    theirs = {row.get("schema_name") for row in facts.rows("doctor_maintained")}
+    rows = [row for row in facts.rows("doctor_waiting") if row.get("schema_name") not in theirs]
+    for kind, (state, source, consequence, action) in _WAITING.items():
+        found = [row for row in rows if row.get("kind") == kind]
+        if not found:
+            continue
+        named = ", ".join(_named(row) for row in found[:_SHOWN])
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        first = {"schema": found[0].get("schema_name"), "table": found[0].get("of_table")}
+        yield Check(
+            kind.replace(" ", "-"), state, f"{named}{more} ({source})", consequence, action.format(**first)
+        )
+
+
+def _named(row: Row) -> str:
+    name, many = f"{row.get('schema_name')}.{row.get('object_name')}", row.get("number_of")
+    chained = row.get("kind") == "chained rows" and isinstance(many, int | float)
+    return f"{name} with {counted(int(str(many or 0).partition('.')[0]), 'row')}" if chained else name
+
+
 CHECKS = (
     _awr,
     _statspack,
@@ -231,5 +277,6 @@ CHECKS = (
     _windows,
     _triggers,
     _statistics,
+    _waiting,
     _password,
 )

@@ -1,0 +1,15 @@
+-- Title: Constraints that are enforced for new rows only (NOT VALID)
+-- Needs: none
+-- License: none
+-- Effect: reads only
+-- Params: none
+-- Versions: PostgreSQL 14 and later
+SELECT n.nspname::text AS schema_name, c.relname::text AS table_name, count(*) AS constraint_count,
+       string_agg(k.conname::text, ', ' ORDER BY k.conname) AS constraint_names
+  FROM pg_catalog.pg_constraint k
+  JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE NOT k.convalidated AND k.coninhcount = 0
+   AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true'
+ GROUP BY n.nspname, c.relname
+ ORDER BY n.nspname, c.relname;
