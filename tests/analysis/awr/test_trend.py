@@ -11,6 +11,7 @@ from tests.analysis.awr.made import interval, origin
 from toolkit.analysis.awr.trend import changes_of, trends
 from toolkit.analysis.shifts import FEWEST, shifts
 from toolkit.model.interval import Interval, Statement
+from toolkit.report.interval.trend import trend_text
 
 
 def noisy(level: float, count: int, seed: int) -> list[float]:
@@ -88,6 +89,10 @@ def test_a_statement_is_followed_and_bounded_where_no_list_has_it() -> None:
     assert line.values == (pytest.approx(0.1), None)
     assert line.most == (None, pytest.approx(0.01))
     assert any("`zzz`" in note for note in found.notes)
+    screen = trend_text([found]).splitlines()
+    begin = screen.index("STATEMENT abc, PER SECOND OF EACH INTERVAL")
+    assert screen[begin + 1].split() == ["begin", "active", "sessions", "executions", "time", "each", "(s)"]
+    assert [line.split()[2] for line in screen[begin + 2 : begin + 4]] == ["0.100", "<0.0100"]
 
 
 def test_changes_are_told_by_the_point_they_begin_with() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -169,7 +169,7 @@ def series_view(series: Series) -> SeriesView:
         changes=tuple(clean(one) for one in _changes(series)),
         notes=tuple(clean(one) for one in (*series.notes, *_breaks(series))),
         charts=trend_charts(series),
-        points=_points(series, [line.name for line in series.lines]),
+        points=_points(series, {line.name: line.name for line in series.lines}),
     )
 
 
@@ -207,15 +207,27 @@ def _breaks(series: Series) -> list[str]:
     return found
 
 
-def _points(series: Series, names: Sequence[str]) -> Table:
-    lines = [line for name in names for line in series.lines if line.name == name]
+_OF_STATEMENT = {"": "active sessions", " executions": "executions", " time each": "time each (s)"}
+"""What is shown of a statement that was asked for: what the name of its line ends in, and its heading."""
+
+
+def _statements(series: Series) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each statement that was asked for, with a heading for each of its lines."""
+    names = [line.name for line in series.lines if line.kind == "sql"]
+    for sql_id in dict.fromkeys(name.removesuffix(" executions").removesuffix(" time each") for name in names):
+        yield sql_id, {f"{sql_id}{end}": heading for end, heading in _OF_STATEMENT.items()}
+
+
+def _points(series: Series, heads: Mapping[str, str]) -> Table:
+    """Return the intervals with the lines of these names, each under its heading."""
+    lines = [line for name in heads for line in series.lines if line.name == name]
     rows = []
     for at, point in enumerate(series.points):
         mark = ", ".join(
             filter(None, ["restart" if point.restarted else "", "gap before" if point.gap is not None else ""])
         )
         rows.append([_moment(point.origin.begin), *(_cell(line, at) for line in lines), mark])
-    return table("Points", [*left("begin"), *right(*(line.name for line in lines)), *left("")], rows)
+    return table("Points", [*left("begin"), *right(*(heads[line.name] for line in lines)), *left("")], rows)
 
 
 def _cell(line: TrendLine, at: int) -> str:
@@ -233,7 +245,14 @@ def trend_text(found: Sequence[Series]) -> str:
         lines = [*wrapped(view.title), "=" * min(len(view.title), width()), *wrapped(view.about)]
         lines += ["", "CHANGES", *bullets(view.changes)] if view.changes else []
         lines += ["", "CAVEATS", *bullets(view.notes)] if view.notes else []
-        lines += ["", "PER SECOND OF EACH INTERVAL", *text_table(_points(series, _COLUMNS))]
+        lines += [
+            "",
+            "PER SECOND OF EACH INTERVAL",
+            *text_table(_points(series, {name: name for name in _COLUMNS})),
+        ]
+        for sql_id, heads in _statements(series):
+            title = wrapped(f"STATEMENT {clean(sql_id)}, PER SECOND OF EACH INTERVAL")
+            lines += ["", *title, *text_table(_points(series, heads))]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
