@@ -266,3 +266,49 @@ def test_a_dry_run_says_where_the_users_live_and_asks_no_cluster(
     monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
     assert main((*SHORT, "--on", "dask://nowhere.example:8786", "--hosts", "2", "--dry-run")) == 0
     assert "they live on 2 hosts of the cluster dask://nowhere.example:8786" in capsys.readouterr().out
+
+
+# -- secrets ------------------------------------------------------------------------------------------------------
+def locked(server: Server) -> str:
+    """Return the address of a user who must give a password."""
+    return f"postgresql://{server.password_user}@{server.host}:{server.port}/{server.database}"
+
+
+def test_no_password_is_sent_so_that_a_host_without_it_is_refused(
+    cluster: DaskCluster, refused: Refused, postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if postgresql_server.password is None:
+        pytest.skip("this server asks nobody for a password")
+    monkeypatch.setenv("DBATK_PASSWORD", postgresql_server.password)
+    line = ("-t", locked(postgresql_server), *SHORT[3:], "--not-production", "--on", cluster.url)
+    err = refused("workload", *line)
+    assert "cannot take part" in err and "password" in err
+    assert postgresql_server.password not in err
+
+
+@pytest.mark.full
+def test_a_host_looks_its_password_up_by_itself(
+    folder: Path, tmp_path: Path, postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if postgresql_server.password is None:
+        pytest.skip("this server asks nobody for a password")
+    own = {"DBATK_CONFIG": str(folder / "config"), "DBATK_STORE": "", "DBATK_PASSWORD": postgresql_server.password}
+    monkeypatch.setenv("DBATK_CONFIG", str(folder / "config"))
+    monkeypatch.setenv("DBATK_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.setenv("DBATK_PASSWORD", postgresql_server.password)
+    with postgresql_server.connect() as session:
+        session.execute("CREATE TABLE looked_at AS SELECT 1 AS one")
+        session.execute("GRANT SELECT ON looked_at TO PUBLIC")
+    (tmp_path / "t.toml").write_text('[[transaction]]\nname = "look"\nsql = "SELECT one FROM looked_at"\n')
+    try:
+        with DaskCluster(tmp_path, own) as with_it:
+            with_it.begin_worker("gamma")
+            with_it.wait_for_workers(1)
+            given = ("--transactions", str(tmp_path / "t.toml"), "--users", "2", "--measure-for", "1s")
+            line = ("-t", locked(postgresql_server), *given, "--ramp-up", "0", "--not-production")
+            assert main(("workload", *line, "--on", with_it.url)) == 0
+    finally:
+        with postgresql_server.connect() as session:
+            session.execute("DROP TABLE looked_at")
+    sent = [path.read_bytes() for path in tmp_path.rglob("*.log")]
+    assert sent and not any(postgresql_server.password.encode() in each for each in sent)
