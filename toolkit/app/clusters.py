@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING
 from toolkit import __version__
 from toolkit.config.clusters import scheduler_of
 from toolkit.errors import ToolkitError
+from toolkit.units import seconds
 
 if TYPE_CHECKING:
     from distributed import Client
 
 _CONNECT_SECONDS = 15.0
+_LOOK_SECONDS = 60.0
 _NO_CODE: Mapping[str, object] = {"distributed.client.preload": [], "distributed.client.security-loader": None}
 """What dask's configuration, a file or a variable of anybody's, may not bring into this process."""
 
@@ -81,17 +84,35 @@ def check_workers(
     Raises:
         ToolkitError: TK-0210, TK-0201.
     """
-    try:
-        found = client.run(look, *arguments, on_error="return")
-    except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+    found = _looked(client, look, arguments)
+    if isinstance(found, str):
         raise ToolkitError(
-            f"the workers at `{address}` did not respond: {type(error).__name__}", code="TK-0201"
-        ) from None
+            f"the workers at `{address}` did not respond: {found}", code="TK-0201",
+            hint="see whether one of them hangs, and end it",
+        )  # fmt: skip
     if not found:
         raise ToolkitError(
             f"the scheduler `{address}` has no workers", code="TK-0210", hint="start some with `dask worker`"
         )
     return {worker: _checked(worker, answer, purpose) for worker, answer in sorted(found.items())}
+
+
+def _looked(
+    client: Client, look: Callable[..., object], arguments: tuple[object, ...]
+) -> Mapping[str, object] | str:
+    """Have all workers looked at, and return their answers, or why there are none: one may hang."""
+    came: list[Mapping[str, object] | str] = []
+
+    def run() -> None:
+        try:
+            came.append(client.run(look, *arguments, on_error="return"))
+        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+            came.append(type(error).__name__)
+
+    asking = threading.Thread(target=run, daemon=True, name="look at the workers")
+    asking.start()
+    asking.join(_LOOK_SECONDS)
+    return came[0] if came else f"nothing was heard for {seconds(_LOOK_SECONDS)}"
 
 
 def _checked(worker: str, answer: object, purpose: str) -> WorkerCheck:

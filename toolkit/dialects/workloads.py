@@ -305,10 +305,16 @@ def means_and_peaks(host: str, samples: Sequence[tuple[str, float]]) -> Iterator
 
 
 def _of_hosts_over_time(rows: tuple[Row, ...]) -> Iterator[Sample]:
-    """Yield what each of several hosts showed in the measured interval."""
+    """Yield what each of several hosts showed in the interval; of a long one means, so that they are few."""
+    shown: dict[str, list[tuple[float, float]]] = {}
     for row in _of(rows, "host-sample"):
         name = host_metric(str(row["name"]), str(row["what"]))
-        yield Sample(float(str(row["at"])), name, float(str(row["value"])))
+        shown.setdefault(name, []).append((float(str(row["at"])), float(str(row["value"]))))
+    for name, samples in shown.items():
+        step = max(1, -(-len(samples) // _MOST_SAMPLES))
+        for begin in range(0, len(samples), step):
+            at, values = zip(*samples[begin : begin + step], strict=True)
+            yield Sample(sum(at) / len(at), name, sum(values) / len(values))
 
 
 _MOST_SAMPLES = 600

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolkit.dialects.workloads import _of_hosts_over_time
 from toolkit.executors.users.hosts import HOST_LOST, Act, Look, Order
 from toolkit.executors.users.users import Users
 from toolkit.model.hosts import Clock, HostSample, RoundTrip, clock_of
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.workload import Measured, Told, Transaction, UsersAct, UsersStep, Workload, bucket_of
+from toolkit.report.labels import label_of
 
 WORK = Workload((Transaction("t", ("SELECT 1",)),), users=5, measure_seconds=1.0)
 _DELAYS = st.floats(0.0, 5.0)
@@ -135,3 +137,14 @@ def test_what_a_host_saw_of_itself_is_told_from_the_begin_of_the_interval_on() -
     assert sample["at"] == pytest.approx(0.5) and sample["what"] == "host_cpu_pct"
     (host,) = [row for row in answer.rows if row["kind"] == "host"]
     assert (host["uncertainty_seconds"], host["ahead_seconds"], host["users"]) == (0.002, 0.5, 5)
+
+
+def test_samples_of_hosts_are_few_in_a_long_interval_and_keep_their_means() -> None:
+    one: dict[str, str | float] = {"kind": "host-sample", "name": "db.example-2", "what": "host_cpu_pct"}
+    rows = [{**one, "at": float(at), "value": float(at % 7)} for at in range(3600)]
+    samples = list(_of_hosts_over_time(tuple(rows)))
+    assert len(samples) == 600 and {one.name for one in samples} == {"host.db.example-2.cpu_pct"}
+    assert [one.at_seconds for one in samples[:2]] == [2.5, 8.5]
+    assert sum(one.value for one in samples) / 600 == pytest.approx(sum(at % 7 for at in range(3600)) / 3600)
+    assert label_of("host.db.example-2.cpu_pct_mean") == "db.example-2: CPU busy, mean"
+    assert label_of("host.db.example-2.tps") == "db.example-2: transactions per second"

@@ -208,6 +208,19 @@ def test_a_host_with_another_version_is_refused(
     assert "has dbatk 0." in err and "this host has 9.9" in err
 
 
+def test_a_host_that_hangs_is_not_waited_for_without_end(
+    cluster: DaskCluster, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clusters, "_LOOK_SECONDS", 0.5)
+    frozen = cluster.workers["beta"]
+    frozen.send_signal(signal.SIGSTOP)
+    try:
+        err = refused(*SHORT, "--on", cluster.url, status=ExitCode.FAILED)
+    finally:
+        frozen.send_signal(signal.SIGCONT)
+    assert "did not respond: nothing was heard for" in err
+
+
 @pytest.mark.parametrize(
     ("name", "database", "said"),
     [("other", "", "unknown target `crm`"), ("crm", "template1", "leads to the database")],

@@ -156,6 +156,8 @@ def talk(key: str, number: int, order: Order | None, assignment: Assignment | No
     """
     agent = _AGENTS.get(key)
     if agent is None and assignment is not None:
+        for old in [name for name, one in _AGENTS.items() if one.ended]:
+            del _AGENTS[old]
         agent = _AGENTS[key] = Agent(assignment)
     if agent is None or agent.ended:
         _AGENTS.pop(key, None)

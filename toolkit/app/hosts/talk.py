@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left, bisect_right
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -138,9 +140,10 @@ class Talk:
 
     def samples(self, begin: float, end: float) -> tuple[HostSample, ...]:
         """Return what the host saw of itself between two times of our clock, in that clock."""
-        ahead = self.clock.ahead_seconds
-        ours = (replace(one, at=one.at - ahead) for one in self._samples)
-        return tuple(one for one in ours if begin <= one.at <= end)
+        ahead, seen = self.clock.ahead_seconds, self._samples
+        first = bisect_left(seen, begin + ahead, key=attrgetter("at"))
+        last = bisect_right(seen, end + ahead, key=attrgetter("at"))
+        return tuple(replace(one, at=one.at - ahead) for one in seen[first:last])
 
     def check(self) -> None:
         """Raise that the host is lost, or what its users failed of.
