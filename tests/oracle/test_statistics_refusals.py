@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle.make import SCHEMA, assumed, texts, work
+from tests.oracle.make import SCHEMA, SOURCE, assumed, texts, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.statistics import Statistics
 from tests.oracle.test_live_statistics import ANALYZE_ANY, MINE, Bench, played
@@ -270,3 +270,20 @@ def test_sys_gathers_statistics_of_the_server_and_of_nothing_else(tmp_path: Path
         other = context.run("stats", "gather", "--schema", "APP")
     assert "every object is gathered (GATHER), because GATHER AUTO ignores degree" in answer.warnings
     assert other.status != 0 and "the session is SYS" in other.error
+
+
+# -- groups of columns --------------------------------------------------------------------------------------------
+GROUP = "FOR ALL COLUMNS SIZE AUTO FOR COLUMNS (CUSTOMER,STATE) SIZE AUTO"
+
+
+def test_a_group_of_columns_is_not_measured_on_a_live_table_where_it_would_stay() -> None:
+    table = ObjectRef(ObjectKind.TABLE, SOURCE)
+    live = work("stats-gather", 1, ref=table, method_opt=GROUP, on_live_objects=True)
+    assert "adds a hidden column" in DIALECT.work.support(live, read()).sentence
+    plain = work("stats-gather", 1, ref=table, method_opt='FOR COLUMNS "odd (name)" SIZE 1', on_live_objects=True)
+    assert "adds a hidden column" not in DIALECT.work.support(plain, read()).sentence
+    job = work("stats-gather", 1, Mode.JOB, ref=table, method_opt=GROUP)
+    assert DIALECT.work.support(job, read()).ok
+    assert any("DROP_EXTENDED_STATS" in each for each in DIALECT.work.of("stats-gather").remarks(job, read()))
+    copy = work("stats-gather", 1, method_opt=GROUP)
+    assert not any("DROP_EXTENDED_STATS" in each for each in DIALECT.work.of("stats-gather").remarks(copy, read()))

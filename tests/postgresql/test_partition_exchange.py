@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import Answer, Dbatk, dbatk, home
@@ -123,3 +124,72 @@ def test_a_resume_of_what_somebody_did_by_hand_finds_it_done(
     answer = dbatk("runs", "resume", "last", "-t", postgresql_url, "--not-production")
     assert (answer.status, "nothing was sent again" in answer.err) == (0, True), answer
     assert parts(session) == {"fresh": 7, "sales_10": 100}
+
+
+# -- foreign keys and partitions of partitions
+def keys(session: Session, table: str) -> list[str]:
+    rows = session.execute(
+        "SELECT pg_get_constraintdef(oid) FROM pg_constraint "
+        f"WHERE conrelid = '{table}'::regclass AND contype = 'f'"
+    )
+    return [str(row[0]) for row in rows.fetchall()]
+
+
+def test_a_foreign_key_of_the_table_holds_for_what_takes_the_place(session: Session, exchange: Exchange) -> None:
+    session.execute("CREATE TABLE shops (n int PRIMARY KEY)")
+    session.execute("INSERT INTO shops SELECT generate_series(1, 100)")
+    session.execute("ALTER TABLE sales ADD FOREIGN KEY (n) REFERENCES shops")
+    session.execute("INSERT INTO fresh VALUES ('2026-11-21', 101)")
+    answer = exchange()
+    assert (answer.status, parts(session)) == (3, {"sales_10": 100, "sales_11": 100}), answer
+    assert "violates foreign key" in answer.out and keys(session, "fresh") == []
+    session.execute("DELETE FROM fresh WHERE n = 101")
+    answer = exchange()
+    assert (answer.status, parts(session)) == (0, {"fresh": 7, "sales_10": 100}), answer.err
+    assert len(keys(session, "fresh")) == 1 and len(keys(session, "sales_11")) == 1
+    with pytest.raises(psycopg.errors.ForeignKeyViolation):
+        session.execute("INSERT INTO sales VALUES ('2026-11-30', 101)")
+
+
+@pytest.mark.parametrize("fresh_too", [False, True], ids=["a table", "a partitioned table"])
+def test_a_partition_with_partitions_goes_with_them(session: Session, exchange: Exchange, fresh_too: bool) -> None:
+    _divided(session, "sales_12", "PARTITION OF sales FOR VALUES FROM ('2026-12-01') TO ('2027-01-01')")
+    session.execute("INSERT INTO sales SELECT '2026-12-15', g FROM generate_series(1, 40) g")
+    if fresh_too:
+        session.execute("DROP TABLE fresh")
+        _divided(session, "fresh", "(at date, n int)")
+    else:
+        session.execute("DELETE FROM fresh")
+    session.execute("INSERT INTO fresh SELECT '2026-12-20', g FROM generate_series(1, 9) g")
+    answer = exchange(partition="sales_12")
+    assert answer.status == 0, answer.err
+    assert parts(session) == {"fresh": 9, "sales_10": 100, "sales_11": 100}
+    assert (_rows(session, "sales_12"), _rows(session, "sales_12_1")) == (40, _rows(session, "sales_12_1"))
+    assert _rows(session, "sales_12_0") + _rows(session, "sales_12_1") == 40
+    back = exchange(partition="fresh", other="sales_12")
+    assert (back.status, parts(session)["sales_12"]) == (0, 40), back.err
+
+
+def test_a_partition_of_a_partition_is_exchanged_by_the_name_of_its_own_table(
+    session: Session, dbatk: Dbatk, postgresql_url: str, postgresql_schema: str
+) -> None:
+    _divided(session, "sales_12", "PARTITION OF sales FOR VALUES FROM ('2026-12-01') TO ('2027-01-01')")
+    session.execute("INSERT INTO sales SELECT '2026-12-15', g FROM generate_series(1, 40) g")
+    session.execute("CREATE TABLE twin (LIKE sales_12_0)")
+    session.execute("INSERT INTO twin SELECT * FROM sales_12_0 LIMIT 3")
+    answer = dbatk(
+        "partition", "exchange", "-t", postgresql_url, "--table", f"{postgresql_schema}.sales_12", "--partition",
+        f"{postgresql_schema}.sales_12_0", "--with-table", f"{postgresql_schema}.twin", "--not-production",
+    )  # fmt: skip
+    assert answer.status == 0, answer.err
+    assert parts(session)["sales_12"] == _rows(session, "sales_12_1") + 3
+    assert _rows(session, "sales_12_0") + _rows(session, "sales_12_1") == 40
+
+
+def _divided(session: Session, name: str, how: str) -> None:
+    """Make a table that is partitioned by hash itself."""
+    session.execute(f"CREATE TABLE {name} {how} PARTITION BY HASH (n)")
+    for number in (0, 1):
+        session.execute(
+            f"CREATE TABLE {name}_{number} PARTITION OF {name} FOR VALUES WITH (MODULUS 2, REMAINDER {number})"
+        )

@@ -145,6 +145,15 @@ def _choice(work: Work, name: str, constant: str, in_measurements: str | None = 
 
 
 # -- what cannot be meant ---------------------------------------------------------------------------------------
+def extends(work: Work) -> bool:
+    """Tell whether METHOD_OPT names a group of columns or an expression, for which the table gets a hidden column.
+
+    Source: SQL Tuning Guide, "Managing Extended Statistics": GATHER_TABLE_STATS creates the extension if there is
+    none, DBMS_STATS.DROP_EXTENDED_STATS drops it.
+    """
+    return "(" in re.sub(r'"[^"]*"', "", method_opt(work) or "")
+
+
 def judge(work: Work, facts: Facts) -> Support | None:
     """Judge the arguments; what no release takes is refused at once.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from toolkit.dialects.oracle.statistics import preferences, reads, server
-from toolkit.dialects.oracle.statistics.arguments import of_schema, owner_of, values
+from toolkit.dialects.oracle.statistics.arguments import extends, of_schema, owner_of, values
 from toolkit.dialects.oracle.statistics.isolation import on_live, table_of
 from toolkit.dialects.work import Work
 from toolkit.model.facts import Facts
@@ -44,6 +44,11 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
         return server.remarks(work, facts)
     sentences = [_preferences(work, facts), _stored(work, facts), _locked(work, facts), _concurrent(facts)]
     sentences += preferences.remarks(work, facts)
+    if extends(work) and not work.object.scratch:
+        sentences += [
+            "a group of columns or an expression in METHOD_OPT becomes a hidden column of the table where it has "
+            "none yet, which stays: DBMS_STATS.DROP_EXTENDED_STATS drops it"
+        ]
     if on_live(work):
         sentences += [
             "statistics are gathered as pending, which are stored in other dictionary tables than published ones"

@@ -67,6 +67,7 @@ def judge(work: Work, facts: Facts) -> Support | None:
     return (
         arguments.judge(work, facts)
         or _partition(work, facts)
+        or _column_groups(work)
         or remarks.judge(work, facts)
         or preferences.judge(work, facts)
         or isolation.judge(work, facts)
@@ -84,6 +85,16 @@ def _partition(work: Work, facts: Facts) -> Support | None:
             f"`{work.object.name}` has no partition `{partition}`",
             code="TK-0204",
             hint="names in double quotes keep their case; ALL_TAB_PARTITIONS lists them",
+        )
+    return None
+
+
+def _column_groups(work: Work) -> Support | None:
+    """Refuse to measure on live objects what makes a column of the table: a group of columns, an expression."""
+    if isolation.on_live(work) and arguments.extends(work):
+        return _no(
+            "METHOD_OPT with a group of columns or an expression adds a hidden column to the table, which would "
+            "stay: measure on a copy (omit --on-live-objects), or gather as a job"
         )
     return None
 

@@ -98,7 +98,8 @@ class ExchangePartition(InSession):
             f"locks: ACCESS EXCLUSIVE on `{table}`, the partition and `{other}` until all rows of `{other}` are "
             "read, to see that they belong into it: nobody reads or writes them meanwhile, and others wait; a "
             "CHECK constraint that says what the bounds say spares that, and so does one of a DEFAULT partition",
-            f"indexes of `{table}` that `{other}` lacks are built within the statement",
+            f"indexes of `{table}` that `{other}` lacks are built within the statement, and its foreign keys are "
+            "checked for each row",
             "a failure or a kill leaves both as they were; the same with the names exchanged takes it back",
         )
 
