@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.readers.rman_samples import whole_log
 from tests.report.make import sweep
 from tests.servers import forks
 from tests.tiers import thinned
@@ -131,3 +132,17 @@ def test_a_pipe_gets_whole_lines_and_a_narrow_terminal_none_that_is_wider(
     written = tmp_path / "piped.txt"
     assert dbatk("report", "last", "--out", str(written), "--store", str(store)).status == 0
     assert max(map(len, written.read_text(encoding="utf-8").splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["error ORA-01652", "audit verify --store {store}", "noise -t {url} --store {store}", "backup read rman.log"],
+)
+def test_a_sentence_of_a_result_is_broken_between_words(
+    line: str, store: Path, url: str, tmp_path: Path, dbatk: Dbatk
+) -> None:
+    (tmp_path / "rman.log").write_text("\n".join(whole_log()), encoding="utf-8")
+    typed = line.format(store=store, url=url).split()
+    shown = on_terminal(60, *typed, cwd=tmp_path)
+    assert max(len(one) for one in shown.splitlines() if "`" not in one and str(store) not in one) <= 60
+    assert set(words(dbatk(*typed).out)) <= set(words(shown))

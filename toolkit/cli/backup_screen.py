@@ -75,11 +75,12 @@ def _told(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def _operations(log: Log) -> Iterator[str]:
+    side_by_side = line_width() >= len("  ") + _OPERATION + 1 + _STAMP + 1 + _STAMP
     if log.operations:
-        yield f"{'operations':<37}{'began':<21} ended"
+        yield f"{'operations':<37}{'began':<21} ended" if side_by_side else "operations"
     for one in log.operations[:_MOST_OPERATIONS]:
         op, began, ended = clean(one.op), clean(one.start or "?"), clean(one.finish or "never, in this log")
-        if len(op) <= _OPERATION and len(began) <= _STAMP and len(ended) <= _STAMP:
+        if side_by_side and len(op) <= _OPERATION and len(began) <= _STAMP and len(ended) <= _STAMP:
             yield f"  {op:<{_OPERATION + 1}}{began:<{_STAMP + 1}} {ended}"
         else:
             yield from _folded("  ", op)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from toolkit.cli.help import Parameter
-from toolkit.cli.output import out, out_json, out_table, say
+from toolkit.cli.output import out, out_json, out_raw, out_table, plain, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.operations import operations
@@ -69,7 +69,7 @@ def _doctor(arguments: Arguments) -> int:
     if arguments.flag("json"):
         out_json(_document(found))
     elif arguments.flag("grants"):
-        out(_grant_script(found))
+        out_raw(plain(_grant_script(found)))
     elif arguments.flag("verbose"):
         _show_all(found)
     else:

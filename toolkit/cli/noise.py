@@ -95,7 +95,7 @@ def _table(rows: tuple[NoiseRow, ...]) -> None:
     from toolkit.analysis.noise_table import USUAL_REPEATS
     from toolkit.units import percent
 
-    columns = ("operation", "size", "runs", "in a sweep", "sweeps", "runs of a day", "days", "detectable")
+    columns = ("operation", "size", "runs", "in a sweep", "sweeps", "runs of a day", "days", "detects")
     shown = [
         (
             row.operation, row.size, str(row.runs), percent(row.within_sweep_pct), percent(row.between_sweeps_pct),
@@ -106,7 +106,7 @@ def _table(rows: tuple[NoiseRow, ...]) -> None:
     out_table(columns, shown)
     out(
         "\nStandard deviations: of trials in a sweep, between sweeps of a run, between runs of identical work on "
-        "one day\nand on different days. Detectable: the difference between two runs of "
+        "one day and on different days. Detects: the difference between two runs of "
         f"{USUAL_REPEATS} trials that is found in 80 %."
     )
     for row in rows:

@@ -63,8 +63,9 @@ def held_back(*, errors: bool) -> Iterator[HeldBack]:
 
 
 def out(text: str) -> None:
-    """Write a result to standard output."""
-    _write(sys.stdout, painted(plain(text), sys.stdout).rstrip("\n") + "\n")
+    """Write a result to standard output; a sentence that a terminal is too narrow for is broken between words."""
+    shown = _fitting(plain(text), columns_of(sys.stdout))
+    _write(sys.stdout, painted(shown, sys.stdout).rstrip("\n") + "\n")
 
 
 def out_raw(text: str) -> None:
@@ -81,7 +82,10 @@ def fitted(text: str, stream: TextIO) -> str:
     """Break the lines of a message between words where a terminal is too narrow, never within a command."""
     if not on_terminal(stream):
         return text
-    columns = terminal_columns()
+    return _fitting(text, terminal_columns())
+
+
+def _fitting(text: str, columns: int) -> str:
     return "\n".join(line for each in text.splitlines() for line in _broken(each, columns))
 
 
@@ -90,7 +94,8 @@ def _broken(line: str, columns: int) -> list[str]:
     if len(line) <= columns or line.startswith(" "):
         return [line]
     glued = _TICKED.sub(lambda found: found[0].replace(" ", _GLUE), line)
-    lines = textwrap.wrap(glued, columns, break_long_words=False, break_on_hyphens=False)
+    below = "  " if line.startswith("- ") else ""
+    lines = textwrap.wrap(glued, columns, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
     return [one.replace(_GLUE, " ") for one in lines]
 
 
@@ -156,6 +161,34 @@ def _laid_out(columns: Sequence[str], rows: Sequence[Sequence[str]], widths: Seq
     return "\n".join((bold, "\u2500" * (sum(widths) + BETWEEN * (len(widths) - 1)), *lines))
 
 
+def _widths(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], room: int, whole: frozenset[str]
+) -> list[int] | None:
+    """Return columns of which words are broken only where there is no room for them, and then the longest ones.
+
+    None where the columns that stay whole leave no room.
+    """
+    from rich.cells import cell_len as cell_width
+
+    every = list(zip(columns, *rows, strict=True))
+    widths = [max(map(cell_width, column)) for column in every]
+    words = [max((cell_width(word) for cell in column for word in cell.split()), default=1) for column in every]
+    left = room - BETWEEN * (len(columns) - 1)
+    for longest in range(max(words), 2, -1):
+        least = [
+            width_ if name in whole else min(width_, word, longest)
+            for name, width_, word in zip(columns, widths, words, strict=True)
+        ]
+        if sum(least) <= left:
+            break
+    else:
+        return None
+    while sum(widths) > left:
+        widest = max((at for at in range(len(widths)) if widths[at] > least[at]), key=widths.__getitem__)
+        widths[widest] -= 1
+    return widths
+
+
 def _folded(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int, whole: frozenset[str]) -> str:
     """Return a table of which long cells fold."""
     from rich import box
@@ -167,8 +200,9 @@ def _folded(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int, wh
         *columns, box=box.SIMPLE_HEAD, padding=(0, BETWEEN - 1, 0, 0), pad_edge=False, show_edge=False,
         header_style="bold",
     )  # fmt: skip
-    for column in table.columns:
-        column.overflow = "fold"
+    widths = _widths(columns, rows, room, whole)
+    for at, column in enumerate(table.columns):
+        column.overflow, column.width = "fold", widths[at] if widths else None
         column.no_wrap = column.header in whole
     for row in rows:
         table.add_row(*map(Text, row))

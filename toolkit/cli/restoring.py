@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.output import out, out_json, say
+from toolkit.cli.output import out, out_json, out_raw, plain, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.words import CopyForm
@@ -70,7 +70,7 @@ def _script(arguments: Arguments) -> int:
         say(f"warning: {sentence}")
     say(f"the copy takes about {byte_size(found.needs_bytes)} in {wanted.folder}")
     for name, text in found.texts.items() if folder is None else ():
-        out(f"-- ==== {name}\n{text}")
+        out_raw(plain(f"-- ==== {name}\n{text}"))
     for number, step in enumerate(found.steps, start=1):
         out(f"{number}. {step}")
     return ExitCode.DONE
