@@ -9,8 +9,8 @@
 -- partition calls. What the text of a view, a rule or a policy reads counts as if it were named, however deep. The list of columns, plain indexes and rows are not: they change with the work of every day. A
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
--- A table to which a foreign key carries on what is deleted or changed (CASCADE, SET NULL, SET DEFAULT), however far, counts
--- where it has triggers, or checks, indexes or defaults that call own functions. So does a table that inherits.
+-- Foreign keys that carry on what is deleted or changed (CASCADE, SET NULL, SET DEFAULT), however far, count, and the table
+-- to which one does where it has triggers, or checks, indexes or defaults that call own functions. So does a table that inherits.
 -- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call, and its
 -- materialized views.
 -- Operators and casts are used without a name: all own ones that this session finds count, those of a schema that is named,
@@ -162,10 +162,9 @@ SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)
  UNION
 SELECT child, true
   FROM reached
- WHERE (EXISTS (SELECT FROM called
-                 WHERE called.relation = reached.child
-                    OR called.relation IN (SELECT b.relid FROM pg_partition_tree(reached.child) b))
-        OR EXISTS (SELECT FROM keys WHERE keys.parent = reached.child AND keys.carries IS NOT NULL))
+ WHERE EXISTS (SELECT FROM called
+                WHERE called.relation = reached.child
+                   OR called.relation IN (SELECT b.relid FROM pg_partition_tree(reached.child) b))
    AND child NOT IN (SELECT oid FROM relations)
 )
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,
@@ -178,11 +177,6 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                  THEN (SELECT concat_ws(' ', o.rolname, o.rolsuper, o.rolbypassrls, c.reloptions)
                          FROM pg_roles o
                         WHERE o.oid = c.relowner) END,
-            (SELECT string_agg(k.conrelid::regclass || ' ' || pg_get_constraintdef(k.oid), chr(10)
-                               ORDER BY k.conrelid::regclass::text, k.conname)
-               FROM keys
-               JOIN pg_constraint k ON k.oid = keys.carries
-              WHERE keys.parent = c.oid),
             (SELECT string_agg(pg_get_ruledef(r.oid) || r.ev_enabled::text, chr(10) ORDER BY r.rulename)
                FROM pg_rewrite r
               WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN'),
@@ -334,6 +328,15 @@ SELECT s.srvname, 'server ' || s.srvname || ', made of ' || left(md5(concat_ws('
   FROM pg_foreign_server s
   JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
  WHERE strpos(CAST(:words AS text), '|' || s.srvname || '|') > 0
+ UNION ALL
+SELECT 'foreign keys',
+       count(*) || ' carry on a change, '
+       || left(md5(string_agg(k.conrelid::regclass || ' ' || pg_get_constraintdef(k.oid), chr(10)
+                              ORDER BY k.conrelid::regclass::text, k.conname)), 12)
+  FROM keys
+  JOIN pg_constraint k ON k.oid = keys.carries
+ WHERE keys.parent IN (SELECT oid FROM read UNION SELECT child FROM reached)
+HAVING count(*) > 0
  UNION ALL
 SELECT 'names of PostgreSQL''s own',
        count(*) || ' own objects have them, ' || left(md5(string_agg(part.text, chr(10) ORDER BY part.text)), 12)

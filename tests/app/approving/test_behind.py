@@ -212,7 +212,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         ),
         (
             f"{TRIGGER}CREATE TRIGGER t AFTER DELETE ON b_app.child EXECUTE FUNCTION b_app.tr()",
-            "was `table b_app.child, behind it ",
+            "was not set and is `table b_app.child, behind it ",
         ),
         (
             f"{TRIGGER}CREATE TRIGGER t AFTER UPDATE ON b_app.grandchild EXECUTE FUNCTION b_app.tr()",
@@ -220,7 +220,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
         ),
         (
             "ALTER TABLE b_app.child ADD CHECK (b_app.own(id) > 0)",
-            "was `table b_app.child, behind it ",
+            "was not set and is `table b_app.child, behind it ",
         ),
         (
             "CREATE TABLE b_app.plain () INHERITS (b_app.src); CREATE TABLE b_app.heir () INHERITS (b_app.src); "
@@ -383,13 +383,13 @@ PLANTED = "CREATE FUNCTION b_third.{} RETURNS text LANGUAGE sql AS 'SELECT NULL:
                 "SELECT id FROM b_app.base",
                 "ALTER TABLE b_app.bill DROP CONSTRAINT bill_id_fkey, "
                 "ADD FOREIGN KEY (id) REFERENCES b_app.base ON DELETE CASCADE",
-                "`b_app.base`",
+                "`foreign keys`",
             ),
             (
                 "ALTER TABLE b_app.grandchild ADD PRIMARY KEY (id)",
                 "SELECT id FROM b_app.base",
                 "CREATE TABLE b_app.bill (id int REFERENCES b_app.grandchild ON DELETE CASCADE)",
-                "`b_app.grandchild`",
+                "`foreign keys`",
             ),
             (
                 "CREATE COLLATION b_app.c (locale = 'C')",
