@@ -80,7 +80,7 @@ def test_a_sid_is_refused_with_the_right_form(url: str) -> None:
         "postgresql://u@h/db?x", "postgresql://u@h/%ff", "oracle://", "oracle://s@", "oracle://s@h:1521",
         "oracle://s@h:1521/", "oracle://s@h/(DESCRIPTION=x)", "oracle://s@1bad", "postgresql://u@h\n/db",
         "x" * 3000,
-        "postgresql://u@h:٤/db", "postgresql://u?x@h/db",
+        "postgresql://u@h:٤/db", "postgresql://u?x@h/db", "postgresql:///db?host=/run&user=u", "postgresql://u@h?dbname=d",
     ],
 )  # fmt: skip
 def test_anything_else_is_refused_with_a_form_to_follow(url: str) -> None:

@@ -17,6 +17,8 @@ from toolkit.model.address import Address
 from toolkit.model.engines import EngineDeclaration, engines
 from toolkit.model.words import EngineName
 
+_PLACES = {"user": "before the `@`", "dbname": "after the `/` that follows the host"}
+"""What libpq takes as parameters, too: a profile's limits and leases hold for what the URL names in one place."""
 _LONGEST = 2000
 _HOST = re.compile(r"\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[\w.-]+")
 _ALIAS = re.compile(r"[A-Za-z][\w.$#-]*", re.ASCII)
@@ -59,6 +61,9 @@ def parse_url(text: str) -> Address:
     database = _decode(engine, path)
     if "/" in path:
         raise _bad(engine, "has more than one `/` after the host")
+    for name, place in _PLACES.items():
+        if any(given == name for given, _ in parameters):
+            raise _bad(engine, f"has `{name}` as a parameter; it belongs {place}")
     return Address(engine, database, user, host, port, parameters)
 
 
