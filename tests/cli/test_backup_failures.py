@@ -125,6 +125,10 @@ def test_notes_of_a_command_and_its_answer_are_called_an_excerpt(
     assert document["outcome"] == "completed" and document["missing"] == []
     assert document["excerpt"] == ["neither the start nor the end of the session is in the log"]
     assert "this is an excerpt" in screen
+    notes = tmp_path / "notes.log"
+    notes.write_text(text, encoding="utf-8")
+    assert main(["backup", "read", "--whole", str(notes)]) == 3
+    assert "INCOMPLETE" in capsys.readouterr().out
 
 
 def test_objects_whose_state_is_not_shown_are_none_of_which_none_expired(

@@ -173,12 +173,13 @@ def read_file(file: BinaryIO, *, whole: bool = False) -> Log:
 
     Args:
         file: The file, opened for reading bytes.
-        whole: It must show the end of its session. Else it may be an excerpt: what it shows is judged.
+        whole: It must show the end of its session, which the notes of one command and its answer do not. Else it
+            may be an excerpt: what it shows is judged.
     """
-    return _read(blocks_of(file), may_be_excerpt=not whole)
+    return _read(blocks_of(file), may_be_excerpt=not whole, must_end=whole)
 
 
-def _read(blocks: Iterable[str], *, may_be_excerpt: bool = False) -> Log:
+def _read(blocks: Iterable[str], *, may_be_excerpt: bool = False, must_end: bool = False) -> Log:
     machine = Machine()
     feed_all(machine, blocks)
     machine.end()
@@ -187,7 +188,8 @@ def _read(blocks: Iterable[str], *, may_be_excerpt: bool = False) -> Log:
     if not (may_be_excerpt and _commanded(machine) and not missing):
         missing, excerpt = [*missing, *excerpt], []
     if not missing:
-        excerpt += dict.fromkeys(machine.sessions.notes)
+        notes = list(dict.fromkeys(machine.sessions.notes))
+        missing, excerpt = (notes, excerpt) if must_end else ([], [*excerpt, *notes])
     return _log(machine, tuple(missing), tuple(excerpt))
 
 
