@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from toolkit import __version__
 from toolkit.config.clusters import scheduler_of
@@ -17,6 +19,7 @@ from toolkit.units import seconds
 if TYPE_CHECKING:
     from distributed import Client
 
+_Heard = TypeVar("_Heard")
 _CONNECT_SECONDS = 15.0
 _LOOK_SECONDS = 60.0
 _NO_CODE: Mapping[str, object] = {"distributed.client.preload": [], "distributed.client.security-loader": None}
@@ -66,8 +69,37 @@ def leave(client: Client) -> None:
         client.close(timeout=_CONNECT_SECONDS)
 
 
+def within(limit_seconds: float, ask: Callable[[], _Heard]) -> _Heard:
+    """Ask a cluster, and return what it says, or raise what it raises: it may hang, and has no limit of its own.
+
+    Raises:
+        TimeoutError: nothing was heard; whoever waits for the answer is left behind.
+    """
+    came: list[_Heard | Exception] = []
+
+    def run() -> None:
+        try:
+            came.append(ask())
+        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+            came.append(error)
+
+    asking = threading.Thread(target=run, daemon=True, name="ask a cluster")
+    asking.start()
+    asking.join(limit_seconds)
+    if not came:
+        raise TimeoutError(f"nothing was heard for {seconds(limit_seconds)}")
+    if isinstance(came[0], Exception):
+        raise came[0]
+    return came[0]
+
+
+async def beside_its_work(look: Callable[..., WorkerCheck], *arguments: object) -> WorkerCheck:
+    """Look at a worker in a thread: what waits for a database or a store must not keep it from its other runs."""
+    return await asyncio.to_thread(look, *arguments)
+
+
 def check_workers(
-    client: Client, address: str, purpose: str, look: Callable[..., object], *arguments: object
+    client: Client, address: str, purpose: str, look: Callable[..., WorkerCheck], *arguments: object
 ) -> Mapping[str, WorkerCheck]:
     """Refuse a cluster without workers, and one with a worker that cannot do the work.
 
@@ -75,7 +107,7 @@ def check_workers(
         client: of the scheduler.
         address: of it, as the user wrote it.
         purpose: what the workers are to do, for a sentence.
-        look: run on each worker with the arguments; returns a `WorkerCheck`.
+        look: run on each worker with the arguments, in a thread of its own.
         arguments: of it.
 
     Returns:
@@ -84,35 +116,20 @@ def check_workers(
     Raises:
         ToolkitError: TK-0210, TK-0201.
     """
-    found = _looked(client, look, arguments)
-    if isinstance(found, str):
+    ask = partial(client.run, beside_its_work, look, *arguments, on_error="return")
+    try:
+        found: Mapping[str, object] = within(_LOOK_SECONDS, ask)
+    except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+        why = str(error) if isinstance(error, TimeoutError) and str(error) else type(error).__name__
         raise ToolkitError(
-            f"the workers at `{address}` did not respond: {found}", code="TK-0201",
+            f"the workers at `{address}` did not respond: {why}", code="TK-0201",
             hint="see whether one of them hangs, and end it",
-        )  # fmt: skip
+        ) from None  # fmt: skip
     if not found:
         raise ToolkitError(
             f"the scheduler `{address}` has no workers", code="TK-0210", hint="start some with `dask worker`"
         )
     return {worker: _checked(worker, answer, purpose) for worker, answer in sorted(found.items())}
-
-
-def _looked(
-    client: Client, look: Callable[..., object], arguments: tuple[object, ...]
-) -> Mapping[str, object] | str:
-    """Have all workers looked at, and return their answers, or why there are none: one may hang."""
-    came: list[Mapping[str, object] | str] = []
-
-    def run() -> None:
-        try:
-            came.append(client.run(look, *arguments, on_error="return"))
-        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
-            came.append(type(error).__name__)
-
-    asking = threading.Thread(target=run, daemon=True, name="look at the workers")
-    asking.start()
-    asking.join(_LOOK_SECONDS)
-    return came[0] if came else f"nothing was heard for {seconds(_LOOK_SECONDS)}"
 
 
 def _checked(worker: str, answer: object, purpose: str) -> WorkerCheck:

@@ -8,12 +8,13 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from toolkit import __version__
-from toolkit.app.clusters import WorkerCheck
+from toolkit.app.clusters import WorkerCheck, within
 from toolkit.app.hosts.agent import Assignment, Ran, Reply, dismiss, look, run_program, talk
 from toolkit.executors.users.hosts import HOST_LOST, TICK_SECONDS, Act, Look, Order, silent
 from toolkit.executors.users.orders import raise_told
@@ -46,13 +47,17 @@ class Roll:
     def call(self) -> frozenset[str]:
         """Ask the scheduler; the workers known before stay where it does not answer."""
         with suppress(Exception):
-            self.workers = frozenset(self._client.scheduler_info(n_workers=-1)["workers"])
+            self.workers = within(LOST_SECONDS, self._workers)
         return self.workers
+
+    def _workers(self) -> frozenset[str]:
+        return frozenset(self._client.scheduler_info(n_workers=-1)["workers"])
 
     def _call_again(self) -> None:
         while self._client.status not in ("closed", "closing"):
             time.sleep(_RESTS)
-            self.call()
+            with suppress(Exception):
+                self.workers = self._workers()
 
 
 @dataclass(slots=True)
@@ -83,7 +88,8 @@ class ClusterHost:
         now = self.roll.call()
         new = [] if self.worker in now else sorted(now - self.known)
         with suppress(Exception):
-            found = self.client.run(look, workers=new, on_error="return") if new else {}
+            ask = partial(self.client.run, look, workers=new, on_error="return")
+            found = within(LOST_SECONDS, ask) if new else {}
             checks = ((worker, check) for worker, check in found.items() if isinstance(check, WorkerCheck))
             self.worker = next(
                 (worker for worker, check in checks if (check.host, check.version) == (self.name, __version__)),

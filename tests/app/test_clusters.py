@@ -1,0 +1,86 @@
+"""How a cluster is asked: nothing of it may hang the run, and the run may keep nothing of it from its work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from distributed import Client
+
+from toolkit import __version__
+from toolkit.app import clusters
+from toolkit.app.clusters import WorkerCheck, check_workers
+from toolkit.app.hosts import talk
+from toolkit.app.hosts.talk import ClusterHost, Roll
+from toolkit.errors import ToolkitError
+
+WORKER = "tcp://alpha:1"
+
+
+def asked(run: Callable[..., object], workers: Callable[[], object] = dict) -> Client:
+    """Return a client of which only this is there."""
+    made = SimpleNamespace(run=run, scheduler_info=lambda **_: {"workers": workers()}, status="closed")
+    return cast("Client", made)
+
+
+def test_a_worker_goes_on_with_its_other_runs_while_it_is_looked_at() -> None:
+    talked = threading.Event()
+
+    def look() -> WorkerCheck:
+        return WorkerCheck("alpha", __version__, () if talked.wait(5) else ("nobody was heard meanwhile",))
+
+    async def work(function: Callable[..., object], *arguments: object) -> object:
+        """Do what the event loop of a worker does: run what is called, and hear others."""
+        asyncio.get_running_loop().call_soon(talked.set)
+        found = function(*arguments)
+        return await found if asyncio.iscoroutine(found) else found
+
+    def run(function: Callable[..., object], *arguments: object, on_error: str) -> object:
+        assert on_error == "return"
+        return {WORKER: asyncio.run(work(function, *arguments))}
+
+    found = check_workers(asked(run), "dask://here:1", "take part", look)
+    assert found == {WORKER: WorkerCheck("alpha", __version__)}
+
+
+@pytest.fixture
+def never() -> Callable[..., object]:
+    """What a scheduler that hangs says."""
+    return lambda *_, **__: threading.Event().wait()
+
+
+def test_workers_that_hang_are_not_waited_for_without_end(
+    never: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clusters, "_LOOK_SECONDS", 0.05)
+    with pytest.raises(ToolkitError) as caught:
+        check_workers(asked(never), "dask://here:1", "take part", lambda: WorkerCheck("a", __version__))
+    assert caught.value.code == "TK-0201" and "nothing was heard for 50.0 ms" in caught.value.message
+
+
+def test_a_scheduler_that_hangs_keeps_no_trial_from_being_tried_again(
+    never: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
+    client = asked(never, never)
+    place = ClusterHost(client, Roll(client), WORKER, "alpha")
+    followed = threading.Thread(target=place._follow_worker, daemon=True)
+    followed.start()
+    followed.join(5)
+    assert not followed.is_alive() and place.worker == WORKER
+
+
+def test_a_new_worker_that_hangs_keeps_no_trial_from_being_tried_again(
+    never: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
+    client = asked(never, lambda: {"tcp://alpha:2": {}})
+    place = ClusterHost(client, Roll(client), WORKER, "alpha")
+    followed = threading.Thread(target=place._follow_worker, daemon=True)
+    followed.start()
+    followed.join(5)
+    assert not followed.is_alive() and place.worker == WORKER
