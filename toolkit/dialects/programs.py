@@ -38,11 +38,11 @@ class RunPrograms(Implementation):
         del facts
         return tuple(
             Probe(_key(name), ProbeKind.LOOKUP, (name,), () if folder is None else (folder,))
-            for name, folder in _looked_for(options)
+            for name, folder in looked_for(options)
         )
 
     def support(self, work: Work, facts: Facts) -> Support:
-        for name, folder in _looked_for(work.options):
+        for name, folder in looked_for(work.options):
             found = facts.first(_key(name))  # nothing was looked for where facts are assumed
             if found and not found["path"] and folder is None:
                 return Support(SupportState.UNSUPPORTED, f"the program `{name}` was not found", NOT_FOUND)
@@ -113,7 +113,7 @@ def _key(name: str) -> str:
     return f"program:{name}"
 
 
-def _looked_for(options: Options) -> Iterator[tuple[str, str | None]]:
+def looked_for(options: Options) -> Iterator[tuple[str, str | None]]:
     """Yield the programs that must be there, and in which folder if not on PATH."""
     values = {name: spell_level(value) for name, value in options.items() if not isinstance(value, tuple)}
     made = bool(_texts(options, "setup") or _texts(options, "prepare"))

@@ -23,6 +23,16 @@ command = "sh -c 'cat /proc/$PPID/cmdline > {folder}/$$; sleep 0.4'"
 name = "burn"
 command = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'"
 after = ["where"]
+
+[[job]]
+name = "own"
+command = "./own.sh"
+cwd = "{folder}/.."
+
+[[job]]
+name = "found"
+command = "own.sh"
+env = ["PATH={folder}/.."]
 """
 LONG = """
 [[job]]
@@ -40,6 +50,8 @@ def mix(folder: Path, text: str) -> str:
 def test_each_host_runs_the_whole_mix_and_its_jobs_are_told_by_one_clock(
     begin: Begin, cluster: DaskCluster, tmp_path: Path
 ) -> None:
+    (tmp_path / "own.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "own.sh").chmod(0o755)
     run = begin("mix", mix(tmp_path, JOBS), "--on", cluster.url, "--nodes", "2")
     _, err = run.communicate(timeout=TIMEOUT_SECONDS)
     assert run.returncode == 0, err
@@ -48,8 +60,8 @@ def test_each_host_runs_the_whole_mix_and_its_jobs_are_told_by_one_clock(
     shown, _ = begin("report", "last", "--json").communicate(timeout=TIMEOUT_SECONDS)
     (trial,) = json.loads(shown)["trials"]
     assert {item["label"] for item in trial["items"]} == {
-        "where on node 1", "where on node 2", "burn on node 1", "burn on node 2",
-    }  # fmt: skip
+        f"{name} on node {node}" for name in ("where", "burn", "own", "found") for node in (1, 2)
+    }
     found = {each["name"]: each["value"] for each in trial["metrics"]}
     assert found["node_1_cores_busy"] > 0 < found["node_2_cores_busy"]
     assert 0 < found["host.beta.clock_uncertainty_seconds"] < 100
@@ -94,6 +106,7 @@ def test_programs_end_when_the_run_is_killed(begin: Begin, cluster: DaskCluster,
     ("job", "more", "said"),
     [
         ('command = "no-such-program"', ("--nodes", "2"), "cannot take part: it has no program `no-such-program`"),
+        ('command = "/no/such/program"', ("--nodes", "2"), "it has no program `/no/such/program`"),
         ('command = "true"', ("--nodes", "3"), "has workers on 2 hosts, and 3 are asked for"),
         ('command = "true"', (), "`--on` does not say how many hosts"),
         (

@@ -8,11 +8,12 @@ looked up here; none is ever sent.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from shutil import which
@@ -67,8 +68,8 @@ class Assignment:
     facts: Facts
     production: bool
     allowed: Mapping[str, str | bool | tuple[str, ...]]
-    programs: tuple[str, ...] = ()
-    """Names and paths of the programs that run there; where there are any, no database is reached."""
+    programs: tuple[tuple[str, str | None], ...] | None = None
+    """Programs that must be there, and in which folder if not on PATH; None where users work on a database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,8 @@ class Ran:
 def look(assignment: Assignment | None = None) -> WorkerCheck:
     """Tell what this worker is, and what keeps it from taking part."""
     faults: tuple[str, ...] = ()
-    if assignment is not None and assignment.programs:
-        faults = tuple(f"it has no program `{name}`" for name in assignment.programs if which(name) is None)
+    if assignment is not None and assignment.programs is not None:
+        faults = tuple(_lacking(assignment.programs))
     elif assignment is not None:
         try:
             with _target_of(assignment):
@@ -140,6 +141,12 @@ def look(assignment: Assignment | None = None) -> WorkerCheck:
         except Exception as error:  # noqa: BLE001 - what an error holds must not travel unseen
             faults = (unexpected(error).message,)
     return WorkerCheck(socket.gethostname(), __version__, faults)
+
+
+def _lacking(programs: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+    for name, folder in programs:
+        if which(name, path=folder) is None:
+            yield f"it has no program `{name if folder is None else os.path.join(folder, name)}`"  # noqa: PTH118
 
 
 _AGENTS: dict[str, Agent] = {}

@@ -13,6 +13,7 @@ from toolkit.app.hosts.elsewhere import Elsewhere
 from toolkit.app.hosts.programs import ProgramsElsewhere
 from toolkit.app.hosts.talk import ClusterHost, Roll
 from toolkit.app.runs.repair import database_of
+from toolkit.dialects.programs import looked_for
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
@@ -52,12 +53,12 @@ def join_hosts(
     except BaseException:
         leave(client)
         raise
-    names, what = ", ".join(hosts), "jobs run" if assignment.programs else "users live"
+    names, what = ", ".join(hosts), "users live" if assignment.programs is None else "jobs run"
     said = f"the {what} on {counted(len(hosts), 'host')} of {address}: {names}"
     events.emit(Event("mode", said, {"hosts": names}))
     roll = Roll(client)
     places = [ClusterHost(client, roll, worker, host, roll.workers) for host, worker in hosts.items()]
-    if assignment.programs:
+    if assignment.programs is not None:
         on = [ProgramsElsewhere(place, assignment) for place in places]
         sessions.programs.let_jobs_run_on(on, partial(leave, client))
         return
@@ -71,15 +72,21 @@ def _assignment(
 ) -> Assignment:
     """Return what each host is to take part in: users on the database, or the programs of jobs."""
     experiment = planning.experiment
-    programs: dict[str, None] = {}
-    if declaration(experiment.operation).runs_programs:
-        for cell in planning.cells:
-            commands = (piece.work.options.get("command") for piece in planning.pieces(cell))
-            programs |= dict.fromkeys(str(one[0]) for one in commands if isinstance(one, tuple) and one)
+    programs = tuple(_programs(planning)) if declaration(experiment.operation).runs_programs else None
     return Assignment(
         run, experiment.target, database_of(planning.facts, target), experiment, planning.facts,
-        bool(policy.production), allowed_by(approvals), tuple(programs),
+        bool(policy.production), allowed_by(approvals), programs,
     )  # fmt: skip
+
+
+def _programs(planning: PlanningContext) -> Mapping[tuple[str, str | None], None]:
+    """Return the programs of the jobs: what is run around them is run here."""
+    found: dict[tuple[str, str | None], None] = {}
+    for cell in planning.cells:
+        for piece in planning.pieces(cell):
+            there = {name: value for name, value in piece.work.options.items() if name in ("command", "env")}
+            found |= dict.fromkeys(looked_for(there))
+    return found
 
 
 def one_of_each_host(workers: Mapping[str, WorkerCheck]) -> dict[str, str]:
