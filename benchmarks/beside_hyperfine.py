@@ -33,7 +33,7 @@ from toolkit.targets.base import ProgramAccess
 COMMANDS = {
     "sleep": ("sleep", "0.2"),
     "compute": (sys.executable, "-I", "-S", "-c", "sum(range(6_000_000))"),
-    "processes": ("sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done"),
+    "processes": ("sh", "-c", "i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done"),
 }
 ROUNDS, RUNS = 12, 4
 MOST_PCT, MOST_COST_MS = 1.0, 2.0
