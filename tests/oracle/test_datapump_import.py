@@ -150,6 +150,31 @@ def test_a_job_that_is_stopped_ends_on_the_server_and_keeps_what_it_imported(tmp
         assert rows(standin, "DBATK.ORDERS_2") == 500
 
 
+def test_an_append_that_was_cut_off_is_not_repeated_before_somebody_counted(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        assert context.run(*TABLE).status == 0
+        pump = standin.engine.state.datapump
+        pump.ends = "forever"
+        pump.begun.clear()
+        struck_at(context, pump.begun, signal.SIGKILL, *TABLE, "--if-exists", "append")
+        pump.ends, context.more, calls = "COMPLETED", ("--not-production",), pump.calls
+        asked = context.run("runs", "resume", "last")
+        assert asked.status != 0 and "it is unknown whether the rows" in asked.error
+        assert "DBATK.ORDERS" in asked.error and "--rows missing" in str(asked.document)
+        assert pump.calls is calls and not pump.jobs, "the server's job was ended, and none begun"
+        answered = context.run("runs", "resume", "last", "--rows", "there")
+        assert answered.status == 0 and pump.calls is calls, answered.document
+
+
+@pytest.mark.parametrize("more", [(), ("--if-exists", "replace")])
+def test_rows_alone_are_added_to_no_table_unless_that_was_said(more: tuple[str, ...], tmp_path: Path) -> None:
+    with running_standin() as standin:
+        answer = bench(standin, tmp_path).run(*TABLE, "--content", "data_only", *more)
+        assert not standin.engine.state.datapump.calls
+    assert answer.status == 2 and "to whose rows Data Pump would add its own" in answer.error
+
+
 def test_what_data_pump_does_not_do_is_refused() -> None:
     source, dump = QualifiedName("ORDERS", "APP"), ObjectRef(ObjectKind.DUMP, QualifiedName("DBATK_1_1", "DUMPS"))
     made = work("datapump-import", 1, Mode.JOB, ref=dump, dump_files=("X.dmp",), if_exists="append")

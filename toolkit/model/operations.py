@@ -99,6 +99,7 @@ class OperationDeclaration:
         object: what a trial works on; None for work on this host.
         degree: the factor that says how parallel it is.
         rows: what it does to rows.
+        adds_with: option and value with which it adds rows to tables that are there, where it does not always.
         judged_by: the metric by which configurations are compared.
         verified_by: what a plan verifies after a step.
         sizes: which files tell the size of what it works on.
@@ -133,6 +134,7 @@ class OperationDeclaration:
     object: ObjectKind | None = None
     degree: str = "degree"
     rows: RowSemantics = RowSemantics.NONE
+    adds_with: tuple[str, str] | None = None
     judged_by: JudgedBy = field(default_factory=JudgedBy)
     verified_by: VerifiedBy = VerifiedBy.NOTHING
     sizes: SizeReads = field(default_factory=SizeReads)

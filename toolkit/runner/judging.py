@@ -89,7 +89,9 @@ def judge_trial(
 
 def may_load_twice(experiment: Experiment) -> bool:
     """Tell whether doing the work again would count its rows a second time: a job on the user's own table."""
-    return experiment.mode is Mode.JOB and declaration(experiment.operation).counts_twice
+    declared = declaration(experiment.operation)
+    adds = declared.adds_with is not None and declared.adds_with in experiment.options.items()
+    return experiment.mode is Mode.JOB and (declared.counts_twice or adds)
 
 
 def _requested(pieces: Sequence[Piece]) -> int | None:

@@ -14,6 +14,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.facts import facts_from_text
+from toolkit.model.operations import Options
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import ItemRecord, TrialRecord
 from toolkit.model.words import CountedRows, Outcome, RunState
@@ -175,7 +176,15 @@ class LoadInDoubt:
 
     @property
     def _table(self) -> str:
-        return str(self.store.load_head(self.run).experiment.options.get("table"))
+        return _filled(self.store.load_head(self.run).experiment.options)
+
+
+def _filled(options: Options) -> str:
+    """Name the table that is filled, or the schemas whose tables are."""
+    table, schemas, into = options.get("table"), options.get("schema"), options.get("into_schema")
+    if table is not None:
+        return str(table) if into is None else f"{into}.{str(table).rpartition('.')[2]}"
+    return str(into) if into is not None or not isinstance(schemas, tuple) else ", ".join(schemas)
 
 
 def load_in_doubt(run: str, store: Store) -> bool:

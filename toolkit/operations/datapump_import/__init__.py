@@ -10,12 +10,19 @@ from toolkit.operations import options as shared
 
 
 def _check(options: Options, levels: Levels) -> None:
-    """Refuse one new schema for several.
+    """Refuse one new schema for several, and rows alone without a word on those that are there.
 
     Raises:
-        ToolkitError: TK-0102.
+        ToolkitError: TK-0102, TK-0107.
     """
     del levels
+    # Utilities, TABLE_EXISTS_ACTION: with CONTENT=DATA_ONLY its default is APPEND, and REPLACE is not valid
+    if options.get("content") == "data_only" and options.get("if_exists") not in ("append", "truncate"):
+        raise ToolkitError(
+            "`--content data_only` imports into tables that are there, to whose rows Data Pump would add its own",
+            code="TK-0107",
+            hint="say what is done with their rows: --if-exists append or truncate",
+        )
     given = options.get("schema")
     if options.get("into_schema") and isinstance(given, tuple | list) and len(given) > 1:
         raise ToolkitError(
@@ -60,6 +67,7 @@ DECLARATION = OperationDeclaration(
     object=ObjectKind.DUMP,
     one_session="one job of the server does it, with its own workers",
     keeps=False,
+    adds_with=("if_exists", "append"),
     check=_check,
     cookbook="dump-schemas-by-data-pump.md",
     order=7,

@@ -4,7 +4,8 @@ A trial of a measurement imports the table alone under a generated name, without
 own (indexes, constraints, triggers), and drops it. What a job imported stays, also what it had imported when it
 was cut off: there is no undo but to drop or truncate it by hand.
 Sources: Utilities, Data Pump Import: REMAP_SCHEMA, REMAP_TABLE (only what the import creates is renamed: a table
-that exists is not, with TRUNCATE and APPEND), TABLE_EXISTS_ACTION (SKIP by default, APPEND with data alone).
+that exists is not, with TRUNCATE and APPEND), TABLE_EXISTS_ACTION (SKIP by default, APPEND with data alone,
+which the operation refuses to take for granted).
 """
 
 # ruff: noqa: ARG002 (every implementation answers with the same arguments)
