@@ -57,6 +57,20 @@ def test_a_group_of_several_commands_does_not_have_the_help_of_one_of_them() -> 
         assert len(inner) < 2 or group.help not in {one.help for one in inner}, name
 
 
+def test_the_first_help_is_shown_without_the_parameters_of_all_commands(dbatk: Dbatk) -> None:
+    code = """
+import sys, typer.main
+from toolkit.cli.main import main
+made, make = [], typer.main.get_click_param
+typer.main.get_click_param = lambda given: made.append(given) or make(given)
+main(["--help"])
+print(len(made), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == dbatk("--help").out
+    assert int(done.stderr) < 10
+
+
 def test_every_command_of_the_documentation_is_there() -> None:
     of_operations = {" ".join(one.command) for one in operations().values()}
     assert {" ".join(path) for path, _ in COMMANDS} - of_operations == {

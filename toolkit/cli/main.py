@@ -74,7 +74,26 @@ def build_app(words: Sequence[str] = ()) -> typer.Typer:
     app.callback()(_root)
     if not _add_alone(app, words):
         _add_all(app)
+    if tuple(words) in _NAMES_ENOUGH:
+        _without_parameters(app)
     return app
+
+
+_NAMES_ENOUGH = {("--help",), ("-h",), ("--version",)}
+"""What shows commands by their names at most: typer would make sixteen hundred parameters of them first."""
+
+
+def _without_parameters(app: typer.Typer) -> None:
+    """Take the parameters from all commands, which keep their names and sentences."""
+    for command in app.registered_commands:
+        command.callback = _nothing
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            _without_parameters(group.typer_instance)
+
+
+def _nothing() -> None:
+    """Stand for the work of a command that is only named."""
 
 
 def _add_alone(app: typer.Typer, words: Sequence[str]) -> bool:
