@@ -137,7 +137,10 @@ SELECT d.refobjid
 ), keys AS (
 SELECT k.confrelid AS parent, k.conrelid AS child, k.oid AS carries
   FROM pg_constraint k
- WHERE k.contype = 'f' AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd')) AND k.conparentid = 0
+  LEFT JOIN pg_constraint whole ON whole.oid = k.conparentid
+ WHERE k.contype = 'f' AND (k.confdeltype IN ('c', 'n', 'd') OR k.confupdtype IN ('c', 'n', 'd'))
+   -- of a partition that refers its table tells; a partition that is referred to may be named itself
+   AND (whole.oid IS NULL OR whole.confrelid <> k.confrelid)
  UNION ALL
 SELECT i.inhparent, i.inhrelid, NULL
   FROM pg_inherits i
@@ -180,11 +183,15 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
             (SELECT string_agg(pg_get_ruledef(r.oid) || r.ev_enabled::text, chr(10) ORDER BY r.rulename)
                FROM pg_rewrite r
               WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN'),
-            (SELECT string_agg(pg_get_triggerdef(t.oid) || t.tgenabled::text || f.prosrc, chr(10) ORDER BY t.tgname)
+            (SELECT string_agg(pg_get_triggerdef(t.oid) || t.tgenabled::text || f.prosrc, chr(10)
+                               ORDER BY t.tgname, t.tgrelid::regclass::text)
                FROM pg_trigger t
                JOIN pg_proc f ON f.oid = t.tgfoid
+               LEFT JOIN pg_trigger whole ON whole.oid = t.tgparentid
               WHERE (t.tgrelid = c.oid OR t.tgrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b))
-                AND NOT t.tgisinternal AND t.tgparentid = 0),
+                AND NOT t.tgisinternal
+                -- what a partition has of its table comes and goes with it, unless it is enabled otherwise
+                AND (whole.oid IS NULL OR t.tgrelid = c.oid OR t.tgenabled <> whole.tgenabled)),
             (SELECT string_agg(a.attname || ' ' || pg_get_expr(d.adbin, d.adrelid), chr(10) ORDER BY a.attname)
                FROM pg_attrdef d
                JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum

@@ -82,6 +82,10 @@ EVENT_TRIGGER = (
     "CREATE FUNCTION b_app.ev() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; "
     "CREATE EVENT TRIGGER b_ev ON table_rewrite EXECUTE FUNCTION b_app.ev()"
 )
+WHOLE = (
+    "CREATE TABLE b_app.whole (id int PRIMARY KEY) PARTITION BY RANGE (id); "
+    "CREATE TABLE b_app.part PARTITION OF b_app.whole DEFAULT"
+)
 PARTITIONED = (
     "DROP TABLE b_app.dest; CREATE TABLE b_app.dest (id int, t text) PARTITION BY RANGE (id); "
     "CREATE TABLE b_app.part PARTITION OF b_app.dest DEFAULT"
@@ -390,6 +394,23 @@ PLANTED = "CREATE FUNCTION b_third.{} RETURNS text LANGUAGE sql AS 'SELECT NULL:
                 "SELECT id FROM b_app.base",
                 "CREATE TABLE b_app.bill (id int REFERENCES b_app.grandchild ON DELETE CASCADE)",
                 "`foreign keys`",
+            ),
+            (
+                f"{WHOLE}; CREATE TABLE b_app.bill (id int REFERENCES b_app.whole)",
+                "SELECT id FROM b_app.part",
+                "ALTER TABLE b_app.bill DROP CONSTRAINT bill_id_fkey, "
+                "ADD FOREIGN KEY (id) REFERENCES b_app.whole ON DELETE CASCADE",
+                "`foreign keys`",
+            ),
+            *(
+                (
+                    f"{WHOLE}; {TRIGGER}CREATE TRIGGER t AFTER INSERT ON b_app.whole FOR EACH ROW "
+                    "EXECUTE FUNCTION b_app.tr(); ALTER TABLE b_app.part DISABLE TRIGGER t",
+                    f"SELECT id FROM b_app.{named}",
+                    "ALTER TABLE b_app.part ENABLE TRIGGER t",
+                    f"`b_app.{named}`",
+                )
+                for named in ("part", "whole")
             ),
             (
                 "CREATE COLLATION b_app.c (locale = 'C')",
