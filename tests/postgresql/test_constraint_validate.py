@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
@@ -144,3 +145,14 @@ def test_doctor_names_what_waits(
     (sales,) = [check for check in found if f"{postgresql_schema}.sales" in check["evidence"]]
     assert "In a shop, positive" in sales["evidence"]
     assert sales["action"] == f"dbatk constraint validate --table {postgresql_schema}.sales"
+
+
+def test_the_command_that_doctor_names_is_one_also_for_a_name_in_quotes(
+    session: Session, dbatk: Dbatk, postgresql_url: str, postgresql_schema: str
+) -> None:
+    session.execute('ALTER TABLE sales RENAME TO "Old sales"')
+    answer = dbatk("doctor", "-t", postgresql_url, "--json")
+    actions = {check["action"] for check in json.loads(answer.out)["checks"]}
+    (action,) = (each for each in actions if f'{postgresql_schema}."Old sales"' in str(each))
+    done = dbatk(*shlex.split(action)[1:], "-t", postgresql_url, "--not-production", "--json")
+    assert done.status == 0 and not {each for each in waiting(session) if "Old sales" in each}, done.err

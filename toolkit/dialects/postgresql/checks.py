@@ -5,6 +5,7 @@ Every line gives evidence, consequence and action. What was not read (a grant is
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import Check, Grant
@@ -291,11 +292,11 @@ def _invalid_indexes(facts: Facts) -> Iterator[Check]:
 
 def _unvalidated(facts: Facts) -> Iterator[Check]:
     for row in facts.rows("doctor_unvalidated"):
-        table = f"{row['schema_name']}.{row['table_name']}"
+        table = str(row["table_name"])
         yield Check("unvalidated constraint", "note",
                     f"{row['constraint_names']} on {table} (NOT VALID in pg_constraint)",
                     "new rows are checked, the planner cannot rely on those of before",
-                    f"dbatk constraint validate --table {table}")  # fmt: skip
+                    f"dbatk constraint validate --table {shlex.quote(table)}")  # fmt: skip
 
 
 def _space(facts: Facts) -> Iterator[Check]:
