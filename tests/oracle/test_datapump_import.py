@@ -93,14 +93,28 @@ def test_a_table_that_may_not_be_read_is_imported_and_said_not_to_be_counted(tmp
     assert "`APP.ORDERS_2` were not counted" in str(answer.document["warnings"])
 
 
-def test_rows_that_the_log_tells_of_and_the_table_lacks_fail_the_job(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ((), "has 497 rows, and the log of Data Pump tells of 500 imported"),
+        (("--if-exists", "truncate"), "has 497 rows, and the log of Data Pump tells of 500 imported"),
+        (
+            ("--if-exists", "append"),
+            "has 497 rows more than before, and the log of Data Pump tells of 500 imported",
+        ),
+    ],
+)
+def test_rows_that_the_log_tells_of_and_the_table_lacks_fail_the_job(
+    action: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
     with running_standin() as standin:
         context = bench(standin, tmp_path)
+        if action:
+            assert context.run(*TABLE).status == 0
         standin.engine.state.datapump.loses = 3
-        answer = context.run(*COPY)
+        answer = context.run(*TABLE, *action)
     (trial,) = answer.document["trials"]
-    assert answer.status == 3
-    assert "has 497 rows more than before, and the log of Data Pump tells of 500 imported" in trial["reason"]
+    assert answer.status == 3 and f"{said} of Data Pump tells of 500 imported" in trial["reason"]
 
 
 def test_schemas_are_imported_into_another_and_a_table_that_is_there_fails_the_job(tmp_path: Path) -> None:

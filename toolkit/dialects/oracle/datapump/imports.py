@@ -169,9 +169,10 @@ def _miscounted(work: Work, kept: Kept) -> str | None:
     told = sum(each.rows for each in found.tables)
     if kept_before is None or after - kept_before == told:
         return None
+    more = " more than before" if work.option("if_exists") == "append" else ""
     return (
-        f"`{table}` has {counted(after - kept_before, 'row')} more than before, and the log of Data Pump tells of "
-        f"{told} imported"
+        f"`{table}` has {counted(after - kept_before, 'row')}{more}, and the log of Data Pump tells of {told} "
+        "imported"
     )
 
 
