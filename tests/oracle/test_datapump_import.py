@@ -75,6 +75,19 @@ def test_a_job_imports_a_table_under_another_name_and_counts_it(tmp_path: Path) 
     assert "`DBATK.ORDERS_2` already exists" in again.error and "--if-exists" in str(again.document)
 
 
+def test_a_table_goes_into_the_schema_that_is_named_with_it(tmp_path: Path) -> None:
+    line = ("datapump", "import", "--table", "APP.ORDERS", *FILES)
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        answer = context.run(*line, "--into-table", "DBATK.ORDERS_2")
+        assert (answer.status, rows(standin, "DBATK.ORDERS_2")) == (0, 500), answer.document
+        other = context.run(*line, "--into-table", "DBATK.ORDERS_3", "--into-schema", "APP")
+        dotted = context.run(*line, "--into-schema", "APP.DBATK")
+        assert len(standin.tables()) == 3
+    assert other.status != 0 and "names another schema than `--into-schema APP`" in other.error
+    assert dotted.status != 0 and "`APP.DBATK` has two parts" in dotted.error
+
+
 @pytest.mark.parametrize(("action", "expected"), [("append", 1000), ("truncate", 500), ("replace", 500)])
 def test_a_table_that_is_there_is_treated_as_asked(action: str, expected: int, tmp_path: Path) -> None:
     with running_standin() as standin:

@@ -181,7 +181,8 @@ class LoadInDoubt:
 
 def _filled(options: Options) -> str:
     """Name the table that is filled, or the schemas whose tables are."""
-    table, schemas, into = options.get("table"), options.get("schema"), options.get("into_schema")
+    table = options.get("into_table") or options.get("table")
+    schemas, into = options.get("schema"), options.get("into_schema")
     if table is not None:
         return str(table) if into is None else f"{into}.{str(table).rpartition('.')[2]}"
     return str(into) if into is not None or not isinstance(schemas, tuple) else ", ".join(schemas)

@@ -30,8 +30,9 @@ class DatapumpImport:
         table = planner.named("table")
         if table is None:
             return None
-        into, schema = planner.named("into_table"), self._into_schema(planner)
-        return QualifiedName(table.name if into is None else into.name, schema or table.schema)
+        text = planner.spec.text("into_table")
+        into = table if text is None else planner.dialect.parse_name(text, planner.facts.release)
+        return QualifiedName(into.name, self._into_schema(planner) or into.schema or table.schema)
 
     def _into_schema(self, planner: Planner) -> str | None:
         text = planner.spec.text("into_schema")
@@ -45,9 +46,10 @@ class DatapumpImport:
         """Refuse schemas that are not there, a table that is, and to measure what cannot be taken back.
 
         Raises:
-            ToolkitError: TK-0204, TK-0205, TK-0304.
+            ToolkitError: TK-0102, TK-0107, TK-0204, TK-0205, TK-0304.
         """
         table = self._target(planner)
+        self._one_schema(planner)
         if planner.measuring and table is None:
             raise ToolkitError(
                 "the import of schemas is not measured: what a trial imports could not be told from the rest",
@@ -65,6 +67,24 @@ class DatapumpImport:
                 )
         if table is not None and not planner.measuring and planner.spec.text("if_exists") is None:
             self._must_be_free(planner, table)
+
+    def _one_schema(self, planner: Planner) -> None:
+        """Refuse a schema with a dot, and a table that is named with another schema."""
+        text = planner.spec.text("into_schema")
+        if text is None:
+            return
+        if planner.dialect.parse_name(text, planner.facts.release).schema is not None:
+            raise ToolkitError(
+                f"`--into-schema` takes the name of a schema, and `{text}` has two parts", code="TK-0102",
+                hint="name the table with --into-table",
+            )  # fmt: skip
+        table = planner.spec.text("into_table")
+        named = None if table is None else planner.dialect.parse_name(table, planner.facts.release).schema
+        if named is not None and named != self._into_schema(planner):
+            raise ToolkitError(
+                f"`--into-table {table}` names another schema than `--into-schema {text}`", code="TK-0107",
+                hint="omit one of the two schemas",
+            )  # fmt: skip
 
     def _must_be_free(self, planner: Planner, table: QualifiedName) -> None:
         row = planner.facts.first("target_name")
