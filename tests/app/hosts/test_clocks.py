@@ -5,12 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolkit.app.hosts import watching
 from toolkit.dialects.workloads import _of_hosts_over_time
+from toolkit.executors.programs import ProgramsHost
 from toolkit.executors.users.hosts import HOST_LOST, Act, Look, Order
 from toolkit.executors.users.users import Users
 from toolkit.model.hosts import Clock, HostSample, RoundTrip, clock_of
@@ -148,3 +152,32 @@ def test_samples_of_hosts_are_few_in_a_long_interval_and_keep_their_means() -> N
     assert sum(one.value for one in samples) / 600 == pytest.approx(sum(at % 7 for at in range(3600)) / 3600)
     assert label_of("host.db.example-2.cpu_pct_mean") == "db.example-2: CPU busy, mean"
     assert label_of("host.db.example-2.tps") == "db.example-2: transactions per second"
+
+
+@dataclass
+class Watched:
+    """A host with one sample a second, whose clock is taken to be `off` seconds more behind than it is."""
+
+    begun: float
+    off: float = 0.0
+    taken: int = 2
+    name: str = "a"
+
+    def samples(self, begin: float, end: float) -> tuple[HostSample, ...]:
+        every = (HostSample(self.begun + n + self.off, {"host_cpu_pct": float(n)}) for n in range(self.taken))
+        return tuple(one for one in every if begin <= one.at <= end)
+
+
+def test_a_sample_is_taken_once_however_the_clock_of_its_host_is_known_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: now))
+    host = Watched(now + 0.1)
+    provider = watching.HostsProvider(lambda: (cast("ProgramsHost", host),))
+    provider.begin()
+    seen: list[float] = []
+    for now, off, taken in ((101.5, 0.0, 2), (101.6, 0.002, 2), (102.6, 0.004, 3), (103.6, -0.01, 4)):
+        host.off, host.taken = off, taken
+        seen += [one.value for one in provider.sample(now - 100.0)]
+    assert seen == [0.0, 1.0, 2.0, 3.0]

@@ -9,6 +9,9 @@ from toolkit.dialects.workloads import HOSTS, host_metric, means_and_peaks
 from toolkit.executors.programs import ProgramsHost
 from toolkit.model.records import Metric, Sample
 
+_LEAST_APART_SECONDS = 0.5
+"""Half of the time between two samples: as its clock is known better, a sample is heard again at another time."""
+
 
 class HostsProvider:
     """A provider of samples and metrics by host."""
@@ -19,22 +22,19 @@ class HostsProvider:
     def __init__(self, hosts: Callable[[], Sequence[ProgramsHost]]) -> None:
         self._hosts = hosts
         self._begun = time.monotonic()
-        self._latest: dict[str, float] = {}
+        self._since: dict[str, float] = {}
 
     def begin(self) -> None:
-        self._begun, self._latest = time.monotonic(), {}
+        self._begun, self._since = time.monotonic(), {}
 
     def sample(self, at_seconds: float) -> tuple[Sample, ...]:
         """Return what was heard since the last look, at its own time: a host is heard of up to a second later."""
         now, found = time.monotonic(), list[Sample]()
         for host in self._hosts():
-            for one in host.samples(self._latest.get(host.name, self._begun), now):
-                if one.at > self._latest.get(host.name, self._begun):
-                    self._latest[host.name] = one.at
-                    at = max(0.0, at_seconds - (now - one.at))
-                    found += (
-                        Sample(at, host_metric(host.name, name), value) for name, value in one.values.items()
-                    )
+            for one in host.samples(self._since.get(host.name, self._begun), now):
+                self._since[host.name] = one.at + _LEAST_APART_SECONDS
+                at = max(0.0, at_seconds - (now - one.at))
+                found += (Sample(at, host_metric(host.name, name), value) for name, value in one.values.items())
         return tuple(found)
 
     def end(self) -> tuple[Metric, ...]:
