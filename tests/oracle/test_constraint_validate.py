@@ -73,6 +73,18 @@ def test_rows_that_violate_one_leave_it_as_it_was(status_before: str, tmp_path: 
         assert table.degree == "1"
 
 
+def test_one_that_fails_leaves_those_validated_that_were_disabled_before_it(tmp_path: Path) -> None:
+    with running_standin(Scenario()) as standin:
+        table = waiting(standin, status="DISABLED", violated="Positive")
+        status, run = dbatk(standin, tmp_path, *_LINE, "--disabled", "--degree", "2")
+        items = run["trials"][0]["items"]  # type: ignore[index]
+        assert (status, [each["outcome"] for each in items]) == (3, ["ok", "failed"])
+        assert states(table)["GTEST_FK"] == "ENABLED VALIDATED"
+        assert states(table)["Positive"] == "DISABLED NOT VALIDATED"
+        assert (dbatk(standin, tmp_path, "clean")[0], table.degree) == (0, "1")
+        assert states(table)["GTEST_FK"] == "ENABLED VALIDATED"
+
+
 def test_after_a_connection_that_is_lost_clean_puts_degree_and_state_back(tmp_path: Path) -> None:
     with running_standin(Scenario(lose="constraint_state")) as standin:
         table = waiting(standin, status="DISABLED")

@@ -20,7 +20,7 @@ from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Takes
 from toolkit.model.values import QualifiedName, Row, Support
-from toolkit.model.words import Effect, Mode, Role
+from toolkit.model.words import Effect, Mode, Role, StepKind
 
 CONSTRAINTS = "unvalidated"
 _KEYS = ("P", "U")
@@ -46,9 +46,19 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Spell the validation; of a disabled constraint after it holds for new rows."""
     row = _row_of(work, facts)
-    back = _state(work, "DISABLE")
-    enabled = (_state(work, "ENABLE NOVALIDATE", (back,)),) if row.get("status") == "DISABLED" else ()
+    enabled = (_state(work, "ENABLE NOVALIDATE", (_back(work),)),) if row.get("status") == "DISABLED" else ()
     return (*enabled, _state(work, "ENABLE VALIDATE"))
+
+
+def _back(work: Work) -> Call:
+    """Disable it again, unless it was validated: one that fails has no say in those that were validated before."""
+    values: dict[str, ContextValue] = {
+        "schema": work.object.name.schema, "constraint": work.part.name if work.part else "",
+    }  # fmt: skip
+    return Call(
+        "constraint_back", values, kind=StepKind.BLOCK, effect=Effect.CHANGES, object=work.object,
+        inside=(_state(work, "DISABLE"),),
+    )  # fmt: skip
 
 
 def _state(work: Work, state: str, undo: tuple[Call, ...] = ()) -> Call:
