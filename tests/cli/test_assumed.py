@@ -139,3 +139,10 @@ def test_a_file_for_a_target_of_another_host_prints_its_script(dbatk: Dbatk, tmp
     for more in (("--assume", "17"), ()):  # whose release that is cannot be told
         answer = dbatk("run", str(file), "--dry-run", *more)
         assert (answer.status, "unknown target `nowhere`" in answer.err) == (2, True), answer.err
+
+
+@pytest.mark.parametrize("line", ["stats gather", "datapump export --directory D"])
+def test_a_schema_of_two_parts_is_refused_and_not_taken_for_its_second(line: str, dbatk: Dbatk) -> None:
+    answer = dbatk(*line.split(), "--schema", "SHOP.ORDERS", "--dry-run", "--assume", "19-ee")
+    assert answer.status == 2 and "`SHOP.ORDERS` has two parts" in answer.err
+    assert dbatk(*line.split(), "--schema", '"SHOP.ORDERS"', "--dry-run", "--assume", "19-ee").status == 0

@@ -284,8 +284,7 @@ DESIGN = about(
     option(
         "judge",
         "what configurations are compared by: elapsed (default for most), throughput, or a metric, as "
-        "tps:higher if "
-        "higher is better",
+        "tps:higher if higher is better",
         metavar="METRIC",
     ),
     option("volume", "what each trial works on, for throughput: 10GiB, '1000 rows', @FILE, rows, bytes"),

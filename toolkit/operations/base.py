@@ -66,9 +66,21 @@ class Planner:
         return QualifiedName(name.name, schema or None)
 
     def schemas(self) -> tuple[str, ...]:
-        """Return the schemas of `--schema`, as the catalogue spells them."""
-        texts = self.spec.names("schema")
-        return tuple(self.dialect.parse_name(text, self.facts.release).name for text in texts)
+        """Return the schemas of `--schema`, as the catalogue spells them.
+
+        Raises:
+            ToolkitError: TK-0102 for a name of two parts.
+        """
+        return tuple(map(self._schema, self.spec.names("schema")))
+
+    def _schema(self, text: str) -> str:
+        name = self.dialect.parse_name(text, self.facts.release)
+        if name.schema is not None:
+            raise ToolkitError(
+                f"`--schema` takes the name of a schema, and `{text}` has two parts", code="TK-0102",
+                hint="name a table with --table, a schema with a dot in double quotes",
+            )  # fmt: skip
+        return name.name
 
     def existing(self, key: str, option: str) -> QualifiedName:
         """Return the exact name of a relation that must exist.
