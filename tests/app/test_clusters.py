@@ -67,11 +67,18 @@ def test_a_scheduler_that_hangs_keeps_no_trial_from_being_tried_again(
 ) -> None:
     monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
     client = asked(never, never)
-    place = ClusterHost(client, Roll(client), WORKER, "alpha")
+    place = ClusterHost(client, Roll(client, (WORKER,)), WORKER, "alpha")
     followed = threading.Thread(target=place._follow_worker, daemon=True)
     followed.start()
     followed.join(5)
     assert not followed.is_alive() and place.worker == WORKER
+
+
+def test_a_scheduler_that_says_nothing_says_of_no_worker_that_it_ended(
+    never: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
+    assert Roll(asked(never, never), (WORKER,)).workers == {WORKER}
 
 
 def test_a_new_worker_that_hangs_keeps_no_trial_from_being_tried_again(
@@ -79,7 +86,7 @@ def test_a_new_worker_that_hangs_keeps_no_trial_from_being_tried_again(
 ) -> None:
     monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
     client = asked(never, lambda: {"tcp://alpha:2": {}})
-    place = ClusterHost(client, Roll(client), WORKER, "alpha")
+    place = ClusterHost(client, Roll(client, (WORKER,)), WORKER, "alpha")
     followed = threading.Thread(target=place._follow_worker, daemon=True)
     followed.start()
     followed.join(5)

@@ -48,7 +48,8 @@ def join_hosts(
     try:
         # first without a word of what is to be done: another version might not understand it
         check_workers(client, str(address), "take part", look)
-        hosts = one_of_each_host(check_workers(client, str(address), "take part", look, assignment))
+        workers = check_workers(client, str(address), "take part", look, assignment)
+        hosts = one_of_each_host(workers)
         _refuse_too_few(planning, len(hosts), str(address))
     except BaseException:
         leave(client)
@@ -56,7 +57,7 @@ def join_hosts(
     names, what = ", ".join(hosts), "users live" if assignment.programs is None else "jobs run"
     said = f"the {what} on {counted(len(hosts), 'host')} of {address}: {names}"
     events.emit(Event("mode", said, {"hosts": names}))
-    roll = Roll(client)
+    roll = Roll(client, workers)
     places = [ClusterHost(client, roll, worker, host, roll.workers) for host, worker in hosts.items()]
     if assignment.programs is not None:
         on = [ProgramsElsewhere(place, assignment) for place in places]

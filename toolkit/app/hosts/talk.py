@@ -6,6 +6,7 @@ import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,9 +39,9 @@ _LOOK_SECONDS = 0.05
 class Roll:
     """Which workers the scheduler of a cluster knows: it hears at once that one ended, but not that one hangs."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, workers: Iterable[str]) -> None:
         self._client = client
-        self.workers: frozenset[str] = frozenset()
+        self.workers = frozenset(workers)
         self.call()
         threading.Thread(target=self._call_again, daemon=True, name="roll of the workers").start()
 
