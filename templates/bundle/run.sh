@@ -2,10 +2,11 @@
 # Runs a bundle of dbatk: each trial of PLAN in SQL*Plus or SQLcl, in its order; what they print goes to spool/.
 # A trial that came to its end is not run again, so run.sh goes on where it was stopped. Only POSIX tools.
 #
-#   ./run.sh [-y] [-p FD] USER@ALIAS | USER | /@ALIAS | /
+#   ./run.sh [-y] [-p FD] [-r there|missing] USER@ALIAS | USER | /@ALIAS | /
 #
 #   -y       do not ask before the first trial
 #   -p FD    read the password from this file descriptor: ./run.sh -p 3 scott@dwh 3< FILE
+#   -r WORD  of a job that changes rows of yours and broke off: its work is "there", or "missing" and done again
 #   SQLPLUS  full path of the client; else $ORACLE_HOME/bin/sqlplus, sqlplus or sql is taken
 #   SQLLDR   full path of SQL*Loader where the bundle loads files; else $ORACLE_HOME/bin/sqlldr or sqlldr is taken
 #
@@ -28,19 +29,21 @@ stop_feeding() {
   feeders=''
   [ -z "${locked:-}" ] || rm -f spool/word-*
 }
-usage() { stop 2 "usage: ./run.sh [-y] [-p FD] USER@ALIAS | USER | /@ALIAS | /"; }
+usage() { stop 2 "usage: ./run.sh [-y] [-p FD] [-r there|missing] USER@ALIAS | USER | /@ALIAS | /"; }
 
-password='' fd='' agreed='' connect='' locked='' current='' children='' feeders='' began=$PWD
+password='' fd='' rows='' agreed='' connect='' locked='' current='' children='' feeders='' began=$PWD
 while [ $# -gt 0 ]; do
   case $1 in
     -y) agreed=yes ;;
     -p) [ $# -gt 1 ] || usage; shift; fd=$1 ;;
+    -r) [ $# -gt 1 ] || usage; shift; rows=$1 ;;
     -*) usage ;;
     *) [ -z "$connect" ] || usage; connect=$1 ;;
   esac
   shift
 done
 case $fd in ''|[0-9]) ;; *) usage ;; esac
+case $rows in ''|there|missing) ;; *) usage ;; esac
 [ -n "$connect" ] || usage
 case $connect in
   *[!]A-Za-z0-9_@/.:\$\#[?=\&\;+~,\(\)-]*) stop 2 "this connect string holds a character that is not taken" ;;
@@ -289,6 +292,7 @@ attempts() {
 ended() {
   base=$(script "$1")-a$2
   for part in "$base" "$base-before" "$base-after"; do
+    told "$1" settled "$part" && return 0
     told "$1" interrupted "$part" && return 1
   done
   for part in "$base" "$base-before" "$base-after"; do
@@ -320,6 +324,23 @@ clean() {
   told "$1" cleaned "$(script "$1")-a$2-clean"
 }
 
+# settle NUMBER ATTEMPT SESSIONS: whether an attempt that broke off may be run again; its COMMIT may have come through
+settle() {
+  grep '^# once' PLAN >/dev/null || return 0
+  base=$(script "$1")-a$2 main=$base
+  [ "$3" -eq 1 ] || main=$base-before
+  word=$rows
+  if [ -z "$word" ] && [ "$(grep -l "^DBATK|$run|$1|[0-9]*|stage|evidence" spool/"$base"*.lst 2>/dev/null | wc -l)" -ge "$3" ]; then
+    # what comes after COMMIT was begun in each session, and nothing failed before it
+    sed -n '/[|]stage[|]timed/,/[|]stage[|]evidence/p' spool/"$base"*.lst | grep -E '^(ORA|SP2|TNS)-[0-9]+' >/dev/null || word=there
+  fi
+  case $word in
+    missing) return 0 ;;
+    there) note "$1" "$main" settled; say "trial $1: its work is there, so it is not done again"; return 1 ;;
+  esac
+  stop 3 "trial $1 broke off, and whether its work was committed is not known: look at the table, then run this again with -r there, or -r missing to do it again"
+}
+
 trial() {
   number=$1 sessions=$2 title=$3
   attempt=$(attempts "$number")
@@ -328,6 +349,7 @@ trial() {
       count_failed "$number" "$attempt"
       return 0
     fi
+    settle "$number" "$attempt" "$sessions" || return 0
     clean "$number" "$attempt" || stop 1 "what trial $number left cannot be put back: $(first_error "$(script "$number")-a$attempt-clean")"
   fi
   attempt=$((attempt + 1))

@@ -150,7 +150,8 @@ class AttemptRead:
     """What the spools of one attempt say.
 
     Attributes:
-        end: `end`, `failed` or `interrupted`; None when the spool breaks off.
+        end: `end`, `failed`, `interrupted`, or `settled` where it broke off and its work is there; None
+            when the spool breaks off.
         phases: seconds of the stages, by the server's clock.
         kept: rows read after the clock, by key, and those of setup and check.
         before: counters read before the clock, by key.
@@ -236,7 +237,7 @@ class _Reading:
             case "end" | "cleaned" if instant_of(mark.field(0)) is not None:
                 self._instant(mark.field(0))
                 self._end(mark.event)
-            case "failed" | "interrupted":
+            case "failed" | "interrupted" | "settled":
                 self._end(mark.event)
             case "told":
                 self._failure(Failure(mark.field(0), "|".join(mark.fields[1:])[:_LONGEST_MESSAGE]))
@@ -248,7 +249,7 @@ class _Reading:
 
     def _end(self, how: str) -> None:
         # what the driver says of an attempt outranks what the client printed
-        if self._attempt.end not in {"failed", "interrupted"}:
+        if how == "settled" or self._attempt.end not in {"failed", "interrupted", "settled"}:
             self._attempt.end = how
 
     def _enter(self, stage: str) -> None:

@@ -37,7 +37,7 @@ from toolkit.model.bundle import MANIFEST, BundleTrial, Manifest
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.facts import Facts, facts_from_text, facts_to_text
-from toolkit.model.operations import declaration
+from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.records import fresh_run_id, run_key
 from toolkit.model.values import Scalar
 from toolkit.model.words import EngineName, Keep, Mode, Role, StepKind
@@ -119,7 +119,7 @@ def export_bundle(
         files = bundle_files(
             dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),
             readme=_readme(experiment, known, address, folder, run, trials, licences, notes), born=known.born,
-            options=experiment.options,
+            options=experiment.options, once=_only_once(experiment, trials),
         )  # fmt: skip
     for path, text in files.items():
         if path.endswith((".sql", ".rman")):
@@ -248,6 +248,15 @@ def _notes(experiment: Experiment, trials: Sequence[Bundled], changed: Sequence[
     refused = list(dict.fromkeys(f"{each.planned.cell}: {each.refused}" for each in trials if each.refused))
     told = f"{', '.join(changed)}: set for the whole instance in each trial, and restored after it"
     return [*notes, *([told] if changed else []), *(f"omitted, {sentence}" for sentence in refused)]
+
+
+def _only_once(experiment: Experiment, trials: Sequence[Bundled]) -> bool:
+    """Tell whether a job changes rows of the user's; SQL*Loader's scripts know by themselves what they loaded."""
+    declared = declaration(experiment.operation)
+    if experiment.mode is not Mode.JOB or not (declared.changes_rows or declared.rows is RowSemantics.ADDS):
+        return False
+    timed = (step for each in trials if each.stages for item in each.stages.timed.items for step in item.steps)
+    return not any(step.kind is StepKind.SCRIPT for step in timed)
 
 
 # -- trials -----------------------------------------------------------------------------------------------------

@@ -205,6 +205,12 @@ class Recorder:
         read = read_attempt(attempt.spools)
         began = read.begun_at or datetime.fromisoformat(self.manifest.created_at)
         ended = read.ended_at or began
+        if read.end == "settled":
+            return TrialRecord(
+                planned.number, attempt.attempt, planned.cell, planned.repeat, Outcome.OK, began, ended,
+                reason="it broke off after its COMMIT, and its work is there: it was not timed",
+                requested_degree=_requested(planned),
+            )  # fmt: skip
         if read.end not in {"end", "failed"} or read.lost is not None:
             return TrialRecord(
                 planned.number, attempt.attempt, planned.cell, planned.repeat, Outcome.INTERRUPTED, began, ended,

@@ -262,6 +262,8 @@ def steps_of(stages: Stages) -> Mapping[str, tuple[Step, ...]]:
 _HEADING = "trials in order: number, sessions, description"
 _OF_INSTANCE = "# set for the whole instance while a trial runs: "
 """What run.sh says before it asks."""
+_ONCE = "# once: what broke off is done again only where it is known that its rows are missing"
+"""By this run.sh knows a job that must not be repeated unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +291,7 @@ class Bundled:
 def bundle_files(
     dialect: Dialect, run: str, trials: Sequence[Bundled], facts: Facts, *,
     snapshots: tuple[str, ...], readme: str, born: Scalar = None, options: Mapping[str, OptionValue] | None = None,
+    once: bool = False,
 ) -> dict[str, str]:  # fmt: skip
     """Return the text of every file by its path, checksums included.
 
@@ -301,11 +304,16 @@ def bundle_files(
         readme: one screen for the person who runs it.
         born: the database's instant when the bundle was made, where it was asked.
         options: of the experiment; they say how long to wait for locks.
+        once: whether the work must not be done a second time, as rows that are added to a table of the user's.
     """
     waits = tuple(step_of(dialect, call) for call in dialect.lock_waits(options or {}).begin)
     writer = Writer(dialect, run, snapshots, session_language(facts), waits)
     ran = [(each, each.stages) for each in trials if each.stages is not None]
-    files = {DRIVER: resources.template_text("bundle/run.sh"), "README.txt": readme, PLAN: _plan(run, trials)}
+    files = {
+        DRIVER: resources.template_text("bundle/run.sh"),
+        "README.txt": readme,
+        PLAN: _plan(run, trials, once=once),
+    }
     scripts = {"check": writer.check(_reads(run))}
     everything: list[Step] = []
     asked: tuple[Step, ...] = ()
@@ -348,7 +356,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plan(run: str, trials: Sequence[Bundled]) -> str:
+def _plan(run: str, trials: Sequence[Bundled], *, once: bool) -> str:
     lines = [f"{each.planned.number} {each.stages.timed.workers} {each.title}" for each in trials if each.stages]
     changed = dict.fromkeys(
         step.object.name.name
@@ -357,6 +365,7 @@ def _plan(run: str, trials: Sequence[Bundled]) -> str:
         if step.object is not None and step.object.kind is ObjectKind.SETTING
     )
     told = [f"{_OF_INSTANCE}{', '.join(changed)}"] if changed else []
+    told += [_ONCE] if once else []
     return "\n".join([f"# {_HEADING}", *told, f"run {run}", *lines]) + "\n"
 
 
