@@ -126,7 +126,7 @@ def test_production_is_calibrated_where_its_name_is_given(dba: Administrator, tm
     ("fault", "says"),
     [
         ({"host": "elsewhere"}, "this client is on elsewhere"),
-        ({"asynchronous": False}, "asynchronous I/O is needed"),
+        ({"asynchronous": False}, "FILESYSTEMIO_OPTIONS"),
         ({"deaf": True}, "ORA-01017"),
     ],
 )

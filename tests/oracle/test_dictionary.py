@@ -70,6 +70,9 @@ def documented_and_beside() -> dict[str, set[str]]:
     # Database Reference, ALL_TAB_PARTITIONS: a column that statistics fill, marked with an asterisk there. The
     # collected page lost those of this view (NUM_ROWS to AVG_ROW_LEN); that of ALL_TAB_SUBPARTITIONS has them.
     documented["ALL_TAB_PARTITIONS"].add("BLOCKS")
+    # Database Reference, ALL_TABLES: marked with an asterisk, too; ANALYZE fills it.
+    for view in ("ALL_TABLES", "DBA_TABLES"):
+        documented[view].add("CHAIN_CNT")
     everywhere = {
         f"G{view}": columns | {"INST_ID"} for view, columns in documented.items() if view.startswith("V$")
     }

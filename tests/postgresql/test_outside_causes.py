@@ -127,7 +127,8 @@ def test_the_trials_that_met_a_full_disk_are_repeated_by_resume(server: Server, 
     assert not ended_well(record)
     assert list(failures(record))
     assert outcomes(store, run) == [(1, "failed", "53100"), (1, "failed", "53100"), (2, "failed", "53100")]
-    assert f"`dbatk runs resume {run}` repeats 2 trials" in heard.texts("warning")[-1]
+    said = heard.texts("warning")[-1]
+    assert f"`dbatk runs resume {run} --store " in said and "repeats 2 trials" in said
     ballast[0].unlink()
     resume(run, target_of(server), store=store, approvals=Approvals(not_production=True), events=heard)
     record = store.load_run(run)

@@ -84,7 +84,9 @@ def check_not_another(text: str, way: str) -> None:
     if now != was:
         assert set(sent.warnings) - set(plain.warnings)
     if "took off" not in way:  # there a cell is lost that nothing tells of: the warnings must do
-        assert now <= was
+        # of a parameter with a value for each container or instance, the value of another one may be what is left
+        several = {one for one in now - was if one[0] == "init_parameters" and text.count(f">{one[1]}<") > 1}
+        assert now - several <= was
 
 
 @pytest.mark.parametrize("way", SAME)
