@@ -241,7 +241,9 @@ def _statistics() -> Iterator[Work]:
             dump = work("datapump-export", degree, schema=("APP", '"Old one"'), content=content, compression=level)
             yield replace(dump, source=source)
     for mode in (Mode.JOB, Mode.MEASUREMENT):
-        yield replace(work("datapump-import", 4, mode, dump_files=("A_%U.dmp", "B and C.dmp")), tables=(OURS.name,))
+        yield replace(
+            work("datapump-import", 4, mode, dump_files=("A_%U.dmp", "B and C.dmp")), tables=(OURS.name,)
+        )
         for action in ("append", "truncate", "replace"):
             yield work("datapump-import", 2, mode, if_exists=action, dump_files=("A.dmp",), content="data_only")
         schemas = work("datapump-import", 2, mode, schema=("APP",), into_schema='"New one"', dump_files=("A.dmp",))

@@ -55,6 +55,9 @@ SELECT c.relname, c.relfilenode FROM pg_class c
 _GATHERED = (
     "SELECT DISTINCT c.relname FROM pg_statistic s JOIN pg_class c ON c.oid = s.starelid"
     " WHERE c.relnamespace = %(schema)s::regnamespace"
+    # what was never filled has no rows to gather anything of
+    " UNION SELECT m.relname FROM pg_class m"
+    " WHERE m.relnamespace = %(schema)s::regnamespace AND m.relkind = 'm' AND NOT m.relispopulated"
 )
 _SUM = "SELECT count(*), coalesce(sum(hashtextextended(concat_ws(',', {columns}), 0)), 0) FROM {table} {where}"
 _SESSIONS = (
