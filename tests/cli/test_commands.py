@@ -235,7 +235,8 @@ def test_unlike_work_is_compared_only_by_force(dbatk: Dbatk, url: str) -> None:
     dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "b")
     answer = dbatk("compare", "a", "b")
     assert (answer.status, "[TK-0110]" in answer.err) == (2, True)
-    assert dbatk("compare", "a", "b", "--allow-unlike").status == 0
+    forced = dbatk("compare", "a", "b", "--allow-unlike")
+    assert (forced.status, "not the same work: " in forced.out) == (0, True)
     assert dbatk("report", "a", "b").status == 0
 
 

@@ -140,6 +140,7 @@ class Pair:
 class Comparison:
     """B against A: differences of the environment first, then the pairs, then what was left out.
 
+    `unlike` are the reasons why both did not do the same work, where they are compared all the same.
     `history` are other stored runs of the operation, and `between` what they show; None within one run.
     """
 
@@ -148,6 +149,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     pairs: tuple[Pair, ...]
     notes: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
     chosen: tuple[tuple[Cell, Cell], ...] = ()
     history: Sequence[RunRecord] = ()
     between: BetweenRuns | None = None
@@ -204,6 +206,7 @@ def compare(
         (*(Difference(*found) for found in levels_changed(chosen)), *differences_of(a, b)),
         with_metrics,
         (*forced, *several_at_once(chosen), *load_notes(a, b), *notes, *left_out(a, b)),
+        unlike=reasons,
         chosen=tuple(chosen),
         history=history,
         between=between,

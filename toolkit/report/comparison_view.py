@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from toolkit.analysis.compare import Comparison, Pair
@@ -53,7 +53,7 @@ def comparison_view(comparison: Comparison) -> ComparisonView:
     )
     return ComparisonView(
         title=clean(_title(comparison, a, b)),
-        headline=clean(_headline(comparison.pairs, comparison.judged)),
+        headline=clean(("not the same work: " if comparison.unlike else "") + _headline(comparison)),
         told=any(pair.verdict is not Verdict.INCONCLUSIVE for pair in comparison.pairs),
         verdicts=tuple(clean(sentence) for sentence in _verdicts(comparison)),
         differences=differences,
@@ -123,8 +123,9 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-def _headline(pairs: Sequence[Pair], judged: Judged) -> str:
+def _headline(comparison: Comparison) -> str:
     """Say what the pairs tell together; a single pair speaks for itself."""
+    pairs, judged = comparison.pairs, comparison.judged
     if len(pairs) == 1:
         return verdict_sentence(pairs[0], judged)
     counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in judged.verdicts}

@@ -596,3 +596,33 @@ def test_reads_of_a_job_that_ended_are_not_the_buffer_cache_s() -> None:
     assert compare_intervals(*sizes).causes[0].key == "db file sequential read"
     sizes[0] = replace(without, memory={"Buffer Cache": (None, 2e9)})
     assert compare_intervals(*sizes).causes[0].kind == "cache"
+
+
+def test_a_few_long_executions_are_not_judged_by_the_transactions_that_ran_beside_them() -> None:
+    """Another report took other time: the hundreds of short transactions of each interval are not what changed."""
+    one, other = sql("a6", 1.0, 3500.0, 1e6), sql("b7", 2.0, 2600.0, 1e6)
+    diff = compare_intervals(
+        interval(db_time=4000.0, statements=(one, sql("x", 1e4, 300.0, 1e5))),
+        interval(day=1, db_time=2900.0, statements=(other,)),
+    )
+    assert headline(diff) == (
+        "inconclusive: a few long executions took most of the DB time (`a6` 88 % before, `b7` 90 % after), and the "
+        "time of one transaction or execution says nothing of them"
+    )
+    assert any(one.startswith("time before: ") for one in measures(diff))
+
+
+def test_one_long_execution_that_was_not_there_before_made_no_transaction_slower() -> None:
+    job = sql("job", 1.0, 5000.0, 1e6)
+    diff = compare_intervals(interval(), interval(day=1, db_time=6000.0, statements=(job,)))
+    assert headline(diff).startswith("inconclusive: a few long executions took most of the DB time (`job` 83 % after)")
+    assert diff.causes[0].key == "job"
+
+
+@pytest.mark.parametrize("executions", [10.0, 5e4])
+def test_a_long_call_of_what_ran_often_and_a_statement_that_ran_often_are_judged(executions: float) -> None:
+    """A procedure called once contains the time of the statements it calls: those are many of something."""
+    call, inner = sql("call", 1.0, 5500.0, 1e6), sql("inner", executions, 5000.0, 1e6)
+    for statements in ((call, inner), (inner,)):
+        after = interval(day=1, db_time=6000.0, statements=statements)
+        assert headline(compare_intervals(interval(), after)).startswith("it got slower: one transaction")

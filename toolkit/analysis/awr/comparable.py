@@ -61,11 +61,18 @@ def refuse_unlike(before: Interval, after: Interval, *, force: bool = False) -> 
     missing = next((one for one in (a, b) if not one.elapsed_seconds), None)
     if missing is not None:
         raise _unlike(f"`{missing.name}` does not contain the length of its interval", "give the complete report")
-    if not force and a.database and b.database and a.dbid != b.dbid and a.database.lower() != b.database.lower():
+    if not force and other_databases(a, b):
         raise _unlike(
             f"they are from different databases, `{a.database}` and `{b.database}`",
             "if that is intended (a migration, a clone under another name), add `--allow-unlike`",
         )
+
+
+def other_databases(a: Origin, b: Origin) -> bool:
+    """Whether two intervals are of databases of different names and ids: of neither a copy nor a renamed one."""
+    if not a.database or not b.database:
+        return False
+    return a.dbid != b.dbid and a.database.lower() != b.database.lower()
 
 
 def _unlike(why: str, hint: str) -> ToolkitError:

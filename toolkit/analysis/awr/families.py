@@ -199,7 +199,7 @@ def _library(_: IntervalPair, parts: dict[str, Split]) -> _Claim:
 
 
 def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
-    """Say that the host has no free CPU: the time that is neither CPU nor wait is spent in its queue."""
+    """Say that the host has hardly any CPU left: the time that is neither CPU nor wait is spent in its queue."""
     busy = _busy(ground)
     if busy.after.rate is None or busy.after.rate < BUSY or busy.after.rate < (busy.before.rate or 0.0) + _BUSIER:
         return _NONE
@@ -215,7 +215,7 @@ def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
 
 
 REST = "time neither on CPU nor waiting"
-"""What is left of DB time: no cause has a name there, but where the host has no free CPU (`_saturated`)."""
+"""What is left of DB time: no cause has a name there, but where the host has hardly any CPU left (`_saturated`)."""
 
 
 def _queue(ground: IntervalPair) -> RisePart | None:

@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterator
 
 from toolkit.analysis.awr.changes import Change
-from toolkit.analysis.awr.comparable import by_ratio, unaccounted
+from toolkit.analysis.awr.comparable import by_ratio, other_databases, unaccounted
 from toolkit.analysis.awr.diff import IntervalDiff
-from toolkit.analysis.awr.load import executions_each, other_work, verdict_by
+from toolkit.analysis.awr.load import executions_each, long_executions, other_work, verdict_by
 from toolkit.units import number, percent, seconds
 
 _MOST_WAITS = 4
 SAME = 0.05
 _MOSTLY = 0.5
 _AS_FAST = "it is about as fast as before"
+_OTHER_DATABASES = "of different databases, whose work need not be the same"
 _IDLE = 0.005
 """Active sessions below which an instance only keeps itself going (18 s of DB time in an hour)."""
 RATE_NAMES = {
@@ -26,25 +27,18 @@ RATE_NAMES = {
 def headline(diff: IntervalDiff) -> str:
     """Say whether it got faster, by the measure that allows for the load: DB time per transaction or execution.
 
-    Of loads that are `load.OTHER_WORK` times apart no such thing is said: the work is not the same. Nor where
-    much of a DB time was not spent in its interval, or where both did next to nothing.
+    No such thing is said of two databases, nor where `_no_verdict` has a reason.
     """
-    rates = [one.rate for one in (diff.db_time.before, diff.db_time.after)]
-    if all(one is not None and one < _IDLE for one in rates):
-        before, after = both(diff.db_time, number)
-        return f"inconclusive: hardly any work in either: {before} active sessions before, {after} after"
-    if other := _other_work(diff):
-        return f"inconclusive: not the same work: {other}"
-    for words, side in (("before", diff.before), ("after", diff.after)):
-        if unaccounted(side) is not None:
-            return f"inconclusive: much of the DB time {words} is neither a wait nor CPU of its interval"
+    if why := _no_verdict(diff):
+        return f"inconclusive: {why}"
     measure, words = _measure(diff)
     if measure is None or measure.ratio is None:
         lacking = [side for side in (diff.before, diff.after) if side.db_time_seconds is None]
         who = "neither of the two has a DB time" if len(lacking) > 1 else "one of the two lacks its DB time"
         return f"inconclusive: {who}"
     ratio = measure.ratio
-    verdict = _verdict(ratio)
+    other = other_databases(diff.before.origin, diff.after.origin)
+    verdict = _OTHER_DATABASES if other else _verdict(ratio)
     before, after = both(measure, seconds)
     if words == "second":
         was, now = both(measure, number)
@@ -52,6 +46,26 @@ def headline(diff: IntervalDiff) -> str:
         return f"{verdict}: {sentence} ({by_ratio(ratio)})"
     holds = "" if verdict == _AS_FAST else _holds(diff, words, ratio)
     return f"{verdict}: one {words} takes {after} of DB time instead of {before} ({by_ratio(ratio)}){holds}"
+
+
+def _no_verdict(diff: IntervalDiff) -> str:
+    """Say why the two cannot be judged.
+
+    Both did next to nothing; a few executions took most of a DB time (a report, a job), and these are not so many
+    of anything; the loads are `load.OTHER_WORK` times apart; or much of a DB time was not spent in its interval.
+    """
+    rates = [one.rate for one in (diff.db_time.before, diff.db_time.after)]
+    if all(one is not None and one < _IDLE for one in rates):
+        before, after = both(diff.db_time, number)
+        return f"hardly any work in either: {before} active sessions before, {after} after"
+    if few := _long_executions(diff):
+        return f"{few}, and the time of one transaction or execution says nothing of them"
+    if other := _other_work(diff):
+        return f"not the same work: {other}"
+    for words, side in (("before", diff.before), ("after", diff.after)):
+        if unaccounted(side) is not None:
+            return f"much of the DB time {words} is neither a wait nor CPU of its interval"
+    return ""
 
 
 def _holds(diff: IntervalDiff, words: str, ratio: float) -> str:
@@ -71,6 +85,13 @@ def _other_work(diff: IntervalDiff) -> str:
     words = RATE_NAMES.get(load.key, "DB time per second").removesuffix(" per second")
     before, after = both(load, number)
     return f"{number(load.ratio)} times the {words} ({before} -> {after} per second)"
+
+
+def _long_executions(diff: IntervalDiff) -> str:
+    """Say which statement a few executions of took most of the DB time, on each side where that is so."""
+    sides = (("before", long_executions(diff.before)), ("after", long_executions(diff.after)))
+    told = [f"`{of[0].key}` {percent(100 * of[1])} {words}" for words, of in sides if of]
+    return f"a few long executions took most of the DB time ({', '.join(told)})" if told else ""
 
 
 def _waited(diff: IntervalDiff) -> Iterator[str]:
@@ -119,7 +140,7 @@ def measures(diff: IntervalDiff) -> Iterator[str]:
     if not other and diff.per_transaction is not None and each.ratio and abs(each.ratio - 1) >= SAME:
         before, after = both(each, number)
         yield f"executions in each transaction: {before} before, {after} after ({by_ratio(each.ratio)})"
-    if other:
+    if other or _long_executions(diff):
         yield from _waited(diff)
     if diff.per_transaction is None and diff.db_time.ratio is not None:
         yield "no verdict per transaction: an interval has fewer than 10 of them, or does not count them"

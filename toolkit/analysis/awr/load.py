@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from toolkit.analysis.awr.changes import Amount, Change, amount, matched, rates
 from toolkit.analysis.awr.comparable import unaccounted
-from toolkit.model.interval import Interval
+from toolkit.model.interval import Interval, Statement
 
 OTHER_WORK = 3.0
 """From this ratio of load on two intervals did not do the same work."""
@@ -88,9 +88,33 @@ def other_work(before: Interval, after: Interval) -> Change | None:
     return most if _apart(most) else None
 
 
+def long_executions(side: Interval) -> tuple[Statement, float] | None:
+    """Return the largest statement, and its share of DB time, where a few executions took most of that time.
+
+    Of an interval that one report or job fills, a time of one transaction or execution describes what ran beside
+    it. A statement that calls others contains their time: where those that ran often have most of it, too, these
+    are the work.
+
+    Returns:
+        The largest of the statements with fewer than `_LEAST_COUNT` executions, where these took more than half of
+        the DB time, and its share from 0 to 1; None otherwise, and where the statements do not tell.
+    """
+    total = side.db_time_seconds
+    known = [one for one in side.statements.rows.values() if one.executions is not None and one.elapsed_s]
+    few = [one for one in known if (one.executions or 0.0) < _LEAST_COUNT]
+    if not total or not few or 2 * _elapsed(few) <= total or 2 * (_elapsed(known) - _elapsed(few)) > total:
+        return None
+    most = max(few, key=lambda one: one.elapsed_s or 0.0)
+    return most, (most.elapsed_s or 0.0) / total
+
+
 def executions_each(before: Interval, after: Interval) -> Change:
     """Return the executions in each transaction."""
     return Change("executes", *(Amount(_executions_each(side), None, 1.0) for side in (before, after)))
+
+
+def _elapsed(statements: Sequence[Statement]) -> float:
+    return math.fsum(one.elapsed_s or 0.0 for one in statements)
 
 
 def _alike(before: Interval, after: Interval) -> bool:

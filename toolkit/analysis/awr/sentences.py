@@ -372,7 +372,7 @@ def _queue(cause: Cause) -> str:
     """Say what is neither CPU nor a wait; a queue for CPU only where the host is shown to be full."""
     busy, cpus = _get(cause, "host_cpu"), _get(cause, "cpus")
     if cause.key == "host CPU":
-        words = "the host has no free CPU" if cause.impact > 0 else "the host has free CPU again"
+        words = "the host has hardly any CPU left" if cause.impact > 0 else "the host has free CPU again"
         return joined(words, shift(busy, "busy", percent), shift(cpus, "CPUs") if cpus and cpus.ratio != 1 else "")
     more = "more" if cause.impact > 0 else "less"
     words = f"{more} time that is neither CPU nor a listed wait"
