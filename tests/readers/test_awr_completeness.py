@@ -114,6 +114,16 @@ def test_a_statement_that_another_list_shows_is_missed() -> None:
     assert "by elapsed time lacks 1 statement" in sentence and "`bxxxxxxxxxxx1`" in sentence
 
 
+def test_whole_seconds_are_rounded_ones_and_no_statement_with_a_part_of_one_is_missed() -> None:
+    seconds = statements("Elapsed Time", 0.0, [30.0, 20.0, 0.0])
+    for value in ("30.0", "20.0", " 0.0"):
+        seconds = seconds.replace(f"{value:>16} ", f"{value[:2]:>16} ", 1)
+    for least, words in ((0.4, ""), (0.6, "lacks 1 statement")):
+        other = statements("Gets", 0.0, [30.0, 20.0, 0.0, least])
+        found = warned(ONLY.replace("{}", seconds + other), "lacks")
+        assert [one for one in found if words in one] == found and bool(found) == bool(words), (least, found)
+
+
 def test_a_list_of_ten_has_every_statement_of_a_hundredth() -> None:
     other = statements("Gets", 0.0, [1.5], first=11)
     ten = [90.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 2.0]

@@ -140,8 +140,8 @@ class Pair:
 class Comparison:
     """B against A: differences of the environment first, then the pairs, then what was left out.
 
-    `unlike` are the reasons why both did not do the same work, where they are compared all the same.
-    `history` are other stored runs of the operation, and `between` what they show; None within one run.
+    `unlike` says why both did not do the same work, if they are compared anyway. `history` are other stored runs
+    of the operation, and `between` what they show; None within one run.
     """
 
     a: RunRecord
@@ -195,10 +195,9 @@ def compare(
         )
     forced = tuple(f"compared although the work differs: {reason}" for reason in reasons)
     compared, between = compare_values(a, b, chosen, judged_of(a), history)
-    metrics_a, metrics_b = metrics_by_cell(a), metrics_by_cell(b)
+    of_a, of_b = metrics_by_cell(a), metrics_by_cell(b)
     with_metrics = tuple(
-        replace(pair, metrics=metric_pairs(metrics_a.get(pair.cell_a, ()), metrics_b.get(pair.cell_b, ())))
-        for pair in compared
+        replace(one, metrics=metric_pairs(of_a.get(one.cell_a, ()), of_b.get(one.cell_b, ()))) for one in compared
     )
     return Comparison(
         a,

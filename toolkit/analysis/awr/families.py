@@ -215,7 +215,7 @@ def _saturated(ground: IntervalPair, parts: dict[str, Split]) -> _Claim:
 
 
 REST = "time neither on CPU nor waiting"
-"""What is left of DB time: no cause has a name there, but where the host has hardly any CPU left (`_saturated`)."""
+"""What is left of DB time: it has a name only where the host has hardly any CPU left (`_saturated`)."""
 
 
 def _queue(ground: IntervalPair) -> RisePart | None:

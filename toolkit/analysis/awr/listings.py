@@ -237,6 +237,10 @@ def _last(values: Iterable[float | None]) -> float | None:
     return min((one for one in values if one is not None), default=None)
 
 
+_TIMES = ("elapsed_s", "cpu_s")
+_HALF_SECOND = 0.5
+
+
 def statements(report: Record) -> Listing[Statement]:
     """Return every statement of any of the lists, with all that any of them says of it."""
     found: dict[str, Statement] = {}
@@ -282,7 +286,15 @@ def _joined(known: Statement | None, more: Statement) -> Statement:
     missing = {
         one.name: getattr(more, one.name) for one in fields(Statement) if getattr(known, one.name) in (None, "")
     }
-    return replace(known, **missing)
+    finer = {name: getattr(more, name) for name in _TIMES if _rounds(getattr(more, name), getattr(known, name))}
+    return replace(known, **{**missing, **finer})
+
+
+def _rounds(fine: float | None, coarse: float | None) -> bool:
+    """Whether a time of one list is what another prints in whole seconds, as 10.2 and 11.1 do in two of them."""
+    if fine is None or coarse is None:
+        return False
+    return coarse.is_integer() and not fine.is_integer() and abs(fine - coarse) <= _HALF_SECOND
 
 
 def segments(report: Record) -> dict[str, Listing[Segment]]:

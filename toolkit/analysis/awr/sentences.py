@@ -181,11 +181,16 @@ def _sampled(row: StatementChange, diff: IntervalDiff) -> str:
     return f"though active session history saw it in both ({before} of the samples before, {after} after)"
 
 
+_OFTENER = "is executed more often", "is executed less often"
+_AS_OFTEN = "is executed as often, in a shorter interval", "is executed as often, in a longer interval"
+
+
 def _does(row: StatementChange, part: str, grew: bool) -> str:
     """Say what a statement did otherwise; more work only where the work of both sides is shown."""
     if part == "new":
         return "is new among the top statements" if grew else "is no longer among the top statements"
-    often = Lead(row.measures["executions"], "is executed more often", "is executed less often")
+    executions = row.measures["executions"]
+    often = Lead(executions, *(_AS_OFTEN if executions.before.total == executions.after.total else _OFTENER))
     each = (
         Lead(row.each("gets"), "needs more buffer gets per execution", "needs fewer buffer gets per execution"),
         Lead(row.each("temp_blocks"), "spills more per execution", "spills less per execution"),

@@ -44,6 +44,8 @@ _MEASURES = {
 _WORDS = {
     "elapsed": "elapsed time", "cpu": "CPU time", "gets": "gets", "reads": "reads", "executions": "executions",
 }  # fmt: skip
+_IN_SECONDS = {"elapsed_s", "cpu_s"}
+"""Times, which 10.2 and 11.1 print in whole seconds in the lists ordered by them and with decimals in others."""
 _MOST_MISSING = 0.4
 """A text with fewer of the lists is of another kind."""
 _STATISTICS = {
@@ -174,7 +176,8 @@ def _lacks_those_of_others(sections: Mapping[str, object]) -> Iterator[str]:
         values = [value for row in own if (value := number_of(row.get(key))) is not None]
         if not values:
             continue
-        least = _least(own, key, min(values)) * _ROUNDING
+        whole = key in _IN_SECONDS and not any(isinstance(row.get(key), float) for row in own)
+        least = _least(own, key, min(values)) * _ROUNDING + (_HALF_SECOND if whole else 0.0)
         known = {_identity(row) for row in own}
         lacking = {
             str(identity[0])
