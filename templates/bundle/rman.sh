@@ -21,8 +21,12 @@ if command -v sha256sum >/dev/null 2>&1; then
   sha256sum -c SHA256SUMS >/dev/null 2>&1 || stop 2 "a file of this bundle was altered: export it anew"
 fi
 mkdir -p spool
-run_rman() { # SCRIPT LOG
-  { printf 'CONNECT TARGET %s\n' "$connect"; cat "$1"; } | "$client" nocatalog msgno >"$2" 2>&1 &
+run_rman() { # SCRIPT LOG: a recovery catalog is not for `nocatalog`, and the rows of lists have no numbers
+  mode='nocatalog' numbers='msgno'
+  ! grep '^CONNECT CATALOG ' "$1" >/dev/null || mode=''
+  ! grep -E '^(REPORT|LIST) ' "$1" >/dev/null || numbers=''
+  # shellcheck disable=SC2086
+  { printf 'CONNECT TARGET %s\n' "$connect"; cat "$1"; } | "$client" $mode $numbers >"$2" 2>&1 &
   child=$!
   wait "$child"
 }

@@ -31,9 +31,9 @@ ONE_VALUE: Mapping[str, str] = {
     "check window keep_for tag may_change_data allow_exit tries measure_for ramp_up ramp_down invisible publish "
     "discard keep_preferences keep_days",
     "it is set once for the whole run": "on parallel_workers lob_tablespace incremental concurrent",
-    "it says which program, device or files take part": "device stanza backup_config bin_dir run_as action "
-    "cumulative merge_copy duration minimize logs_since logs_until not_backed_up delete_input plus_archivelog "
-    "write",
+    "it says which program, device or files take part": "device stanza backup_config catalog bin_dir "
+    "run_as action cumulative merge_copy duration minimize logs_since logs_until not_backed_up delete_input "
+    "plus_archivelog write",
 }
 JOBS_ONLY: Mapping[tuple[OperationName, str], str] = {
     ("restore-try", "method"): "each backup was made by one program",

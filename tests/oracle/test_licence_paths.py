@@ -36,7 +36,8 @@ ROWS_OF = frozenset({"source", "table", "archive_to"})
 NO_SQL = {
     "tag": "of a backup", "merge_copy": "a tag of RMAN",
     "of": "of tablespaces and files", "format": "of RMAN, whose script is looked at",
-    "parms": "of RMAN, whose script is looked at", "connects": "of RMAN", "index": "rebuilt as it is",
+    "parms": "of RMAN, whose script is looked at", "connects": "of RMAN", "catalog": "of RMAN",
+    "reports": "words of RMAN", "index": "rebuilt as it is",
     "name": "of what is made", "tablespace": "a quoted name", "columns": "quoted names", "schema": "a quoted name",
     "partition": "a quoted name", "consumer_group": "bound", "env": "of a program on this host",
     "metric": "a pattern", "phase": "a pattern", "fail_if_output": "a pattern", "allow_exit": "numbers",

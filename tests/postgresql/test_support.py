@@ -29,10 +29,10 @@ def support(operation: OperationName, facts: Facts = FACTS, *, scratch: bool = T
 
 ABSENT = {
     "stats-publish", "stats-export", "datapump-export", "datapump-import", "table-shrink", "partition-split",
-          "partition-merge", "partition-coalesce",
+          "partition-merge", "partition-coalesce", "backup-report",
 }  # fmt: skip
-"""What the server has nothing for: statistics that are pending or in a table, SHRINK SPACE, and changes
-of partitions other than ATTACH and DETACH."""
+"""What the server has nothing for: statistics that are pending or in a table, SHRINK SPACE, changes
+of partitions other than ATTACH and DETACH, and a repository of backups."""
 
 
 @pytest.mark.parametrize("operation", [name for name, one in operations().items() if not one.runs_programs])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from toolkit.analysis.lanes import Lane, Lanes
 from toolkit.readers.rman.model import Log
+from toolkit.readers.rman.reports import ReportKind, RmanReport
 from toolkit.units import byte_size, counted, quantity, seconds
 
 DUPLICATE = ("Duplicate Db", "Duplicate PDB", "duplicate")
@@ -44,6 +46,34 @@ def work_sentences(log: Log, lanes: Lanes) -> Iterator[str]:
         if op not in _PARTS and not op.startswith("implicit "):
             yield f"{op}: {'it ended' if _ended(log, op) else 'it began and did not end'}"
     yield from _done(log)
+    yield from map(report_sentence, log.reports)
+
+
+_NAMED = 5
+_TOLD = {
+    ReportKind.NEED_BACKUP: ("in need of a backup", "no data file needs a backup"),
+    ReportKind.OBSOLETE: ("obsolete", "no backup is obsolete"),
+    ReportKind.UNRECOVERABLE: (
+        "not recoverable from their backups (NOLOGGING work since)",
+        "no data file has NOLOGGING work since its backup",
+    ),
+    ReportKind.SCHEMA: ("in the database", "no data file is listed"),
+    ReportKind.EXPIRED: ("expired: not found by a crosscheck", "nothing is listed as expired"),
+}
+
+
+def report_sentence(report: RmanReport) -> str:
+    """Say what a report of RMAN names, the first few with their names; `none` is an answer, too."""
+    what, nothing = _TOLD[report.kind]
+    if not report.count:
+        return nothing
+    kinds = Counter(row.thing for row in report.rows)
+    whole = report.count == len(report.rows)
+    counts = _listed([counted(number, thing) for thing, number in kinds.items()])
+    first = [row.name or str(row.number) for row in report.rows if row.thing != "backup set"][:_NAMED]
+    more = ", ..." if len(report.rows) > _NAMED else ""
+    named = "" if report.kind is ReportKind.SCHEMA or not first else f": {_listed(first)}{more}"
+    return f"{counts if whole else counted(report.count, 'row')} {what}{named}"
 
 
 def _ended(log: Log, op: str) -> bool:
@@ -108,8 +138,8 @@ def _read_back(log: Log, op: str, nothing: str, *, within: bool) -> Iterator[str
         yield f"{op} began and did not end{many}"
 
 
-def _done(log: Log) -> Iterator[str]:
-    """Yield what was crosschecked, deleted, cataloged and switched."""
+def crosschecked(log: Log) -> Iterator[str]:
+    """Yield how many objects were crosschecked, and how many of them were not found."""
     shown = {name: count for name, count in log.done.items() if name.startswith("crosschecked ")}
     total = shown.pop("crosschecked objects", 0)
     if total or shown:
@@ -118,6 +148,11 @@ def _done(log: Log) -> Iterator[str]:
         part = f"; of the {seen:,} that the log shows" if total and total != seen else ","
         result = f"{part} {expired:,} expired" if seen or not total else "; the log shows the state of none"
         yield f"crosschecked: {counted(total or seen, 'object')}{result}"
+
+
+def _done(log: Log) -> Iterator[str]:
+    """Yield what was crosschecked, deleted, cataloged and switched."""
+    yield from crosschecked(log)
     for verb in ("deleted", "uncataloged", "cataloged", "switched"):
         counts = {name.partition(" ")[2]: count for name, count in log.done.items() if name.startswith(f"{verb} ")}
         total = counts.pop("objects", 0)

@@ -6,12 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from toolkit.analysis.rman_sentences import crosschecked, report_sentence
 from toolkit.model.protocols import DatabaseError, OutputLine
 from toolkit.model.values import Row
 from toolkit.readers.rman.log import causes_first, read_log
 from toolkit.readers.rman.model import BackupPiece, Log, LogOutcome, RestoreRead
 
-LOG, CHANNELS, PIECES = "rman", "rman_channels", "rman_pieces"
+LOG, CHANNELS, PIECES, REPORTS = "rman", "rman_channels", "rman_pieces", "rman_reports"
 _MOST_NAMED = 4
 _CHANNEL = re.compile(r"channel (\S+): (.*)$")
 _BEGINS = ("starting piece", "starting validation", "reading from backup piece", "restoring", "starting ")
@@ -22,7 +23,7 @@ Span = tuple[float, float]
 
 
 def rows_of(lines: Sequence[OutputLine]) -> dict[str, tuple[Row, ...]]:
-    """Return what a log tells, under `rman`, `rman_channels` and `rman_pieces`."""
+    """Return what a log tells, under `rman`, `rman_channels`, `rman_pieces` and, of reports, `rman_reports`."""
     log = read_log(line.text for line in lines)
     if not log.recognised:
         return {}
@@ -40,6 +41,7 @@ def rows_of(lines: Sequence[OutputLine]) -> dict[str, tuple[Row, ...]]:
             for name in log.channels
         ),
         PIECES: pieces,
+        **({REPORTS: told} if (told := tuple(_reports(log))) else {}),
     }
 
 
@@ -72,6 +74,14 @@ def _summary(log: Log, lost: set[str]) -> Row:
         "missing": "; ".join(log.missing) or None,
         "autobackups": ", ".join(log.autobackup_handles) or None,
     }
+
+
+def _reports(log: Log) -> Iterator[Row]:
+    """Yield each report with its count and its sentence, after what a crosscheck found."""
+    for sentence in crosschecked(log):
+        yield {"kind": "crosscheck", "count": None, "sentence": sentence}
+    for report in log.reports:
+        yield {"kind": report.kind.value, "count": report.count, "sentence": report_sentence(report)}
 
 
 def _busy(channel: str, pieces: Sequence[Row], log: Log) -> float:

@@ -60,6 +60,12 @@ _OUTSIDE = re.compile(
     r"SET (?:COMPRESSION ALGORITHM '(?P<name>BASIC|LOW|MEDIUM|HIGH)'|ENCRYPTION ALGORITHM 'AES(?:128|192|256)'"
     r"|ENCRYPTION ON FOR ALL TABLESPACES)"
 )
+_CATALOG = re.compile(r"CONNECT CATALOG '/@(\w+)'")
+_POLICY = r"(?P<policy> REDUNDANCY \d+| RECOVERY WINDOW OF \d+ DAYS)?"
+_ASKED = re.compile(
+    r"(?P<cross>CROSSCHECK (?:BACKUP|COPY|ARCHIVELOG ALL))|(?P<list>LIST EXPIRED (?:BACKUP|COPY|ARCHIVELOG ALL))"
+    rf"|REPORT (?P<report>(?P<by>NEED BACKUP|OBSOLETE){_POLICY}|UNRECOVERABLE|SCHEMA)"
+)
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -136,6 +142,10 @@ class Session:
             self.algorithm = found["name"] or self.algorithm
         elif (found := re.fullmatch(r"RUN \{(.*)\}", text)) is not None:
             self._block(found[1])
+        elif (found := _CATALOG.fullmatch(text)) is not None:
+            self._catalog(found[1])
+        elif (found := _ASKED.fullmatch(text)) is not None:
+            self._asked(found)
         else:
             raise syntax(text)
 
@@ -150,6 +160,50 @@ class Session:
             )
         self.connected = True
         say(f"connected to target database: {NAME} (DBID={self.told.get('dbid', DBID)})")
+
+    def _catalog(self, alias: str) -> None:
+        if "nocatalog" in sys.argv:
+            raise Failed("RMAN-06445: cannot connect to recovery catalog after NOCATALOG has been used")
+        if self.told.get("no_catalog"):
+            raise Failed("RMAN-04004: error from recovery catalog database: ORA-12154: cannot resolve alias")
+        changed = state()
+        changed["catalogs"] = [*changed.get("catalogs", []), alias]
+        keep(changed)
+        print("connected to recovery catalog database", flush=True)
+
+    def _asked(self, found: re.Match) -> None:
+        """Answer CROSSCHECK, REPORT and LIST EXPIRED from the pieces that were written and the scenario."""
+        if not self.connected:
+            raise Failed("RMAN-06171: not connected to target database")
+        if found["policy"] is None and found["by"] and self.told.get("retention_none"):
+            raise Failed(
+                f"RMAN-03002: failure of report command at {now()}",
+                "RMAN-06525: RMAN retention policy is set to none",
+            )
+        if found["cross"]:
+            self._crosscheck()
+        elif found["list"]:
+            self._expired()
+        else:
+            for line in self.told.get("reports", {}).get(found["report"].split(" RE", 1)[0], ()):
+                print(line, flush=True)
+
+    def _crosscheck(self) -> None:
+        changed = state()
+        for number, piece in enumerate(changed["pieces"], start=1):
+            piece["expired"] = not Path(piece["handle"]).exists()
+            print(f"crosschecked backup piece: found to be '{'EXPIRED' if piece['expired'] else 'AVAILABLE'}'")
+            print(f"backup piece handle={piece['handle']} RECID={number} STAMP={number}")
+        print(f"Crosschecked {len(changed['pieces'])} objects", flush=True)
+        keep(changed)
+
+    def _expired(self) -> None:
+        gone = [(n, one) for n, one in enumerate(state()["pieces"], start=1) if one.get("expired")]
+        if not gone:
+            print("specification does not match any backup in the repository", flush=True)
+        for number, piece in gone:
+            print(f"\nList of Backup Pieces\n        BP Key: {number}   Status: EXPIRED  Compressed: NO  Tag: X")
+            print(f"        Piece Name: {piece['handle']}", flush=True)
 
     def _block(self, body: str) -> None:
         parts = [part.strip() for part in body.split(";") if part.strip()]
@@ -574,6 +628,7 @@ def commands(text: str) -> list[str]:
     while rest := rest.strip():
         if rest.startswith("CONNECT"):
             command, _, rest = rest.partition("\n")
+            command = command.removesuffix(";")
         elif rest.startswith("RUN"):
             command, brace, rest = rest.partition("}")
             command += brace
@@ -616,7 +671,7 @@ def check(text: str) -> int:
                 body = re.fullmatch(r"RUN \{(.*)\}", command)
                 for part in [each.strip() for each in (body[1] if body else command).split(";") if each.strip()]:
                     block.parse(part)
-            elif _OUTSIDE.fullmatch(command) is None:
+            elif not any(each.fullmatch(command) for each in (_OUTSIDE, _ASKED, _CATALOG)):
                 raise syntax(command)
         except Failed as error:
             stack(*error.args)

@@ -5,6 +5,9 @@ from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.words import ObjectKind
 from toolkit.operations import options as shared
 
+CATALOG = Option("catalog", OptionKind.TEXT,
+                 "recovery catalog to connect to as well: /@alias, with its password in a wallet",
+                 engines=shared.ORACLE)  # fmt: skip
 _OF_ALL = (
     Option(
         "compression", OptionKind.CHOICE, "compression of the backup", factor=True,
@@ -114,6 +117,7 @@ _OF_RMAN = (
     Option("parms", OptionKind.TEXT, "PARMS of the channels", engines=shared.ORACLE),
     Option("connects", OptionKind.NAMES, "connect identifiers used by the channels in turn (/@alias)",
            engines=shared.ORACLE),
+    CATALOG,
 )  # fmt: skip
 
 DECLARATION = OperationDeclaration(

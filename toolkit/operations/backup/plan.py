@@ -17,15 +17,17 @@ from toolkit.model.experiment import mark_of
 from toolkit.model.facts import Query
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
-from toolkit.model.words import Keep, Mode
+from toolkit.model.words import Keep, Mode, OperationName
 from toolkit.operations.base import Piece, Planner, assemble
 
 
 class Backup:
     """The neutral half: the engine's implementation says what is read, named, refused and dropped."""
 
-    name = "backup"
     version = 1
+
+    def __init__(self, name: OperationName = "backup") -> None:
+        self.name = name
 
     def reads(self, planner: Planner) -> tuple[Query, ...]:
         return _ways(planner).reads(planner.spec.options, planner.facts)

@@ -130,7 +130,7 @@ class Foreign:
             return False
         family, digits, text = found.groups()
         number = int(digits)
-        if state.faults.informs(family, number, text):
+        if state.faults.informs(family, number, text) or (not state.faults.in_stack and state.reports.wants(text)):
             self._numbered(number, text)
             return True
         stacks = state.faults.stacks

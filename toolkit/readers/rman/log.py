@@ -221,6 +221,7 @@ def _log(state: LogState, missing: tuple[str, ...], excerpt: tuple[str, ...]) ->
         recognised=_recognised(state),
         lines=state.number,
         done={name: count for name, count in state.done.items() if name and count},
+        reports=state.reports.all,
     )
 
 

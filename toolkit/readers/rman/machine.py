@@ -32,7 +32,9 @@ class Machine(LogState):
             "ORA-0": self._coded, "releas": self._released, "copyin": self._copying, "piece": self._handle,
             **dict.fromkeys(grammar.CHANGES_BEGIN, self._changes),
             "Piece ": self.listing.name, "Handle": self.listing.name, "File S": self.listing.heading,
-            "IMPDP>": self._imported, "List o": self.listing.heading, "File N": self._listed,
+            "IMPDP>": self._imported, "File N": self._listed,
+            "List o": lambda line: self.reports.list_begins() or self.listing.heading(line),
+            **dict.fromkeys(("Report", "no obs"), self._report),
             "archiv": self._noise, "contin": self._continuing, "sql st": self._noise, "curren": self._noise,
         }  # fmt: skip
         self._actions: dict[str, Callable[[Channel, str], bool]] = {
@@ -62,6 +64,8 @@ class Machine(LogState):
                 handler = self._by_start.get(line[:6])
             else:
                 self._give_up()
+        if self.reports.reading and self.reports.line(line):
+            return
         if handler is not None and handler(line):
             return
         if self._grown is not None and self._grow(line):
@@ -322,6 +326,12 @@ class Machine(LogState):
         self.changed = True
         self.done[change[0]] += change[1]
         return True
+
+    def _report(self, line: str) -> bool:
+        if begins := self.reports.heading(line):
+            self.ordinary()
+            self.changed = True
+        return begins
 
     def _imported(self, line: str) -> bool:
         # `IMPDP> . . imported "SCOTT"."EMP"  8.5 KB` near the end of RECOVER TABLE

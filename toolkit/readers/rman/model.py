@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from toolkit.readers.rman.reports import RmanReport
+
 
 class LogOutcome(StrEnum):
     """How a log ends; `completed` only when all that began has ended, `nothing_done` when nothing began."""
@@ -135,6 +137,7 @@ class Log:
         excerpt: what of the session around the operations it does not show, in words.
         corrected: lines of commands that failed in a session somebody typed, and succeeded when given again.
         done: how often RMAN stated what has no beginning and no end in a log, such as `deleted backup piece`.
+        reports: what REPORT answered, and what LIST showed as expired.
     """
 
     db_name: str | None
@@ -159,6 +162,7 @@ class Log:
     recognised: bool
     lines: int
     done: Mapping[str, int] = field(default_factory=dict)
+    reports: Sequence[RmanReport] = ()
 
     @property
     def downgraded(self) -> bool:
@@ -201,6 +205,7 @@ def log_document(log: Log, file: str, *, whole: bool = True) -> dict[str, JsonVa
         "corrected_lines": list(log.corrected),
         "channel_busy_seconds": dict(log.channel_busy_seconds),
         "done": dict(log.done),
+        "reports": [one.document() for one in log.reports],
     }
 
 

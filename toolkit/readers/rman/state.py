@@ -15,6 +15,7 @@ from toolkit.readers.rman.model import (
     RmanOperation,
     Shared,
 )
+from toolkit.readers.rman.reports import Reports
 from toolkit.readers.rman.sessions import Faults, Identity, RmanSessions
 
 Inputs = tuple[tuple[Datafile, ...], tuple[ArchivedLog, ...], tuple[str, ...]]
@@ -361,10 +362,11 @@ class LogState:
         self.number = 0
         self.corrupt: list[int] = []
         self.changed = False
-        """Whether RMAN did what has no beginning and no end in a log: crosscheck, delete, catalog, SQL."""
+        """Whether RMAN did what has no beginning and no end in a log: crosscheck, delete, catalog, report, SQL."""
         self.done: Counter[str] = Counter()
         """What of that was done, and how often."""
         self.listing = ListedSizes()
+        self.reports = Reports()
         self.in_sql = False
         self.inputs: dict[str, Inputs] = {}
         self.repeated: set[str] = set()

@@ -26,6 +26,8 @@ CONNECTS = "CONNECT TARGET"
 
 _PROGRAM = "rman"
 _ARGUMENTS = ("nocatalog", "msgno")
+_PLAIN = frozenset({"backup_report"})
+"""Scripts whose answers are lists: the numbers that `msgno` gives to their rows are documented nowhere."""
 _CHECK_ARGUMENTS = ("checksyntax", "msgno")
 _BANNER = "Recovery Manager"
 # RMAN writes dates and messages as these say, and our reader then needs no guess (Backup and Recovery Reference,
@@ -56,8 +58,13 @@ def probes() -> tuple[Probe, ...]:
 
 
 def called(call: Call) -> Call:
-    """Give a script to the client, which the target connects."""
-    return replace(call, argv=(_PROGRAM, *_ARGUMENTS), environment=_ENVIRONMENT, access=(CONNECTS,))
+    """Give a script to the client, which the target connects.
+
+    A script that connects to a recovery catalog must not begin with `nocatalog` (RMAN Reference, CONNECT).
+    """
+    needless = {"nocatalog": call.values.get("catalog") is not None, "msgno": call.template in _PLAIN}
+    argv = (_PROGRAM, *(word for word in _ARGUMENTS if not needless[word]))
+    return replace(call, argv=argv, environment=_ENVIRONMENT, access=(CONNECTS,))
 
 
 def arguments() -> tuple[str, ...]:

@@ -129,6 +129,11 @@ def clashes(order: BackupOrder) -> tuple[Clash, ...]:
             "validating does not encrypt: encryption can only be measured by writing",
             "add `--write` and a folder (`--destination`)",
         ),
+        (
+            order.catalog is not None and order.measures,
+            "trials would be recorded in the recovery catalog: `--catalog` is for a job, or to validate backups",
+            "omit `--catalog`, or run one configuration without `--repeat`",
+        ),
         *_of_time(order),
         *_of_logs(order),
         *_of_copies(order),

@@ -62,6 +62,7 @@ class BackupOrder:
         places: folders or disk groups the pieces go to, in turn; empty leaves it to the recovery area.
         formats: one a channel (a format without a folder in front), or one for all.
         connects: one a channel, in turn.
+        catalog: recovery catalog, `/@alias`.
     """
 
     act: BackupAction
@@ -81,12 +82,18 @@ class BackupOrder:
     device: str = "DISK"
     parms: str | None = None
     connects: tuple[str, ...] = ()
+    catalog: str | None = None
     forms: Forms = field(default_factory=Forms)
 
     @property
     def is_job(self) -> bool:
         """Whether it is done once, for good."""
         return self.act is BackupAction.JOB
+
+    @property
+    def measures(self) -> bool:
+        """Whether it is a trial's way to read or write a backup."""
+        return self.act in {BackupAction.READ, BackupAction.WRITE}
 
     @property
     def reads_backups(self) -> bool:
@@ -150,6 +157,7 @@ def order_of(work: Work) -> BackupOrder:
         device="SBT" if values.text(work, "device") == "sbt" else "DISK",
         parms=values.checked(work, "parms", "rman_parms", "no quotes, `?`, `@`, `&`, `%` or `;`"),
         connects=values.each(work, "connects", "rman_connect", _WALLET_ONLY),
+        catalog=values.catalog(work),
         forms=further.forms_of(work),
     )
     _fitting(order)

@@ -29,7 +29,16 @@ def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
         *_channels(order, facts),
         *_layout(order, facts),
         *_unread(facts),
+        *_catalog(order),
     )
+
+
+def _catalog(order: BackupOrder) -> Iterator[str]:
+    if order.catalog is not None:
+        yield (
+            f"the recovery catalog `{order.catalog}` is brought up to date with the control file, and what is "
+            "done is recorded there, too"
+        )
 
 
 def _place(order: BackupOrder, facts: Facts) -> Iterator[str]:

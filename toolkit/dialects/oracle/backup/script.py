@@ -46,6 +46,7 @@ def spell(order: BackupOrder, ref: ObjectRef, template: BackupAction | None = No
     values: dict[str, ContextValue] = {
         **_channels(order, formats_of(order, name)),
         **_what(order),
+        "catalog": order.catalog,
         "command_id": command_id(name),
         "section_size": order.section_size,
         "files_per_set": order.files_per_set,

@@ -16,6 +16,7 @@ PATTERNS = {
     "rman_format": re.compile(r"[A-Za-z0-9_+/\\:.,=() %~-]{1,512}"),
     "rman_parms": re.compile(r"[A-Za-z0-9_+/\\:.,=() -]{1,1000}"),
     "rman_connect": re.compile(r"/@[A-Za-z0-9_.-]{1,128}(?: as (?:sysbackup|sysdba))?"),
+    "rman_catalog": re.compile(r"/@[A-Za-z0-9_.-]{1,128}"),
     "rman_size": re.compile(r"[1-9][0-9]{0,8}[KMG]?"),
     "rman_duration": re.compile(r"[0-9]{1,4}:[0-5][0-9]"),
     "rman_number": re.compile(r"[1-9][0-9]{0,6}"),

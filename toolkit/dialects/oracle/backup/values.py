@@ -17,6 +17,23 @@ TAG = "at most 30 letters, digits, `_`, `$` and `#`"
 """What a tag may be, as a sentence says it."""
 
 
+def catalog(work: Work) -> str | None:
+    """Read how a recovery catalog is reached: by a wallet, for a script and its log would show a password.
+
+    Raises:
+        ToolkitError: TK-0102.
+    """
+    given = text(work, "catalog")
+    if given is None or fits("rman_catalog", given):
+        return given
+    raise ToolkitError(
+        "the value of `--catalog` cannot be used in dbatk's RMAN scripts",
+        code="TK-0102",
+        hint="`/@alias`: a name from tnsnames.ora with its password in a wallet; a user and password would appear "
+        "in the script and its log",
+    )
+
+
 def size(work: Work, name: str) -> str | None:
     """Read a size: a number of megabytes, or as RMAN writes it (`512M`, `4G`).
 

@@ -40,6 +40,7 @@ WORK = Implementations(
         "datapump-export": f"{__name__}.of_datapump",
         "datapump-import": f"{__name__}.of_datapump",
         "backup": f"{__name__}.of_backup",
+        "backup-report": f"{__name__}.of_backup",
         "workload": f"{__name__}.of_users",
     },
 )

@@ -12,6 +12,7 @@ from toolkit.dialects.oracle import redo, support
 from toolkit.dialects.oracle.backup import findings as backup_findings
 from toolkit.dialects.oracle.backup import remarks as backup_remarks
 from toolkit.dialects.oracle.backup import work as rman
+from toolkit.dialects.oracle.backup.report import OracleReports
 from toolkit.dialects.oracle.backup.ways import OracleBackups
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
@@ -50,4 +51,4 @@ class _Backup(OracleBackups):
         return backup_remarks.remarks(work, facts)
 
 
-WORK: Mapping[OperationName, Implementation] = {"backup": _Backup()}
+WORK: Mapping[OperationName, Implementation] = {"backup": _Backup(), "backup-report": OracleReports()}
