@@ -40,10 +40,11 @@ def add_awr(awr: typer.Typer) -> None:
         "files", "reports, folders of reports, `T:101-140` or `label:NAME`", kind=list[str], metavar="FILES|DIR..."
     )
     sql = option("sql", "also track this SQL_ID; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
+    full = option("full", "of several databases, show the changes and intervals of each", kind=bool)
     sheet = option("csv", "print one CSV row per interval", kind=bool)
     page = option("out", "also write an HTML page to this file", metavar="FILE")
     add_command(
-        awr, "trend", _trend, [several, sql, sheet, page, *MASK, *OUTPUT],
+        awr, "trend", _trend, [several, sql, full, sheet, page, *MASK, *OUTPUT],
         "Order reports by time and show what changed, and when.",
     )  # fmt: skip
     fetched = [
@@ -181,7 +182,7 @@ def _show_trends(trends: Trends, arguments: Arguments) -> int:
     elif arguments.flag("csv"):
         out(trend.trend_sheet(trends.series))
     else:
-        out(trend.trend_text(trends.series))
+        out(trend.trend_text(trends.series, whole=arguments.flag("full") or bool(arguments.texts("sql"))))
     return ExitCode.USAGE if trends.faults else ExitCode.DONE
 
 

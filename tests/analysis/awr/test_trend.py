@@ -102,3 +102,30 @@ def test_changes_are_told_by_the_point_they_begin_with() -> None:
     found = trends(series)[0]
     assert {line.name for line, _ in changes_of(found)[12]} == {"DB time"}
     assert list(changes_of(found)) == [12]
+
+
+def of_database(name: str, dbid: int, levels: list[float]) -> list[Interval]:
+    return [
+        interval(
+            cpu=level * 3600, who=origin(f"{name}{place}", day=place, database=name, dbid=dbid, instance=None)
+        )
+        for place, level in enumerate(levels)
+    ]
+
+
+def test_of_several_databases_a_line_each_is_shown_and_all_of_them_on_request() -> None:
+    step = [*noisy(10, 15, 1), *noisy(30, 15, 2)]
+    several = trends([*of_database("CRM", 1, step), *of_database("HR", 2, [1.0, 3.0, 2.0])])
+    lines = trend_text(several).splitlines()
+    assert [line.split()[:2] for line in lines[2:4]] == [["CRM", "30"], ["HR", "3"]]
+    assert lines[2].endswith("2025-03-18")
+    assert lines[3].split()[4:7] == ["1.00", "2.00", "3.00"]
+    assert lines[3].endswith("too few")
+    assert len(lines) == 6 and "--full" in lines[-1]
+    assert "PER SECOND OF EACH INTERVAL" in trend_text(several, whole=True)
+    assert "--full" not in trend_text(several[:1])
+
+
+def test_two_databases_of_one_name_are_told_apart_by_their_ids() -> None:
+    found = trends([*of_database("X", 7, [1.0, 2.0]), *of_database("X", 8, [3.0]), *of_database("Y", 9, [1.0])])
+    assert [one.name for one in found] == ["X (7)", "X (8)", "Y"]

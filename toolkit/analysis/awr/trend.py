@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -81,7 +82,15 @@ def trends(intervals: Sequence[Interval], sql: Sequence[str] = ()) -> list[Serie
         if one.origin.begin is not None:
             grouped.setdefault(_identity(one.origin), []).append(one)
     found = [_series(members, sql) for members in grouped.values()]
-    return sorted(found, key=lambda one: one.name)
+    names = Counter(one.name for one in found)
+    told = [_with_id(one) if names[one.name] > 1 else one for one in found]
+    return sorted(told, key=lambda one: one.name)
+
+
+def _with_id(series: Series) -> Series:
+    """Tell a database from another one of the same name."""
+    dbid = series.points[0].origin.dbid
+    return series if dbid is None else replace(series, name=f"{series.name} ({dbid})")
 
 
 def _identity(origin: Origin) -> tuple[object, ...]:

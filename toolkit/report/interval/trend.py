@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 
 from toolkit.analysis.awr.trend import Series, TrendLine, changes_of
 from toolkit.analysis.shifts import FEWEST
@@ -237,8 +238,48 @@ def _cell(line: TrendLine, at: int) -> str:
     return spell(line, line.values[at])
 
 
-def trend_text(found: Sequence[Series]) -> str:
-    """Return the series as text of at most 80 columns."""
+def _overview(found: Sequence[Series]) -> Table:
+    """Return a row for each series: when, how large its DB time was per second, and when a level last changed."""
+    rows = []
+    for series in found:
+        line = next((one for one in series.lines if one.name == "DB time"), None)
+        known = [value for value in line.values if value is not None] if line else []
+        spread = [min(known), median(known), max(known)] if known else [None] * 3
+        first, last = series.points[0].origin, series.points[-1].origin
+        row = [clean(series.name), number(len(series.points)), _day(first.begin), _day(last.end)]
+        rows.append([*row, *map(number, spread), _last_change(series)])
+    heads = [*left("database"), *right("intervals"), *left("from", "to"), *right("least", "median", "most")]
+    return table("DB time by database, active sessions", [*heads, *left("last change")], rows)
+
+
+def _day(value: datetime | None) -> str:
+    return "?" if value is None else f"{value:%Y-%m-%d}"
+
+
+def _last_change(series: Series) -> str:
+    if not series.enough:
+        return "too few"
+    at = max(changes_of(series), default=None)
+    return "none" if at is None else _day(series.points[at].origin.begin)
+
+
+def trend_text(found: Sequence[Series], *, whole: bool = False) -> str:
+    """Return the series as text of at most 80 columns: of several one line each, or all of them.
+
+    Args:
+        found: The series.
+        whole: Show every interval of each of several, too.
+    """
+    if len(found) < 2:
+        return _every_interval(found)
+    overview = _overview(found)
+    lines = [overview.caption.upper(), *text_table(overview), ""]
+    if whole:
+        return "\n".join([*lines, _every_interval(found)])
+    return "\n".join([*lines, "add --full for the changes and intervals of each; --out FILE.html draws them", ""])
+
+
+def _every_interval(found: Sequence[Series]) -> str:
     blocks = []
     for series in found:
         view = series_view(series)
@@ -264,7 +305,10 @@ def trend_page(found: Sequence[Series], warnings: Sequence[str] = ()) -> str:
     shown = [clean(one) for one in warnings]
     from toolkit.report.html import render_page
 
-    return render_page("report/trend.html.j2", title=title, views=views, warnings=shown, method=_METHOD)
+    overview = _overview(found) if len(found) > 1 else None
+    return render_page(
+        "report/trend.html.j2", title=title, views=views, overview=overview, warnings=shown, method=_METHOD
+    )
 
 
 def _page_title(found: Sequence[Series]) -> str:
