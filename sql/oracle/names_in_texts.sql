@@ -1,4 +1,4 @@
--- Title: What the names in a plan lead to: objects, and synonyms and where they lead
+-- Title: What the names in a plan lead to: objects, directories, and synonyms and database links and where they lead
 -- Needs: nothing: ALL_ views show what the user may see
 -- License: none
 -- Effect: reads only
@@ -30,4 +30,14 @@ SELECT s.owner || '.' || s.synonym_name AS name,
        'synonym ' || s.owner || '.' || s.synonym_name || ' for ' || s.table_owner || '.' || s.table_name
        || CASE WHEN s.db_link IS NULL THEN '' ELSE '@' || s.db_link END AS leads_to
   FROM all_synonyms s
- WHERE INSTR(:words, '|' || s.owner || '.' || s.synonym_name || '|') > 0;
+ WHERE INSTR(:words, '|' || s.owner || '.' || s.synonym_name || '|') > 0
+ UNION ALL
+SELECT d.directory_name AS name, 'directory ' || d.directory_path AS leads_to
+  FROM all_directories d
+ WHERE INSTR(:words, '|' || d.directory_name || '|') > 0
+ UNION ALL
+SELECT l.db_link AS name,
+       'database link ' || l.owner || '.' || l.db_link || ' as ' || l.username || ' to ' || l.host AS leads_to
+  FROM all_db_links l
+ WHERE INSTR(:words, '|' || l.db_link || '|') > 0
+    OR INSTR(:words, '|' || SUBSTR(l.db_link, 1, INSTR(l.db_link || '.', '.') - 1) || '|') > 0;

@@ -8,6 +8,8 @@
 -- domains, where a foreign table leads to, and the own functions that any of these, an index, extended statistics or a
 -- partition calls. What the text of a view, a rule or a policy reads counts as if it were named, however deep. The list of columns, plain indexes and rows are not: they change with the work of every day. A
 -- function that a plan names is approved by itself: an index that the plan makes with it changes nothing.
+-- A publication sends rows elsewhere: those of each relation count, and those that take whatever is made. So do the
+-- default privileges of this role, by which others may read what it makes.
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
 -- Foreign keys that carry on what is deleted or changed (CASCADE, SET NULL, SET DEFAULT), however far, count, and the table
 -- to which one does where it has triggers, or checks, indexes or defaults that call own functions. So does a table that inherits.
@@ -250,6 +252,11 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                       UNION ALL
                      SELECT 'pg_policy', p.oid FROM pg_policy p WHERE p.polrelid = c.oid AND c.relrowsecurity) part
                JOIN calls f ON f.classid = CAST(part.class AS regclass) AND f.objid = part.oid),
+            (SELECT string_agg(DISTINCT 'published by ' || p.pubname, chr(10))
+               FROM pg_publication_tables p
+               JOIN pg_namespace s ON s.nspname = p.schemaname
+               JOIN pg_class b ON b.relnamespace = s.oid AND b.relname = p.tablename
+              WHERE b.oid = c.oid OR b.oid IN (SELECT t.relid FROM pg_partition_tree(c.oid) t)),
             CASE WHEN c.relrowsecurity
                  THEN concat_ws(' ', 'row security', c.relforcerowsecurity, row_security_active(c.oid),
                                 pg_get_userbyid(c.relowner)) END,
@@ -323,7 +330,11 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || part.name,
                             JOIN pg_ts_dict d ON d.oid = m.mapdict
                             JOIN pg_ts_template t ON t.oid = d.dicttemplate
                            WHERE m.mapcfg = g.oid))
-          FROM pg_ts_config g) part
+          FROM pg_ts_config g
+         UNION ALL
+        SELECT 'text search dictionary', d.dictname, d.dictnamespace, concat_ws(' ', t.tmplname, d.dictinitoption)
+          FROM pg_ts_dict d
+          JOIN pg_ts_template t ON t.oid = d.dicttemplate) part
   JOIN pg_namespace n ON n.oid = part.schema
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
  WHERE part.schema <> CAST('pg_catalog' AS regnamespace)
@@ -362,6 +373,30 @@ HAVING count(*) > 0
  UNION ALL
 SELECT 'operators and casts', count(*) || ' of its own, ' || left(md5(string_agg(o.text, chr(10) ORDER BY o.text)), 12)
   FROM operators o
+HAVING count(*) > 0
+ UNION ALL
+SELECT 'publications of what is made',
+       count(*) || ' of them, ' || left(md5(string_agg(p.text, chr(10) ORDER BY p.text)), 12)
+  FROM (SELECT pubname || ' of all tables' AS text FROM pg_publication WHERE puballtables
+         UNION ALL
+        SELECT p.pubname || ' of ' || n.nspname
+          FROM pg_depend d
+          JOIN pg_publication p ON p.oid = d.refobjid
+          JOIN pg_depend whose ON whose.classid = d.classid AND whose.objid = d.objid
+                              AND whose.refclassid = CAST('pg_namespace' AS regclass)
+          JOIN pg_namespace n ON n.oid = whose.refobjid
+         WHERE d.refclassid = CAST('pg_publication' AS regclass)
+           AND (strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0 OR n.oid IN (SELECT oid FROM looked_in))) p
+HAVING count(*) > 0
+ UNION ALL
+SELECT 'default privileges',
+       count(*) || ' sets, ' || left(md5(string_agg(concat_ws(' ', n.nspname, a.defaclobjtype, a.defaclacl), chr(10)
+                                                    ORDER BY n.nspname, a.defaclobjtype)), 12)
+  FROM pg_default_acl a
+  LEFT JOIN pg_namespace n ON n.oid = a.defaclnamespace
+ WHERE a.defaclrole = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+   AND (n.oid IS NULL OR n.oid IN (SELECT oid FROM looked_in)
+        OR strpos(CAST(:words AS text), '|' || n.nspname || '|') > 0)
 HAVING count(*) > 0
  UNION ALL
 SELECT 'domains',

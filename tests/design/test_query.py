@@ -148,3 +148,9 @@ def test_text_inside_a_literal_never_matters(text: str) -> None:
 def test_a_long_unclosed_quote_is_refused_quickly() -> None:
     with pytest.raises(ToolkitError):
         check_query("select '" + "x''" * 200_000)
+
+
+@pytest.mark.parametrize("engine", [POSTGRESQL, DUCKDB])
+def test_a_carriage_return_ends_a_comment(engine: str) -> None:
+    with pytest.raises(ToolkitError, match="more than one statement"):
+        check_query("select 1 --\r; drop table t --\n", engine)

@@ -18,10 +18,11 @@ import pytest
 from toolkit import documents
 from toolkit.config.actor import actor, set_command
 from toolkit.errors import ToolkitError
-from toolkit.model.audit import AuditEvent, AuditKind
+from toolkit.model.audit import AuditEvent, AuditKind, AuditMark
 from toolkit.store import audit_check, open_store
-from toolkit.store.audit import AuditFile, hash_of, parse_line
+from toolkit.store.audit import AuditFile
 from toolkit.store.audit_check import carry_over, verify, verify_since_sealed
+from toolkit.store.audit_lines import LogEnd, after, hash_of, new_lines, parse_line
 from toolkit.store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -246,6 +247,36 @@ def test_a_log_that_was_shown_the_one_before_it_stands_alone_and_keeps_what_hold
     log.write(AuditEvent(AuditKind.STEP, step="new"))
     assert verify(log, second).whole and carry_over(log, second) == 3
     assert {line.event.carried for line in log.events(AuditKind.REVOKE)} == written, "as it was first"
+
+
+def _forged(known: AuditMark) -> list[str]:
+    """Return a log that says of itself that it came after another one, and that this one was shown."""
+    told = AuditEvent(AuditKind.LOG_CONTINUED, details=(after(known),))
+    return [line.decode() for line in new_lines(LogEnd(), told, known)]
+
+
+def test_a_forged_log_that_says_that_the_one_before_it_was_shown_is_not_believed(log: AuditFile) -> None:
+    known = log.mark
+    assert known is not None
+    put(log, _forged(known))
+    assert not verify(log).whole
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert fault(log)[0] == 1 and "an earlier log was here and is missing" in fault(log)[1]
+    assert not verify_since_sealed(log).whole
+
+
+def test_a_forged_log_is_not_followed_that_names_another_end_of_the_one_before_it(
+    log: AuditFile, tmp_path: Path
+) -> None:
+    known = log.mark
+    assert known is not None
+    shortened = tmp_path / "shortened.jsonl"
+    put(AuditFile(shortened), lines(log)[:2])
+    end = AuditMark(known.log, 2, hash_of(lines(log)[1].encode()))
+    put(log, _forged(end))
+    log.write(AuditEvent(AuditKind.STEP, step="next"))
+    assert log.mark == known
+    assert any("this is a different log" in said for _, said in verify(log, shortened).faults)
 
 
 def test_a_log_that_says_of_no_earlier_one_proves_nothing_of_it(log: AuditFile, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from tests.store.make import BEGAN, CELL, RUN, head, trial
 from tests.tiers import thinned
 from toolkit.errors import ToolkitError
+from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.store import location, open_store
 from toolkit.store.location import default_path, file_system_of, find_place, refuse_network
 
@@ -149,6 +150,16 @@ def test_a_sqlite_database_of_another_program_is_refused_and_left_as_it_was(
     before = content(sqlite_path)
     assert refusal(sqlite_path).code == "TK-0402"
     assert content(sqlite_path) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["%73.sqlite", "s.sqlite?mode=memory&uri=true", "s.sqlite?nolock=1", "s#1.sqlite"]
+)
+def test_a_file_of_an_odd_name_is_the_store_and_has_the_log(name: str, tmp_path: Path) -> None:
+    with open_store(tmp_path / name) as store:
+        store.audit.write(AuditEvent(AuditKind.STEP))
+    assert {each.name for each in tmp_path.iterdir()} == {name, f"{name}.audit.jsonl"}
+    assert (tmp_path / name).read_bytes().startswith(b"SQLite format 3")
 
 
 def test_an_empty_file_becomes_a_store(sqlite_path: Path) -> None:

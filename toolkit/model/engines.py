@@ -17,10 +17,12 @@ from toolkit.model.words import EngineName
 class SqlReading(StrEnum):
     """How the texts that users write are read: which quotes there are, and what a sign means outside them.
 
-    `standard` has dollar quotes, nested comments and `::`; `oracle` has q-quotes, and SQL*Plus replaces `&`.
+    `standard` has dollar quotes, nested comments and `::`; `postgresql` has also `U&`, and letters that look like
+    blanks; `oracle` has q-quotes, and SQL*Plus replaces `&`.
     """
 
     STANDARD = "standard"
+    POSTGRESQL = "postgresql"
     ORACLE = "oracle"
 
 
@@ -58,6 +60,7 @@ class EngineDeclaration:
         url_form: how its URL is written, for hints.
         client: in which its scripts run.
         reads: how texts of its users are read.
+        cuts_names_at: bytes of a name behind which it drops the rest in silence; 0 where it refuses longer ones.
         identity: what identifies a database and where it is: name, catalogue file and column of each part.
         same_by: the parts that are equal however one gets there; limits of profiles go by them.
         session: settings of a session on which it depends what its statements do, as in `identity`.
@@ -92,6 +95,7 @@ class EngineDeclaration:
     url_form: str
     client: SqlClient
     reads: SqlReading = SqlReading.STANDARD
+    cuts_names_at: int = 0
     identity: tuple[tuple[str, str, str], ...] = (("name", "server", "database_name"),)
     same_by: tuple[str, ...] = ()
     session: tuple[tuple[str, str, str], ...] = ()

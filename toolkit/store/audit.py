@@ -13,34 +13,37 @@ chain.
 from __future__ import annotations
 
 import errno
-import json
 import os
-import secrets
 import stat
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from toolkit.config.actor import actor
 from toolkit.documents import lock_file, open_file
 from toolkit.errors import ToolkitError
-from toolkit.model.audit import Actor, AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
+from toolkit.model.audit import AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
+from toolkit.store.audit_lines import (
+    LogEnd,
+    continues,
+    hash_of,
+    log_name,
+    mark_after,
+    new_lines,
+    number_of,
+    parse_line,
+)
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 _TAIL_BYTES = 1 << 16
 _BLOCK_BYTES = 1 << 20
-SEEN, SEALED = "seen", "sealed"
-"""Under what the store keeps how far its log was seen, and how much of it was found whole."""
-_MOST_DETAILS = 100
-_LONGEST_TEXT = 2000
+SEEN, SEALED, CONTINUED = "seen", "sealed", "continued"
+"""Under what the store keeps how far its log was seen, how much was found whole, and which log stands alone."""
 _MODE, _FOLDER_MODE = 0o600, 0o700
 
 
@@ -127,6 +130,25 @@ class AuditLog(ABC):
             # a store that is locked or full is told the next time
             with suppress(ToolkitError):
                 self._marks.set_audit_mark(SEALED, seal.as_mark())
+
+    def stands_alone(self, first: bytes) -> bool:
+        """Tell whether the log that begins so was shown the one before it: the store says so, not the log itself.
+
+        A log of no store, such as one that was put away, is believed: the next one says how it must end.
+        """
+        if self._marks is None:
+            return True
+        mark = self._marks.audit_mark(CONTINUED)
+        return mark is not None and mark.last == hash_of(first)
+
+    def let_stand_alone(self, first: bytes) -> None:
+        """Remember that the log that begins so was shown the one before it.
+
+        Raises:
+            ToolkitError: when the store cannot be written.
+        """
+        if self._marks is not None:
+            self._marks.set_audit_mark(CONTINUED, AuditMark(log_name(first), 1, hash_of(first)))
 
     def _failed(self, what: str, error: OSError, hint: str | None = None) -> ToolkitError:
         reason = (error.strerror or "unknown reason").lower()
@@ -233,105 +255,7 @@ class AuditFile(AuditLog):
                 os.close(handle)
 
 
-def parse_line(raw: bytes) -> AuditLine | None:
-    """Read a line; None for what is none."""
-    try:
-        data = json.loads(raw)
-        who = Actor(**{**data["who"], "command": tuple(data["who"].get("command", ()))})
-        known = {one.name for one in fields(AuditEvent)}
-        values = {name: value for name, value in data.items() if name in known}
-        event = AuditEvent(
-            **{**values, "kind": AuditKind(data["kind"]), "details": tuple(values.get("details", ()))}
-        )
-        datetime.fromisoformat(data["at"])
-        return AuditLine(int(data["number"]), data["at"], who, event, data["before"])
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        return None
-
-
 # -- writing ------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class LogEnd:
-    """What a new line follows.
-
-    Attributes:
-        first: the first line; empty where there is none yet, then all else is, too.
-        number: of the last line.
-        last: the last line.
-        torn: whether it has no end.
-        seen: the line that the store saw last, as it is now; None where it is not there.
-    """
-
-    first: bytes = b""
-    number: int = 0
-    last: bytes = b""
-    torn: bool = False
-    seen: bytes | None = None
-
-
-def new_lines(end: LogEnd, event: AuditEvent, known: AuditMark | None) -> Iterator[bytes]:
-    """Yield what is to be added: a first line to a new log, a word about lines not whole, and the line."""
-    number, before = end.number, hash_of(end.last) if end.first else None
-    for noticed in (*_begin(end, known), *_events_of(end, known), event):
-        number += 1
-        line = _line(number, noticed, before)
-        before = hash_of(line)
-        yield line
-
-
-def _begin(end: LogEnd, known: AuditMark | None) -> Iterator[AuditEvent]:
-    if not end.first:
-        details = [f"log {secrets.token_hex(8)}"]
-        if known is not None:
-            details.append(f"after log {known.log}: {known.lines} lines, the last {known.last}")
-        yield AuditEvent(AuditKind.LOG_BEGIN, details=tuple(details))
-
-
-def _events_of(end: LogEnd, known: AuditMark | None) -> Iterator[AuditEvent]:
-    """Yield events about lines cut or altered: the next line replaces what the store knows of them."""
-    if end.torn:
-        reason = "the previous line was truncated: power failure or full disk"
-        yield AuditEvent(AuditKind.LINE_CUT, reason=reason)
-    if known is None or known.log != log_name(end.first):
-        return
-    if end.number - end.torn < known.lines and not (end.torn and end.number == known.lines):
-        reason = f"lines are missing: the store recorded {known.lines} lines, the last {known.last}"
-        yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
-    elif end.seen is None or hash_of(end.seen) != known.last:
-        reason = f"line {known.lines} was altered: the store recorded another one, {known.last}"
-        yield AuditEvent(AuditKind.LOG_ALTERED, reason=reason)
-
-
-def mark_after(end: LogEnd, lines: list[bytes]) -> AuditMark:
-    """Return how far the log is seen when lines were added."""
-    return AuditMark(log_name(end.first or lines[0]), _number(lines[-1]), hash_of(lines[-1]))
-
-
-def continues(first: bytes, known: AuditMark | None) -> bool:
-    """Tell whether a log is the one that the store knows, or says of itself that it came after it."""
-    if known is None:
-        return True
-    line = parse_line(first)
-    after = f"after log {known.log}:"
-    return log_name(first) == known.log or (
-        line is not None and any(one.startswith(after) for one in line.event.details)
-    )
-
-
-def _line(number: int, event: AuditEvent, before: str | None) -> bytes:
-    values = {name: value for name, value in asdict(_bounded(event)).items() if value not in (None, (), "")}
-    who = {name: value for name, value in asdict(actor()).items() if value not in (None, (), "")}
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    return json.dumps({"number": number, "at": at, **values, "who": who, "before": before}).encode("ascii")
-
-
-def _bounded(event: AuditEvent) -> AuditEvent:
-    """Keep a line so short that one `write` takes it and a tail finds it."""
-    details, more = event.details[:_MOST_DETAILS], len(event.details) - _MOST_DETAILS
-    shown = tuple(one[: _LONGEST_TEXT // 4] for one in details) + ((f"and {more} more",) if more > 0 else ())
-    return replace(event, details=shown, reason=event.reason and event.reason[:_LONGEST_TEXT])
-
-
 def _append(handle: int, lines: list[bytes]) -> None:
     torn = _needs_end(handle)
     data = (b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines)
@@ -353,7 +277,7 @@ def _end_of(handle: int, known: AuditMark | None) -> LogEnd:
         return LogEnd()
     torn, first = _needs_end(handle), os.pread(handle, _TAIL_BYTES, 0).split(b"\n", 1)[0]
     last = _tail(handle, size, 1)[-1]
-    number = _number(last) or _count(handle, size) + torn
+    number = number_of(last) or _count(handle, size) + torn
     back = 0 if known is None else number - known.lines + 1
     pieces = _tail(handle, size, back) if back > 0 else []
     return LogEnd(first, number, last, torn, pieces[-back] if 0 < back <= len(pieces) else None)
@@ -372,24 +296,6 @@ def _tail(handle: int, size: int, wanted: int) -> list[bytes]:
 
 def _count(handle: int, size: int) -> int:
     return sum(os.pread(handle, _TAIL_BYTES, at).count(b"\n") for at in range(0, size, _TAIL_BYTES))
-
-
-def _number(raw: bytes) -> int:
-    line = parse_line(raw)
-    return 0 if line is None else line.number
-
-
-def log_name(first: bytes) -> str:
-    """Return what the first line of a log calls it; empty where it is no first line."""
-    line = parse_line(first)
-    if line is None or line.event.kind is not AuditKind.LOG_BEGIN or not line.event.details:
-        return ""
-    return line.event.details[0].removeprefix("log ")
-
-
-def hash_of(raw: bytes) -> str:
-    """Return the hash of a line."""
-    return sha256(raw).hexdigest()
 
 
 def _is_still(path: Path, handle: int) -> bool:

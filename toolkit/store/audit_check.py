@@ -10,7 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from toolkit.model.audit import AuditEvent, AuditKind, AuditLine, AuditMark, AuditSeal
-from toolkit.store.audit import AuditFile, AuditLog, hash_of, log_name, parse_line
+from toolkit.store.audit import AuditFile, AuditLog
+from toolkit.store.audit_lines import after, hash_of, log_name, parse_line
 from toolkit.units import counted
 
 
@@ -58,6 +59,8 @@ def carry_over(log: AuditLog, earlier: Path) -> int:
     Raises:
         ToolkitError: TK-0314 when a log cannot be read or written.
     """
+    begin = next(log.lines(), b"")
+    log.let_stand_alone(begin)
     if any(log.events(AuditKind.LOG_CONTINUED)):
         return 0
     words = (AuditKind.APPROVE, AuditKind.REVOKE)
@@ -68,9 +71,9 @@ def carry_over(log: AuditLog, earlier: Path) -> int:
     for line in reversed(found):
         written = line.event.carried or f"{line.at} by {line.actor.login or line.actor.user} on {line.actor.host}"
         log.write(replace(line.event, carried=written))
-    first = parse_line(next(log.lines(), b""))
-    after = first.event.details[1:2] if first is not None else ()
-    log.write(AuditEvent(AuditKind.LOG_CONTINUED, details=after))
+    first = parse_line(begin)
+    told = first.event.details[1:2] if first is not None else ()
+    log.write(AuditEvent(AuditKind.LOG_CONTINUED, details=told))
     return len(found)
 
 
@@ -86,7 +89,7 @@ def _verify_lines(log: AuditLog, raws: list[bytes], earlier: Path | None = None)
     faults = [
         *_chain(raws, parsed, torn_end),
         *_against(log.mark, raws[0] if raws else b"", raws, log.shown),
-        *_removed(parsed, earlier),
+        *_removed(log, raws[:1], parsed, earlier),
         *_altered(parsed),
     ]
     notes = list(_cuts(parsed))
@@ -186,8 +189,10 @@ def _against(
         yield mark.lines, "it was altered: the store recorded another one"
 
 
-def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[tuple[int, str]]:
-    """Yield that an earlier log is missing, unless it is shown and ends as the first line says."""
+def _removed(
+    log: AuditLog, begin: list[bytes], parsed: list[AuditLine | None], earlier: Path | None
+) -> Iterator[tuple[int, str]]:
+    """Yield that an earlier log is missing, unless it is shown, or was, and ends as the first line says."""
     first = parsed[0] if parsed else None
     if first is None or len(first.event.details) < 2:
         if earlier is not None:
@@ -196,13 +201,13 @@ def _removed(parsed: list[AuditLine | None], earlier: Path | None) -> Iterator[t
     expected = first.event.details[1]
     if earlier is None:
         continued = (line for line in parsed if line is not None and line.event.kind is AuditKind.LOG_CONTINUED)
-        if any(expected in line.event.details for line in continued):
+        if any(expected in line.event.details for line in continued) and log.stands_alone(begin[0]):
             return
         yield 1, f"an earlier log was here and is missing ({expected})"
         return
     before = AuditFile(earlier)
     raws = list(before.lines())
-    shown = f"after log {log_name(raws[0])}: {len(raws)} lines, the last {hash_of(raws[-1])}" if raws else ""
+    shown = after(AuditMark(log_name(raws[0]), len(raws), hash_of(raws[-1]))) if raws else ""
     if shown != expected:
         yield 1, f"`{earlier}` is not the log that was here before ({expected})"
     for at, fault in verify(before).faults:

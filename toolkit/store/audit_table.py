@@ -17,7 +17,8 @@ from sqlalchemy import Connection, func, select
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditMark, AuditSeal
 from toolkit.store import schema
-from toolkit.store.audit import SEEN, AuditLog, LogEnd, continues, mark_after, new_lines
+from toolkit.store.audit import SEEN, AuditLog
+from toolkit.store.audit_lines import LogEnd, continues, mark_after, new_lines
 from toolkit.store.database import Database, StorePart
 
 if TYPE_CHECKING:

@@ -246,7 +246,11 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 def _sqlite(path: Path, busy_seconds: float) -> Engine:
     engine = create_engine(
-        f"sqlite:///{path}", connect_args={"timeout": busy_seconds}, hide_parameters=True, max_overflow=30
+        # a URL of text would take `%` and `?` of a file's name for its own
+        URL.create("sqlite", database=str(path)),
+        connect_args={"timeout": busy_seconds},
+        hide_parameters=True,
+        max_overflow=30,
     )
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -341,6 +341,46 @@ def test_a_synonym_that_stands_before_a_name_in_a_query_of_oracle_is_refused(
             check(subject, store)
 
 
+@pytest.mark.parametrize(
+    ("view", "was", "now"),
+    [
+        (
+            "ALL_DIRECTORIES",
+            {"OWNER": "SYS", "DIRECTORY_NAME": "INBOX", "DIRECTORY_PATH": "/in"},
+            {"DIRECTORY_PATH": "/evil"},
+        ),
+        (
+            "ALL_DB_LINKS",
+            {"OWNER": "PUBLIC", "DB_LINK": "FAR.EXAMPLE.COM", "USERNAME": "APP", "HOST": "far"},
+            {"HOST": "evil"},
+        ),
+    ],
+)
+def test_a_directory_or_a_database_link_of_oracle_that_leads_elsewhere_is_refused(
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    view: str,
+    was: dict[str, str],
+    now: dict[str, str],
+) -> None:
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path))
+    with running_standin(Scenario(views={view: [was]})) as standin:
+        monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+        steps = (
+            '[[step]]\nname = "d"\noperation = "datapump-export"\nschema = "DBATK"\ndirectory = "INBOX"\n'
+            if view == "ALL_DIRECTORIES"
+            else '[[step]]\nname = "c"\noperation = "ctas"\nquery = "SELECT id FROM sales@far"\ntable = "x"\n'
+        )
+        plan, places = made(standin.url, steps, store, tmp_path)
+        subject = subject_of_plan(tmp_path / "n.toml", plan, places)
+        approve(subject, store)
+        check(subject, store)
+        standin.engine.scenario = replace(standin.engine.scenario, views={view: [{**was, **now}]})
+        with pytest.raises(ToolkitError, match="evil"):
+            check(subject, store)
+
+
 @pytest.mark.postgresql
 def test_a_role_that_becomes_another_one_is_noticed(postgresql_server: Server) -> None:
     with postgresql_server.connect() as session:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 
-from toolkit.design.lexis import Token, TokenKind, syntax_of, tokens
+from toolkit.design.lexis import POSTGRESQL, Token, TokenKind, syntax_of, tokens
 from toolkit.design.mix import AROUND, mix_of
 from toolkit.design.transactions import parse_transactions
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
+from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import declaration
@@ -18,7 +20,7 @@ from toolkit.model.words import OperationName
 
 SQL_KEYS = frozenset(
     {"query", "where", "set", "columns", "include", "sql", "read_sql", "apply_sql", "undo_sql"}
-    | {"source", "table", "archive_to", "index", "order_by_index"}
+    | {"source", "table", "archive_to", "with_table", "index", "order_by_index", "directory"}
 )
 """The last part of the keys whose values hold SQL, or the name of what is read, filled, indexed or analysed."""
 TRANSACTIONS = "transactions"
@@ -29,6 +31,7 @@ _OF_SESSIONS = (["SET"], ["RESET"], ["PRAGMA"], ["USE"], ["DISCARD"], ["ALTER", 
 _MADE_KINDS = ("table", "partitioned table", "index")
 _LONGEST = 3000
 """Characters of a value that is bound: Oracle takes 4,000 bytes."""
+_OPENING = re.compile(r"['\"$]|/\*|--")
 
 
 def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list[Query]:
@@ -160,14 +163,25 @@ def _words(text: str, dialect: Dialect) -> Iterator[str]:
     Names of columns are among them, and aliases; so are those in literals, which functions take for names and
     queries (`query_table('a')`, `nextval('a')`). One after a dot may be a function, `o.total` for `total(o)`: it
     is yielded as `.total`.
+
+    Raises:
+        ToolkitError: TK-0313 for `UESCAPE`, which hides names.
     """
-    found = [each for each in tokens(text, syntax_of(dialect.engine)) if each.kind is not TokenKind.COMMENT]
+    syntax = syntax_of(dialect.engine)
+    found = [each for each in tokens(text, syntax) if each.kind is not TokenKind.COMMENT]
     start = Token(TokenKind.SIGN, "")
     owner = ""
     for before, token in pairwise((start, *found)):
         if token.kind is TokenKind.STRING:
             yield from _words(token.text, dialect)
-        name = _name(dialect, token)
+        elif token.kind is TokenKind.BROKEN:
+            # of a literal that is no SQL, such as `it's`
+            yield from _words(_OPENING.sub(" ", token.text), dialect)
+        elif token.word == "UESCAPE" and syntax is POSTGRESQL:
+            raise ToolkitError(
+                "no approval holds names that `UESCAPE` hides", code="TK-0313", hint="write the name itself"
+            )
+        name = _name(dialect, token, text)
         if before.sign != "." and name:
             yield name
         elif owner and name:
@@ -177,11 +191,16 @@ def _words(text: str, dialect: Dialect) -> Iterator[str]:
         owner = owner if token.sign == "." else name
 
 
-def _name(dialect: Dialect, token: Token) -> str:
+def _name(dialect: Dialect, token: Token, text: str) -> str:
     """Return a name in the letters of the catalogue; nothing for what is none."""
-    if token.kind is not TokenKind.WORD:
-        return token.text if token.kind is TokenKind.NAME else ""
-    try:
-        return dialect.parse_name(token.text).name
-    except ToolkitError:
+    if token.kind not in (TokenKind.WORD, TokenKind.NAME):
         return ""
+    written = token.text if token.kind is TokenKind.NAME else text[token.begin : token.end]
+    if most := engine(dialect.engine).cuts_names_at:
+        written = written.encode()[:most].decode(errors="ignore")
+    if token.kind is TokenKind.NAME:
+        return written
+    try:
+        return dialect.parse_name(written).name
+    except ToolkitError:
+        return written

@@ -1,6 +1,6 @@
 """PostgreSQL: 14 to 18."""
 
-from toolkit.model.engines import EngineDeclaration, SqlClient
+from toolkit.model.engines import EngineDeclaration, SqlClient, SqlReading
 
 _SESSION = (
     "search_path", "schemas", "current_schema", "role", "default_tablespace", "temp_tablespaces",
@@ -21,6 +21,8 @@ DECLARATION = EngineDeclaration(
         on_error=(r"\set ON_ERROR_STOP off", r"\set ON_ERROR_STOP on"),
         going_on=(r"\set ON_ERROR_STOP off",),
     ),
+    reads=SqlReading.POSTGRESQL,
+    cuts_names_at=63,
     identity=(
         ("name", "server", "database_name"),
         ("oid and system identifier", "server", "database_id"),
