@@ -15,11 +15,12 @@ TABLES: Mapping[OperationName, Mapping[str, str]] = {
     "index-build": {"table": "orders"},
     "index-rebuild": {"table": "orders"},
     "stats-gather": {"table": "orders"},
+    "stats-extend": {"table": "orders"},
     "vacuum": {"table": "orders"},
     "table-move": {"table": "orders"},
     "purge": {"table": "orders"},
 }
-COLUMNS = frozenset({"index-build"})
+COLUMNS = frozenset({"index-build", "stats-extend"})
 """Those that need columns too."""
 MORE: Mapping[OperationName, Mapping[str, OptionValue]] = {
     "load": {"files": (str(Path(__file__).parent / "gtest.csv"),)},

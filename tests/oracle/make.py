@@ -80,6 +80,7 @@ _PLAIN: dict[OperationName, Work] = {
     "stats-export": Work(
         "stats-export", Mode.JOB, ObjectRef(ObjectKind.TABLE, QualifiedName("KEPT", "DBATK")), {}
     ),
+    "stats-extend": Work("stats-extend", Mode.MEASUREMENT, OURS, {"columns": ("IDNAME", "ID")}, source=SOURCE),
     "stats-publish": Work("stats-publish", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {}),
     "partition-drop": Work(
         "partition-drop", Mode.JOB, ObjectRef(ObjectKind.TABLE, SOURCE), {"keep_rows": "2 years"}

@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import duckdb
 from seerdb.server.backend import BackendError
@@ -354,6 +355,26 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
             ensure_schema(data, made)
             data.execute(f"CREATE TABLE {spell(made)} (STATID VARCHAR, TYPE VARCHAR)")
             self._enter_table(data, made)
+
+    def _do_extend_stats(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
+        """Create a column group and gather it; dropped again where that fails."""
+        given = grammar.arguments(command.parts["arguments"] or "")
+        table = (
+            _package_text(given.get("ownname", "USER"), session.user),
+            _package_text(given["tabname"], ""),
+        )
+        if ("TABLE", table) not in self.state.objects:
+            raise ora(20000, ".".join(table))
+        data.execute(f"SELECT * FROM {spell(table)} LIMIT 0")
+        columns = {str(column[0]) for column in data.description or ()}
+        self.state.statistics.extend(table, given["extension"], columns)
+        gathered = {**command.parts, "arguments": command.parts["gathered"], "filters": None}
+        try:
+            self._do_stats(session, data, replace(command, parts=gathered))
+        except BackendError:
+            dropped = grammar.arguments(command.parts["dropped"] or "")
+            self.state.statistics.shorten(table, dropped["extension"])
+            raise
 
     def _do_stats_if_there(self, session: Session, data: duckdb.DuckDBPyConnection, command: Command) -> None:
         asked = literals(command.parts["query"] or "")

@@ -142,6 +142,13 @@ _FORMS: tuple[tuple[str, str], ...] = (
         r"BEGIN\s+DBMS_SESSION\.SESSION_TRACE_(?P<verb>ENABLE|DISABLE)\s*(?:\([^()]*\))?\s*;\s*END\s*;",
     ),
     ("mview_refresh", r"BEGIN\s+DBMS_MVIEW\.REFRESH\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s*;"),
+    (
+        "extend_stats",
+        r"DECLARE\s+made\s+VARCHAR2\(261\)\s*;\s*BEGIN\s+made\s*:=\s*DBMS_STATS\.CREATE_EXTENDED_STATS\s*"
+        r"\((?P<arguments>[^;]*?)\)\s*;\s*DBMS_STATS\.(?P<procedure>GATHER_TABLE_STATS)\s*\((?P<gathered>[^;]*?)\)\s*;\s*"
+        r"EXCEPTION\s+WHEN\s+OTHERS\s+THEN\s+IF\s+made\s+IS\s+NOT\s+NULL\s+THEN\s+DBMS_STATS\.DROP_EXTENDED_STATS"
+        r"\s*\((?P<dropped>[^;]*?)\)\s*;\s*END\s+IF\s*;\s*RAISE\s*;\s*END\s*;",
+    ),
     ("dbms_stats", r"BEGIN\s+DBMS_STATS\.(?P<procedure>\w+)\s*\((?P<arguments>[^;]*)\)\s*;\s*END\s*;"),
     (
         "pending_delete",

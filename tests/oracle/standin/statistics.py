@@ -65,6 +65,8 @@ _ARGUMENTS = {
     "IMPORT_SCHEMA_STATS": {"ownname", "stattab", "statid", "statown", "no_invalidate", "force"},
     "PUBLISH_PENDING_STATS": {"ownname", "tabname", "no_invalidate", "force"},
     "DELETE_PENDING_STATS": {"ownname", "tabname"},
+    "CREATE_EXTENDED_STATS": {"ownname", "tabname", "extension"},
+    "DROP_EXTENDED_STATS": {"ownname", "tabname", "extension"},
     "RESTORE_TABLE_STATS": {"ownname", "tabname", "as_of_timestamp", "force", "no_invalidate"},
 }
 STATEFUL = "dbms_stats_"
@@ -105,6 +107,8 @@ class Statistics:
     restored: dict[Name, str] = field(default_factory=dict)
     """As of which time those of a table were restored, as it was sent."""
     operations: list[Operation] = field(default_factory=list)
+    extensions: dict[Name, list[str]] = field(default_factory=dict)
+    """Groups of columns that have statistics, as they were named."""
 
     # -- what others do -----------------------------------------------------------------------------------------
     def lock(self, owner: str, table: str) -> None:
@@ -180,6 +184,10 @@ class Statistics:
             return owner, package_text(given["stattab"], user)
         if procedure.startswith("EXPORT"):
             self.exported.append((owner, package_text(given["stattab"], user)))
+        elif procedure == "CREATE_EXTENDED_STATS":
+            raise ora(6550, "a function, not a procedure")
+        elif procedure == "DROP_EXTENDED_STATS":
+            self.shorten((owner, package_text(given["tabname"], user)), given["extension"])
         elif procedure.startswith("IMPORT"):
             holder = package_text(given["statown"], user), package_text(given["stattab"], user)
             if holder not in {(package_text(given["statown"], user), name) for _, name in self.exported}:
@@ -199,6 +207,23 @@ class Statistics:
         else:
             self._prefer((owner, package_text(given["tabname"], user)), procedure, given)
         return None
+
+    def extend(self, table: Name, extension: str, columns: set[str]) -> None:
+        """Create a group of columns of a table."""
+        group = _group(extension)
+        for column in re.findall(r'"([^"]+)"', group):
+            if column not in columns:
+                raise ora(20001, f'Error when processing extension -  "{column}": invalid identifier')
+        if group in self.extensions.get(table, []):
+            raise ora(20007, f"extension {group} already exists in the table")
+        self.extensions.setdefault(table, []).append(group)
+
+    def shorten(self, table: Name, extension: str) -> None:
+        """Drop a group of columns of a table."""
+        group = _group(extension)
+        if group not in self.extensions.get(table, []):
+            raise ora(20000, f"extension {group} does not exist")
+        self.extensions[table].remove(group)
 
     def _restore(self, table: Name, given: Mapping[str, str]) -> None:
         if table in self.locked and given.get("force", "FALSE") != "TRUE":
@@ -243,6 +268,7 @@ class Statistics:
             "TAB_STAT_PREFS": self._preferences,
             "TAB_PENDING_STATS": self._pending,
             "TAB_STATS_HISTORY": self._history,
+            "STAT_EXTENSIONS": self._extensions,
             "OPTSTAT_OPERATIONS": self._operations,
             "OPTSTAT_OPERATION_TASKS": self._tasks,
         }
@@ -282,6 +308,14 @@ class Statistics:
         for (owner, table), when in self.pending.items():
             yield {"OWNER": owner, "TABLE_NAME": table, "NUM_ROWS": 1, "LAST_ANALYZED": when}
 
+    def _extensions(self) -> Iterator[Row]:
+        for (owner, table), groups in self.extensions.items():
+            for number, group in enumerate(groups, 1):
+                yield {
+                    "OWNER": owner, "TABLE_NAME": table, "EXTENSION_NAME": f"SYS_STU{number}", "EXTENSION": group,
+                    "CREATOR": "USER", "DROPPABLE": "YES",
+                }  # fmt: skip
+
     def _history(self) -> Iterator[Row]:
         for (owner, table), instants in self.history.items():
             for when in instants:
@@ -301,6 +335,12 @@ class Statistics:
                     "OPID": each.number, "TARGET": target, "TARGET_TYPE": kind, "START_TIME": each.began,
                     "END_TIME": each.began + datetime.timedelta(seconds=place), "STATUS": "COMPLETED",
                 }  # fmt: skip
+
+
+def _group(text: str) -> str:
+    """Read a group of columns as DBMS_STATS keeps it: every name in double quotes, folded unless it had them."""
+    names = re.findall(r'"[^"]+"|[\w$#]+', text.strip("'"))
+    return "(" + ",".join(name if name.startswith('"') else f'"{name.upper()}"' for name in names) + ")"
 
 
 def package_text(text: str, user: str) -> str:

@@ -29,6 +29,7 @@ WORK = Implementations(
         "stats-gather": f"{__name__}.of_statistics",
         "stats-export": f"{__name__}.of_statistics",
         "stats-publish": f"{__name__}.of_statistics",
+        "stats-extend": f"{__name__}.of_statistics",
         "table-move": f"{__name__}.of_tables",
         "table-shrink": f"{__name__}.of_tables",
         "mview-refresh": f"{__name__}.of_tables",

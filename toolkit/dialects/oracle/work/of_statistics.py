@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from toolkit.dialects.column_groups import GROUPS, ended_before
 from toolkit.dialects.implementations import Implementation, Options
 from toolkit.dialects.oracle import session, storage
 from toolkit.dialects.oracle.statistics import OracleStatistics, preferences
 from toolkit.dialects.oracle.statistics import remarks as statistics_remarks
-from toolkit.dialects.oracle.work import stats_export, stats_gather, stats_publish
+from toolkit.dialects.oracle.work import stats_export, stats_extend, stats_gather, stats_publish
 from toolkit.dialects.oracle.work.in_session import OracleInSession, of_place
 from toolkit.dialects.statistics import StoredStatistics
 from toolkit.dialects.work import Call, Work
@@ -60,7 +61,20 @@ class _Exported(OracleInSession):
         return (*stats_export.remarks(work, facts), *session.remarks(work), *of_place(facts))
 
 
+class _Extended(OracleInSession):
+    """DBMS_STATS: statistics of column groups."""
+
+    table_files = (GROUPS,)
+
+    def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
+        return ended_before(work, begun, now, stats_extend.group_of(work))
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*stats_extend.remarks(work, facts), *super().remarks(work, facts))
+
+
 WORK: Mapping[OperationName, Implementation] = {
+    "stats-extend": _Extended(stats_extend, elsewhere=("ANALYZE ANY",)),
     "stats-gather": _Statistics(stats_gather, elsewhere=("ANALYZE ANY",), files=("doctor_object_statistics",)),
     "stats-export": _Exported(stats_export, elsewhere=("ANALYZE ANY",)),
     "stats-publish": _Published(stats_publish, elsewhere=("ANALYZE ANY",)),

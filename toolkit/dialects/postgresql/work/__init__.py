@@ -14,6 +14,7 @@ from toolkit.dialects.postgresql.restore import PostgresqlRestores
 from toolkit.dialects.postgresql.work.base import InSession, change, on_table
 from toolkit.dialects.postgresql.work.constraints import ValidateConstraint
 from toolkit.dialects.postgresql.work.exchange import ExchangePartition
+from toolkit.dialects.postgresql.work.extended import ExtendStatistics
 from toolkit.dialects.postgresql.work.files import CopyFiles
 from toolkit.dialects.postgresql.work.indexes import CreateIndex, Reindex
 from toolkit.dialects.postgresql.work.loads import CreateTableAs, InsertSelect
@@ -92,6 +93,7 @@ WORK = Implementations(
         "index-build": CreateIndex(),
         "index-rebuild": Reindex(),
         "stats-gather": _StatsGather(),
+        "stats-extend": ExtendStatistics(),
         "vacuum": Vacuum(),
         "table-move": Rewrite(),
         "mview-refresh": RefreshView(),
