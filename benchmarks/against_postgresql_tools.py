@@ -14,6 +14,7 @@ long.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import subprocess
 import sys
@@ -131,6 +132,7 @@ def pair(name: str, one: Callable[[], Took], other: Callable[[], float], pairs: 
 
 
 def main() -> int:
+    gc.set_threshold(20_000)  # as the command line does
     with (
         tempfile.TemporaryDirectory() as name,
         running_postgresql(

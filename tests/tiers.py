@@ -1,12 +1,14 @@
 """How much the tests do: the fast tier of `make test`, or more (`DBATK_TESTS`).
 
-The fast tier leaves out what is marked `full`, thins long matrices and draws fewer examples. Every command, every
-engine and every kind of failure stays in it; docs/testing.md says what each tier holds.
+The fast tier leaves out what is marked `full`, runs one of so many values of what is marked `thin`, and
+draws fewer examples. Every command, every engine and every kind of failure stays in it; docs/testing.md says
+what each tier holds.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -102,9 +104,18 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
 
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Likewise of values of the full tier; where nothing else is left, one item stays and is left out later."""
+    """Likewise of values of the full tier; where nothing else is left, one item stays and is left out later.
+
+    Tests that are thinned begin at different values, so that all engines have their turn.
+    """
+    marks = list(metafunc.definition.iter_markers())
+    fast = [call for call in metafunc._calls if not _only_in_full([*marks, *call.marks], call.params)]
+    for every in (mark.args[0] for mark in marks if mark.name == "thin"):
+        first = zlib.crc32(metafunc.definition.name.encode()) % min(every, max(len(fast), 1))
+        for number, call in enumerate(fast):
+            if number % every != first:
+                call.marks.append(pytest.mark.full.mark)
     if TIER == "fast" and not metafunc.config.stash[_NAMED]:
-        marks = list(metafunc.definition.iter_markers())
         kept = [call for call in metafunc._calls if not _only_in_full([*marks, *call.marks], call.params)]
         metafunc._calls[:] = kept or metafunc._calls[:1]
 

@@ -197,6 +197,7 @@ def test_a_smaller_level_that_is_good_enough_is_passed_over_in_at_most_one_of_tw
     assert passed / RUNS <= 0.08
 
 
+@pytest.mark.full
 def test_a_level_of_a_placebo_is_named_alone_in_at_most_one_of_twenty_runs() -> None:
     means = {cell(degree=degree, note=note): 8 / degree**0.7 for degree in (1, 2, 4) for note in "ab"}
     source = Random(20)

@@ -47,6 +47,7 @@ def compared(cells: int, drift: float, slower: float = 1.0, seed: int = 11) -> l
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("cells", thinned([3, 1, 8], 3))
 @pytest.mark.parametrize("drift", thinned([0.03, 0.0, 0.1], 3))
 def test_identical_runs_of_three_repeats_differ_anywhere_in_about_one_comparison_of_twenty(
@@ -56,6 +57,7 @@ def test_identical_runs_of_three_repeats_differ_anywhere_in_about_one_comparison
     assert sum(verdicts > 0 for verdicts in compared(cells, drift)) / PAIRS <= 0.08
 
 
+@pytest.mark.full
 def test_a_difference_of_the_smallest_detectable_size_is_detected_most_of_the_time() -> None:
     # 3 cells, 3 repeats and 3 % noise, known by 4 degrees of freedom
     smallest = Noise(0.03**2 * 2 / 3, 4, pairs=3).minimum_detectable_pct()

@@ -44,6 +44,7 @@ def test_a_curve_without_noise_gives_its_law_back(serial: float, peak: float) ->
     assert found.peak_low <= found.peak <= found.peak_high
 
 
+@pytest.mark.full
 def test_the_interval_of_the_peak_covers_the_truth_in_93_of_100_curves() -> None:
     source, covered = Random(23), 0
     for _ in range(CURVES):
@@ -54,6 +55,7 @@ def test_the_interval_of_the_peak_covers_the_truth_in_93_of_100_curves() -> None
     assert covered / CURVES >= 0.93
 
 
+@pytest.mark.full
 def test_without_a_peak_the_interval_reaches_to_none() -> None:
     source = Random(24)
     found = [scaling_law(points(truth(0.1, math.inf), (1, 2, 4, 8), 0.03, source), 20) for _ in range(200)]

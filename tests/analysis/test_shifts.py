@@ -31,6 +31,7 @@ def first_alarms(series: NDArray[np.float64], begin: int) -> tuple[int, int]:
     return found, looked
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("alike", "spread"), [(0.0, 0.05), (0.0, 0.2), (0.5, 0.05), (0.5, 0.2)])
 def test_looking_every_night_is_wrong_in_at_most_one_of_a_thousand_nights(alike: float, spread: float) -> None:
     found, looked = first_alarms(nights(200, 100, alike, spread, 1), FEWEST)

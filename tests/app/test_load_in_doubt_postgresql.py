@@ -60,6 +60,7 @@ def answer(server: Server, store: Store, run: str, rows: CountedRows) -> str:
     return resume(run, target, store=store, approvals=MAY, events=Heard(), rows=rows)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("rows", list(CountedRows))
 def test_an_answer_given_while_a_session_was_still_at_work_is_asked_again(
     server: Server, store: Store, killed: str, rows: CountedRows

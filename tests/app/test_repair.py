@@ -98,6 +98,7 @@ def test_a_run_that_is_refused_by_a_lease_does_not_stay_running(kept: Store, tmp
     assert {head.state for head in kept.list_runs()} == {RunState.DONE, RunState.REFUSED}
 
 
+@pytest.mark.full
 def test_the_best_cell_is_kept_once_however_often_the_run_is_resumed(kept: Store, tmp_path: Path) -> None:
     target = database(tmp_path, "here")
     run = begin(target, kept, keep=Keep.BEST)

@@ -45,6 +45,7 @@ def test_each_level_holds_for_its_trial_and_is_restored_after_it(workshop: Maker
     assert {trial.cell[TARGET] for trial in trials} == {"2G", "3G"}
 
 
+@pytest.mark.full
 def test_a_trial_that_broke_off_is_restored_before_it_runs_again(workshop: Maker) -> None:
     shop = workshop(DBA)
     shop.export(factors=f"degree = [1]\n{LEVELS}")
@@ -69,6 +70,7 @@ def test_undo_restores_it_whatever_was_done(workshop: Maker) -> None:
     assert f"ALTER SYSTEM SET PGA_AGGREGATE_TARGET = {FORMER} SCOPE=MEMORY" in done.stdout
 
 
+@pytest.mark.full
 def test_what_somebody_set_before_or_during_a_trial_is_left_and_said(workshop: Maker) -> None:
     shop = workshop(DBA)
     shop.export(factors=f"degree = [1]\n{LEVELS}")
@@ -80,6 +82,7 @@ def test_what_somebody_set_before_or_during_a_trial_is_left_and_said(workshop: M
     assert sum("CREATE TABLE" in text for text in shop.standin.statements) == 1
 
 
+@pytest.mark.full
 def test_a_level_that_the_instance_rounds_is_no_level(workshop: Maker) -> None:
     shop = workshop(replace(DBA, granules={TARGET: 2**30}))
     shop.export(factors=f"degree = [1]\n{LEVELS.replace('3G', '3584M')}")

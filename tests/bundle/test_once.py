@@ -42,6 +42,7 @@ def test_what_was_committed_before_it_broke_off_is_not_done_again(workshop: Make
     assert trial.elapsed_seconds is None and "its work is there" in str(trial.reason)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("when", "word", "there"), [(AFTER, "there", ROWS), (BEFORE, "missing", 0)])
 def test_a_commit_whose_answer_was_lost_is_asked_about(workshop: Maker, when: str, word: str, there: int) -> None:
     shop = broken_off(workshop(), "COMMIT", when)
@@ -65,6 +66,7 @@ def test_another_word_is_refused_before_anything_is_asked_of_the_database(worksh
     assert len(shop.standin.statements) == before
 
 
+@pytest.mark.full
 def test_what_makes_objects_of_its_own_is_simply_run_again(workshop: Maker) -> None:
     shop = workshop()
     shop.export()

@@ -63,6 +63,7 @@ def export(
 
 
 # -- export -----------------------------------------------------------------------------------------------------
+@pytest.mark.full
 def test_a_folder_that_is_not_empty_is_left_alone(export: Exporter, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "mine").write_text("kept")
@@ -127,6 +128,7 @@ def test_the_order_of_trials_is_that_of_the_seed(export: Exporter) -> None:
     assert manifest["seed"] == 7 and set(manifest["files"]) >= {"run.sh", "PLAN", "sql/t0001.sql", "undo.sql"}
 
 
+@pytest.mark.full
 def test_undo_drops_whatever_a_trial_makes(export: Exporter) -> None:
     folder = export()
     undo = (folder / "undo.sql").read_text("utf-8")
@@ -332,6 +334,7 @@ def test_a_spool_of_another_run_is_refused(
     assert "belongs to another run" in refused(folder, capsys)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("text", ["", "ORA-12541: no listener\n", "DBATK|RUN|1|1|stage|timed\nORA-", "\0\ufffd"])
 def test_a_spool_that_breaks_off_is_an_interrupted_trial(
     export: Exporter, capsys: pytest.CaptureFixture[str], text: str

@@ -42,6 +42,7 @@ def hurry(shop: Workshop) -> None:
     shop.standin.engine.released.set()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("style", ["sqlplus", "sqlcl"])
 def test_a_bundle_runs_to_its_end_and_is_a_run_like_any_other(workshop: Maker, style: str) -> None:
     shop = workshop()
@@ -68,6 +69,7 @@ def test_a_bundle_runs_to_its_end_and_is_a_run_like_any_other(workshop: Maker, s
     assert shop.dbatk("report", run, "--out", str(shop.folder / "r.html")).returncode == 0
 
 
+@pytest.mark.full
 def test_what_a_script_shows_is_what_the_database_gets(workshop: Maker) -> None:
     shop = workshop()
     shop.export()
@@ -172,6 +174,7 @@ def test_a_signal_ends_what_runs_and_puts_it_back(workshop: Maker, number: signa
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
 
 
+@pytest.mark.full
 def test_an_error_in_a_trial_is_its_result(workshop: Maker) -> None:
     shop = workshop(Scenario(fail={"ctas": 1652}, fail_times=1))
     shop.export()
@@ -255,6 +258,7 @@ def test_a_session_that_cannot_begin_fails_the_trial_and_stops_the_others(worksh
     assert trial.outcome is Outcome.FAILED and trial.error_code == "ORA-65040"
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("operation", "options"),
     [
@@ -327,6 +331,7 @@ def test_undo_puts_everything_back_at_any_time(workshop: Maker, tmp_path: Path) 
     assert shop.standin.tables() == {"DBATK.GTEST", "APP.ORDERS"}
 
 
+@pytest.mark.full
 def test_a_value_that_somebody_set_since_the_export_is_not_overwritten(workshop: Maker) -> None:
     shop = workshop()
     shop.export(operation="index-rebuild", options='index = "GTEST_IX"\nsnapshot = "none"', factors="degree = [4]")

@@ -37,6 +37,7 @@ def loaded(shop: Workshop) -> int:
     return int(rows[0][0])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("style", ["sqlplus", "sqlcl"])
 def test_both_paths_and_several_sessions_are_measured(workshop: Maker, style: str) -> None:
     shop = workshop()
@@ -68,6 +69,7 @@ def test_both_paths_and_several_sessions_are_measured(workshop: Maker, style: st
     assert not list(shop.spools.glob("word-*")) and not list(shop.spools.glob("load-*"))
 
 
+@pytest.mark.full
 def test_a_job_keeps_bad_rows_with_their_reasons(workshop: Maker) -> None:
     shop = workshop()
     files = written(shop, "a.csv", bad="x,bad,1\n,,")
@@ -86,6 +88,7 @@ def test_a_job_keeps_bad_rows_with_their_reasons(workshop: Maker) -> None:
     assert shop.run()[0] == 0 and loaded(shop) == 300
 
 
+@pytest.mark.full
 def test_more_bad_rows_than_allowed_fail_the_trial(workshop: Maker) -> None:
     shop = workshop()
     files = written(shop, "a.csv", bad="x,bad,1")
@@ -98,6 +101,7 @@ def test_more_bad_rows_than_allowed_fail_the_trial(workshop: Maker) -> None:
     assert "a.csv: 1, more than 0" in str(trial.reason)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("pipe", [False, True])
 def test_a_file_that_is_not_there_or_a_pipe_is_told(pipe: bool, workshop: Maker) -> None:
     shop = workshop()
@@ -112,6 +116,7 @@ def test_a_file_that_is_not_there_or_a_pipe_is_told(pipe: bool, workshop: Maker)
     assert shop.record().trials[0].error_code == "TK-0106"
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(("ends", "sentence"), [
     ("exit 1", "ended with exit status 1 and names no error"),
     ("kill -9 $$", "ended with exit status 137 and names no error"),

@@ -116,6 +116,7 @@ def test_what_nobody_approved_is_refused(dbatk: Dbatk, plan: str) -> None:
     refused(dbatk("run", plan, "--approved-only"), "`nightly.toml` is not approved", "plan approve nightly.toml")
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     thinned(
@@ -288,6 +289,7 @@ def test_the_newer_approval_counts_and_the_older_may_not_be_put_back(
     assert dbatk("run", approved, "--approved-only").status == 0, "a plan of this name elsewhere is another one"
 
 
+@pytest.mark.full
 def test_an_older_approval_may_not_be_put_back_by_another_way_to_its_folder(
     dbatk: Dbatk, plan: str, home: Path
 ) -> None:
@@ -330,6 +332,7 @@ def test_a_revoked_approval_runs_nothing_until_it_is_approved_again(dbatk: Dbatk
     assert dbatk("run", approved, "--approved-only").status == 0
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "consent",
     thinned(

@@ -35,6 +35,7 @@ def test_a_run_is_noted_before_it_begins_and_when_it_ended_with_what_it_changed(
     assert begin["who"]["command"][:3] == ["ctas", "-t", url]  # type: ignore[index]
 
 
+@pytest.mark.full
 def test_a_run_that_did_not_all_go_well_has_the_word_of_the_list_and_the_log_keeps_its_own(
     dbatk: Dbatk, url: str, home: Path
 ) -> None:
@@ -89,6 +90,7 @@ def test_deleted_runs_and_cleaned_ones_are_noted(dbatk: Dbatk, url: str, home: P
         assert store.audit.mark is not None and store.audit.mark.lines == 5
 
 
+@pytest.mark.full
 def test_snapshots_and_schedules_are_noted_when_they_change_something(
     dbatk: Dbatk, url: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

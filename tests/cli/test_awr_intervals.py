@@ -58,6 +58,7 @@ def test_a_wrong_order_is_swapped_and_said(pair: tuple[str, str], capsys: pytest
     assert "slower" in shown
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize(
     ("content", "words"),

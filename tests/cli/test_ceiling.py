@@ -63,6 +63,7 @@ def test_a_file_that_is_not_there_is_an_error_and_measures_nothing(dbatk: Dbatk,
     assert not (home / "none.duckdb").exists()
 
 
+@pytest.mark.full
 def test_a_server_that_does_not_answer_is_a_warning_for_its_host_was_asked_about(dbatk: Dbatk) -> None:
     answer = dbatk("ceiling", "-t", "postgresql://nobody@127.0.0.1:1/postgres", "--seconds", "0.1")
     assert (answer.status, "nothing was read of the server" in answer.err) == (0, True), answer.err

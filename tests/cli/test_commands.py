@@ -149,6 +149,7 @@ def test_a_refusal_on_an_assumed_oracle_says_what_to_do_instead(
     assert hint in answer.err.partition("hint: ")[2]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("keep", "words"),
     [
@@ -209,6 +210,7 @@ def test_runs_are_listed_shown_exported_and_deleted(dbatk: Dbatk, url: str, home
     assert dbatk("runs", "show", "one").status == 2
 
 
+@pytest.mark.full
 def test_a_finished_run_resumed_runs_nothing_again(dbatk: Dbatk, url: str) -> None:
     dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP)
     before = json.loads(dbatk("runs", "show", "last", "--json").out)["trials"]
@@ -216,6 +218,7 @@ def test_a_finished_run_resumed_runs_nothing_again(dbatk: Dbatk, url: str) -> No
     assert json.loads(dbatk("runs", "show", "last", "--json").out)["trials"] == before
 
 
+@pytest.mark.full
 def test_cells_are_compared_by_name(dbatk: Dbatk, url: str) -> None:
     dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", *SWEEP)
     answer = dbatk("compare", "last/degree=1", "last/degree=2", "--json")
@@ -230,6 +233,7 @@ def test_cells_are_compared_by_name(dbatk: Dbatk, url: str) -> None:
     assert (missing.status, "`degree=2`" in missing.err) == (2, True)
 
 
+@pytest.mark.full
 def test_unlike_work_is_compared_only_by_force(dbatk: Dbatk, url: str) -> None:
     dbatk("ctas", "-t", url, "--source", "small", "--table", "s2", "--label", "a")
     dbatk("stats", "gather", "-t", url, "--table", "small", "--label", "b")
@@ -240,6 +244,7 @@ def test_unlike_work_is_compared_only_by_force(dbatk: Dbatk, url: str) -> None:
     assert dbatk("report", "a", "b").status == 0
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("name", "begins"),
     [("r.html", "<!doctype html>"), ("r.md", "#"), ("r.json", "{"), ("r.csv", "run"), ("r.txt", "ctas")],
@@ -366,6 +371,7 @@ def test_under_nohup_a_sweep_outlives_its_terminal(url: str) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.full
 def test_a_job_that_failed_is_done_by_resume(dbatk: Dbatk, url: str, home: Path) -> None:
     (home / "query.sql").write_text("select i from later")
     assert dbatk("ctas", "-t", url, "--query", "query.sql", "--table", "s2").status == 3
@@ -376,6 +382,7 @@ def test_a_job_that_failed_is_done_by_resume(dbatk: Dbatk, url: str, home: Path)
     assert tables(home) == {"small", "later", "s2"}
 
 
+@pytest.mark.full
 def test_a_failed_trial_of_a_measurement_is_a_result_and_is_not_done_again(
     dbatk: Dbatk, url: str, home: Path
 ) -> None:
@@ -386,6 +393,7 @@ def test_a_failed_trial_of_a_measurement_is_a_result_and_is_not_done_again(
     assert json.loads(dbatk("runs", "show", "last", "--json").out)["trials"] == before
 
 
+@pytest.mark.full
 def test_a_run_that_no_cell_can_help_ends_early_and_goes_on_when_that_is_mended(
     dbatk: Dbatk, url: str, home: Path
 ) -> None:
@@ -413,6 +421,7 @@ def test_a_listed_run_can_be_copied_whole(dbatk: Dbatk, url: str, monkeypatch: p
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.full
 def test_a_run_that_ended_early_is_not_listed_as_half_done(dbatk: Dbatk, url: str) -> None:
     words = ("ctas", "-t", url, "--source", "small", "--table", "early", "--degree", "1,2", "--budget", "1s")
     assert dbatk(*words).status in (0, 3)

@@ -50,6 +50,7 @@ def _fill(dbatk: Dbatk, url: str, home: Path) -> None:
         (home / name).write_text(report(day))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("sides", "key"),
     [
@@ -69,6 +70,7 @@ def test_each_kind_has_its_document_and_its_page(
     assert (home / "page.html").read_text().lower().startswith("<!doctype html>")
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("typed", "code", "says"),
     [
@@ -109,6 +111,7 @@ def test_the_commands_it_replaces_name_it(dbatk: Dbatk, group: str) -> None:
     assert "use `dbatk compare A B`" in answer.err
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("command", [["compare"], ["awr", "show"], ["awr", "trend"]], ids=" ".join)
 def test_reports_are_read_without_a_store_a_database_or_numpy(tmp_path: Path, command: list[str]) -> None:
     for day, name in enumerate(("good.html", "bad.html")):

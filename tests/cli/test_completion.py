@@ -49,6 +49,7 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return answer.out.split("\n")[:-1] if answer.out.strip() else []
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
@@ -167,6 +168,7 @@ def test_completion_needs_no_home(capsys: pytest.CaptureFixture[str], monkeypatc
     assert completed("dbatk ctas --compression n", capsys, monkeypatch) == ["none"]
 
 
+@pytest.mark.full
 def test_completion_runs_nothing_from_the_folder_that_is_worked_in(home: Path) -> None:
     (home / "toolkit").mkdir()
     (home / "toolkit" / "__init__.py").write_text("open('taken', 'w').close()", encoding="utf-8")

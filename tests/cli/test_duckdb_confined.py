@@ -71,6 +71,7 @@ def asked(url: str, text: str) -> list[object]:
         target.close()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("text", thinned(REACHING, 3))
 def test_nothing_outside_is_reached(text: str, home: Path) -> None:
     before = sorted(os.walk(home))
@@ -80,6 +81,7 @@ def test_nothing_outside_is_reached(text: str, home: Path) -> None:
     assert sorted(os.walk(home)) == before
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     "url", thinned(["duckdb:///:memory:", "duckdb:///x.duckdb", "duckdb:///x.duckdb?files=in/"], 3)
 )
@@ -99,6 +101,7 @@ def test_the_url_says_which_files(home: Path) -> None:
         asked("duckdb:///x.duckdb?files=secret.csv", read.format("in/data.csv"))
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize("query", ["external=no", "files=", "file=x", "create=no", "files=x&all=yes"])
 def test_another_parameter_is_refused(query: str) -> None:
     with pytest.raises(ToolkitError) as caught:
@@ -135,6 +138,7 @@ destination = "{home}/backups"
 """
 
 
+@pytest.mark.full
 def test_a_plan_reads_no_file_that_it_does_not_name_and_its_backup_is_written(home: Path, dbatk: Dbatk) -> None:
     (home / "backups").mkdir()
     plan = home / "night.toml"

@@ -47,6 +47,7 @@ def test_an_empty_file_of_the_user_stays(dbatk: Dbatk) -> None:
     assert Path("new.duckdb").is_file()
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(
     "what", ["schema s", "sequence s", "type t as enum ('a')", "macro m(a) as a", "view v as select 1"]
 )

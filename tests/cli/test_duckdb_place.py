@@ -39,6 +39,7 @@ def place(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return loaded
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("how", ["csv", "csv.gz"])
 @pytest.mark.parametrize(
     ("row", "said"),
@@ -55,6 +56,7 @@ def test_the_line_is_told(place, row: str, said: str, how: str) -> None:  # type
     assert f"`f.{how}`, {said}" in shown, shown
 
 
+@pytest.mark.full
 def test_of_parquet_the_row_is_told(place) -> None:  # type: ignore[no-untyped-def]
     shown = place("1,a,1", "2,-,2", "3,c,3", how="parquet")
     assert "`f.parquet`, row 2, column name: " in shown, shown

@@ -62,6 +62,7 @@ def test_it_is_refused_before_anything_is_written(locked: Path) -> None:
     assert f"make `{locked.parent}` writable" in said
 
 
+@pytest.mark.full
 def test_it_can_be_read(locked: Path) -> None:
     import_everything()
     assert opened(locked, read_only=True) == "({'a': 1},)"

@@ -37,12 +37,14 @@ def test_one_target_is_shown_and_written_and_read_again(dbatk: Dbatk, url: str) 
     assert [one["name"] for one in json.loads(other.out)["differences"]] == ["setting.threads"]
 
 
+@pytest.mark.full
 def test_a_database_that_grew_by_the_work_is_no_change(dbatk: Dbatk, url: str) -> None:
     Path("big.sql").write_text("SELECT range AS i FROM range(2000000)")
     for name in ("one", "two"):
         assert "changed since" not in dbatk("ctas", "-t", url, "--query", "big.sql", "--table", name).err
 
 
+@pytest.mark.full
 def test_the_files_that_a_load_may_read_are_no_change(dbatk: Dbatk, url: str) -> None:
     Path("q.sql").write_text("SELECT 1 AS i")
     dbatk("ctas", "-t", url, "--query", "q.sql", "--table", "filled")

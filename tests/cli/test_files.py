@@ -90,6 +90,7 @@ def test_each_option_that_takes_a_file_is_tried_with_a_pipe() -> None:
     assert {one for one in taking if one[1] in ("out", "files")} <= {*FILES, *_ELSEWHERE}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("option", thinned([pytest.param(option, id=" ".join(option)) for option in FILES], 4))
 def test_a_pipe_is_never_waited_for(dbatk: Dbatk, home: Path, url: str, option: tuple[str, str]) -> None:
     os.mkfifo(home / "pipe")
@@ -148,6 +149,7 @@ def test_a_name_of_endless_parts_is_refused_before_it_is_parsed(text: str) -> No
         parse_document(f"# deep\n{text}\n", "e.toml")
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("text", ["://" + ":" * 200_000, "://:" * 50_000, r"\" " * 60_000, "password " * 20_000])
 def test_no_text_takes_long_to_be_searched_for_secrets(text: str) -> None:
     """Some took hours."""

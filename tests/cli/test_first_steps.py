@@ -15,6 +15,7 @@ from toolkit.config.notices import load_notices, notices_file
 from toolkit.schedule import read_at
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
@@ -42,6 +43,7 @@ def test_a_first_try_that_cannot_work_is_answered_with_one_that_does(
     assert not (home / "boss.pdf").exists()
 
 
+@pytest.mark.full
 def test_two_runs_of_one_label_are_told_apart_by_their_times(dbatk: Dbatk, url: str) -> None:
     line = ("ctas", "-t", url, "--source", "small", "--table", "u", "--repeat", "2", "--warmup", "0")
     for levels in ("1,2", "1,2", "1"):

@@ -133,6 +133,7 @@ def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) 
     assert hint in answer.err
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("given", "hint"),
     [
@@ -205,6 +206,7 @@ def test_a_file_given_as_source_is_answered_by_a_line_that_works(
     assert "2 rows" in done.stdout
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("known", thinned([True, False], 2))
 def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_it(
     known: bool, url: str, dbatk: Dbatk, home: Path

@@ -236,6 +236,7 @@ def test_a_bare_group_shows_its_help(group: tuple[str, ...], dbatk: Dbatk) -> No
     assert ("Commands:" if group else "Results:") in answer.out
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("arguments", [["--help"], ["ctas", "--help"], ["--version"], ["runs", "list", "--lmit"]])
 def test_help_and_usage_errors_load_nothing_heavy(arguments: list[str]) -> None:
     program = (

@@ -217,6 +217,7 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
     assert dbatk("report", "last", "--format", "html").status == 0
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("text", "says"),
     [

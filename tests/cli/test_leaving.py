@@ -47,6 +47,7 @@ def test_a_command_ends_at_once_with_all_that_was_written_and_is_to_be_done_at_t
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.full
 def test_a_command_that_fails_ends_with_its_status_and_its_sentence(tmp_path: Path) -> None:
     ended = _ended(tmp_path, "runs", "show", "none")
     assert ended.returncode == 2, ended.stderr
@@ -54,6 +55,7 @@ def test_a_command_that_fails_ends_with_its_status_and_its_sentence(tmp_path: Pa
     assert "memory was gone through" not in ended.stderr and ended.stdout == "at the end\n"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [

@@ -69,6 +69,7 @@ def test_only_approved_work_runs_whatever_the_database_is_called(
     assert dbatk("run", "p.toml").status == 0
 
 
+@pytest.mark.full
 def test_the_lowest_degree_of_all_profiles_counts(dbatk: Dbatk, home: Path, spellings: list[str]) -> None:
     profiles(home, (home / "config/targets.toml").read_text().replace("approved_only = true\n", ""))
     for target in spellings:

@@ -71,6 +71,7 @@ def test_a_load_in_doubt_names_both_answers(dbatk: Dbatk, killed: str, home: Pat
     assert "will be run again" not in refused.err and rows(home) == 10
 
 
+@pytest.mark.full
 def test_rows_that_are_there_end_the_run_without_a_time(dbatk: Dbatk, killed: str, home: Path) -> None:
     ended = dbatk("runs", "resume", killed, "--rows", "there", "--json")
     assert ended.status == 0, ended.err
@@ -86,6 +87,7 @@ def test_rows_that_are_there_end_the_run_without_a_time(dbatk: Dbatk, killed: st
     assert again.status == 2 and "is known, so `--rows` is not needed" in again.err
 
 
+@pytest.mark.full
 def test_rows_that_are_missing_are_loaded_in_the_same_run(dbatk: Dbatk, killed: str, home: Path) -> None:
     with duckdb.connect(str(home / "small.duckdb")) as emptied:
         emptied.execute("DELETE FROM big")

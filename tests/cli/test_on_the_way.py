@@ -39,6 +39,7 @@ def test_it_is_told_once(dbatk: Dbatk, far: str, postgresql_server: Server) -> N
         assert "nothing verifies" not in dbatk(*JOB, "-t", far, "--not-production").err
 
 
+@pytest.mark.full
 def test_it_is_told_of_a_store_too(
     dbatk: Dbatk, far: str, postgresql_server: Server, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:

@@ -257,6 +257,7 @@ def test_a_load_that_was_cut_off_is_never_done_again_before_somebody_has_counted
     assert loaded["state"] == "done", loaded["reason"]
 
 
+@pytest.mark.full
 def test_before_a_night_begins_it_is_told_when_the_plan_is_another_or_was_edited(
     dbatk: Dbatk, plan: str, home: Path
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_user_who_may_not_create_is_told_so_before_anything_runs(
     assert (answer.status, "[TK-0306]" in answer.err, "GRANT CREATE ON SCHEMA" in answer.err) == (5, True, True)
 
 
+@pytest.mark.full
 def test_an_index_of_expressions_on_a_partitioned_table_is_built_and_rebuilt_leaf_by_leaf(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str
 ) -> None:

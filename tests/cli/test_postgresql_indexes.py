@@ -72,6 +72,7 @@ def plain(definition: str) -> str:
     return definition.replace("'on'", "on").replace("'off'", "off")
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("shape", thinned(SHAPES, 3))
 def test_an_index_is_measured_built_and_rebuilt_with_its_full_definition(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str, shape: str

@@ -101,6 +101,7 @@ def test_a_load_that_fails_leaves_neither_rows_nor_a_moved_sequence(
     assert ask(postgresql_server, made, "INSERT INTO own (x) VALUES ('new') RETURNING id") == [(1,)]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("identity", ["keep", "generate"])
 def test_both_are_measured_into_a_filled_copy_whose_own_sequence_goes_on_after_its_rows(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str, identity: str
@@ -140,6 +141,7 @@ def test_who_may_not_move_the_sequence_is_told_the_grant_before_anything_is_load
     assert ask(postgresql_server, made, "SELECT count(*) FROM own") == [(0,)]
 
 
+@pytest.mark.full
 def test_a_generated_column_is_read_from_the_source_takes_no_value_and_can_be_indexed(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str
 ) -> None:
@@ -167,6 +169,7 @@ def test_an_index_on_a_virtual_column_is_refused_before_it_is_measured_on_a_copy
     assert (answer.status, "virtual generated column" in answer.err) == (5, True)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["view", "materialized view", "foreign table"])
 def test_what_is_no_table_is_not_measured_on_a_copy_without_a_word(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, made: str, kind: str

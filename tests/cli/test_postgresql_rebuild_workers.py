@@ -48,6 +48,7 @@ BEFORE = {"gtest": None, "beside": "parallel_workers=1"}
 DURING = {"gtest": "parallel_workers=3", "beside": "parallel_workers=3"}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("form", thinned(["schema", "table", "index"], 2))
 def test_tables_have_the_workers_while_their_indexes_are_rebuilt_and_their_own_again_after(
     arena: Arena, dbatk: Dbatk, postgresql_url: str, monkeypatch: pytest.MonkeyPatch, form: str

@@ -95,6 +95,7 @@ def test_the_size_of_the_table_is_said_with_the_statement_that_overrides_it(
     assert "gets at most" not in dbatk(*made, "--not-production", "--degree", "2").out
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("before", thinned([None, 1], 2))
 def test_parallel_workers_is_set_for_the_run_and_put_back(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str,
@@ -208,6 +209,7 @@ def test_who_does_not_own_the_table_is_told_so(
     assert (answer.status, "only the owner" in answer.err) == (5, True), answer.err
 
 
+@pytest.mark.full
 def test_the_plan_of_each_timed_statement_is_kept_with_its_first_trial(
     dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str
 ) -> None:

@@ -58,6 +58,7 @@ def test_every_published_file_is_held_here() -> None:
     assert {path.name for path in PUBLISHED.iterdir()} == {f"{name}.csv" for name in TABLES}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_published_table_comes_out_as_published_and_with_its_doubt(dbatk: Dbatk, name: str) -> None:
     taken = dbatk("import", str(PUBLISHED / f"{name}.csv"), "--label", name)

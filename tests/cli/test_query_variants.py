@@ -26,6 +26,7 @@ def rows_of(home: Path) -> None:
     (home / "others.sql").write_text("SELECT i + 1 AS i, k FROM small WHERE i > 0")
 
 
+@pytest.mark.full
 def test_the_texts_of_a_query_are_compared(dbatk: Dbatk, home: Path, url: str, files: str) -> None:
     line = ("ctas", "-t", url, "--query", files, "--table", "X", "--repeat", "2", "--warmup", "0")
     run = json.loads(dbatk(*line, "--json").out)
@@ -47,6 +48,7 @@ def test_the_script_shows_each_text_and_how_the_rows_are_seen_to_be_the_same(
     ).out  # fmt: skip
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("other", "says"),
     [("fewer.sql", "`fewer` gives"), ("others.sql", "`others` gives as many rows as `a`")],
@@ -63,6 +65,7 @@ def test_queries_that_give_other_rows_are_refused_unless_that_is_meant(
     assert dbatk(*line, "--different-rows").status == 0
 
 
+@pytest.mark.full
 def test_a_file_holds_the_queries_and_gives_the_same_experiment(
     dbatk: Dbatk, home: Path, url: str, files: str
 ) -> None:

@@ -35,6 +35,7 @@ def outcomes(out: str) -> list[tuple[object, object]]:
     return sorted((trial["factors"].get("memory_limit"), trial["outcome"]) for trial in json.loads(out)["trials"])
 
 
+@pytest.mark.full
 def test_the_memory_limit_of_duckdb_in_its_natural_spellings(dbatk: Dbatk, url: str) -> None:
     answer = dbatk(*DUCKDB, "--setting", "memory_limit=4G,1GB,512MiB,1.5GB", "--json")
     assert answer.status == 0, answer.err
@@ -50,6 +51,7 @@ def test_a_script_shows_how_a_setting_is_set_and_put_back(dbatk: Dbatk, url: str
     assert 'RESET "preserve_insertion_order";' in after
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("setting", "code", "hint"),
     [("memory_limt=1GB", "TK-0101", "did you mean `memory_limit`?"),
@@ -100,6 +102,7 @@ SETTING
 }
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     "setting", ['search_path = "evil"', 'SCHEMA = "evil"', 'file_search_path = "/tmp"', 'home_directory = "/tmp"']
 )

@@ -69,6 +69,7 @@ def test_what_cannot_be_compared_is_refused(
     assert (answer.status, sentence in answer.err) == (2, True), answer.err
 
 
+@pytest.mark.full
 def test_a_file_may_name_several_targets(dbatk: Dbatk, both: None) -> None:
     assert dbatk(*LINE, "--repeat", "1", "--save-as", "exp.toml").status == 0
     assert BOTH in Path("exp.toml").read_text()
@@ -95,6 +96,7 @@ def two_databases(postgresql_server: Server) -> Iterator[str]:
             session.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.mark.thin(2)
 @pytest.mark.postgresql
 @pytest.mark.parametrize("resumed", ["last", "last~1"])
 def test_a_killed_measurement_is_resumed_on_all_targets_in_turns_and_becomes_one_run(
@@ -151,6 +153,7 @@ DIES = SETS + "; [ -e died ] || [ $(wc -l < log) -lt 7 ] || { touch died; kill -
 """Kills dbatk, whose child it is, when it sets the fourth of eight levels."""
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("dies", [False, True])
 def test_a_factor_that_changes_this_host_is_put_back_before_the_turn_passes_to_another_target(
     dbatk: Dbatk, both: None, dies: bool

@@ -57,6 +57,7 @@ def test_the_newest_of_one_label_is_meant_and_it_is_said(dbatk: Dbatk, url: str)
     assert json.loads(dbatk("compare", "#1", "b", "--json").out)["before"]["snapshot"] == 1
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("typed", "code", "says"),
     thinned(
@@ -177,6 +178,7 @@ def test_counters_of_an_instance_are_read_without_a_licence(
         assert packs(standin) == []
 
 
+@pytest.mark.full
 def test_a_declared_pack_lets_awr_take_a_snapshot_too(
     dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +202,7 @@ def test_awr_without_a_declaration_is_refused_and_nothing_of_it_is_sent(
         assert "licenses.diagnostics_pack" in told.err
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("more", "function"),
     [
@@ -280,6 +283,7 @@ def four_snapshots(standin: Standin) -> None:
                 snap.taken -= timedelta(minutes=10)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("declared", "snapshot_source"), [(True, "awr"), (False, "statspack")])
 def test_two_ranges_of_a_database_are_compared_by_what_may_be_read(
     dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool, snapshot_source: str
@@ -357,6 +361,7 @@ def test_a_range_over_a_restart_is_no_interval(dbatk: Dbatk, home: Path, monkeyp
 
 
 # -- series and runs --------------------------------------------------------------------------------------------
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_range_of_a_database_becomes_a_series_of_its_snapshots(
     dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch, declared: bool
@@ -371,6 +376,7 @@ def test_a_range_of_a_database_becomes_a_series_of_its_snapshots(
         assert bool(packs(standin)) is declared
 
 
+@pytest.mark.full
 def test_a_series_of_a_cluster_is_of_the_whole_and_of_each_instance(dbatk: Dbatk, cluster: Standin) -> None:
     four_snapshots(cluster)
     told = dbatk("awr", "trend", "dwh:101-104", "--json")
@@ -383,6 +389,7 @@ def test_a_series_of_a_cluster_is_of_the_whole_and_of_each_instance(dbatk: Dbatk
     assert busy[None] == pytest.approx(sum(value for name, value in busy.items() if name))
 
 
+@pytest.mark.full
 def test_a_series_of_a_cluster_has_no_whole_where_an_instance_lacks_a_snapshot(
     dbatk: Dbatk, cluster: Standin
 ) -> None:
@@ -420,6 +427,7 @@ def test_snapshots_of_one_label_become_a_series(dbatk: Dbatk, url: str, home: Pa
     assert len(series["points"]) == 3
 
 
+@pytest.mark.full
 def test_two_runs_are_compared_by_the_reports_kept_with_them(dbatk: Dbatk, url: str, home: Path) -> None:
     from tests.cli.test_awr_intervals import report
     from toolkit.model.records import Artifact

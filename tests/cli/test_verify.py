@@ -52,6 +52,7 @@ def test_bad_input_is_refused(dbatk: Dbatk, typed: tuple[str, ...], says: str) -
     assert (refused.status, refused.out, says in refused.err) == (2, "", True), refused
 
 
+@pytest.mark.full
 def test_the_file_that_is_saved_says_what_it_verifies_and_its_run_says_what_became_of_the_gain(
     dbatk: Dbatk, url: str, home: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_several_targets_are_refused_before_anything_runs(dbatk: Dbatk, url: str
     assert len(json.loads(dbatk("runs", "list", "--json").out)["runs"]) == 1
 
 
+@pytest.mark.full
 def test_a_run_that_verifies_one_that_is_gone_says_so_and_keeps_its_result(
     dbatk: Dbatk, url: str, home: Path
 ) -> None:

@@ -134,6 +134,7 @@ def test_a_pipe_gets_whole_lines_and_a_narrow_terminal_none_that_is_wider(
     assert max(map(len, written.read_text(encoding="utf-8").splitlines())) <= 100
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     "line",
     ["error ORA-01652", "audit verify --store {store}", "noise -t {url} --store {store}", "backup read rman.log"],

@@ -30,6 +30,7 @@ def metrics_of(dbatk: Dbatk) -> dict[str, float]:
     return {each["name"]: each["value"] for each in trial["metrics"]}
 
 
+@pytest.mark.full
 def test_own_transactions_that_read_are_run_once_as_a_job(dbatk: Dbatk, home: Path, url: str) -> None:
     (home / "t.toml").write_text(READS)
     answer = dbatk("workload", "-t", url, "--transactions", "t.toml", "--users", "2", *SHORT)
@@ -79,6 +80,7 @@ def test_a_file_of_an_experiment_names_the_file_of_transactions(dbatk: Dbatk, ho
     assert shown.out.count("transaction look, weight 1") == 2
 
 
+@pytest.mark.full
 def test_what_changes_data_must_be_said(dbatk: Dbatk, home: Path, url: str) -> None:
     (home / "t.toml").write_text(
         '[[transaction]]\nname = "add"\nsql = "INSERT INTO small (i) VALUES (:n)"\n'
@@ -107,6 +109,7 @@ def test_a_transaction_that_always_fails_fails_the_trial_with_its_count(
     assert "no such day" in answer.out + answer.err
 
 
+@pytest.mark.full
 def test_what_fails_now_and_then_is_said_once_of_a_run_and_counted_in_each_trial(
     dbatk: Dbatk, home: Path, url: str
 ) -> None:

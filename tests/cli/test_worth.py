@@ -20,6 +20,7 @@ def stored(home: Path) -> None:
         put(store, run)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("worth", "level"), [((), 2), (("--worth", "12%"), 1), (("--worth", "0.5"), 4)])
 @pytest.mark.parametrize("command", [("runs", "show"), ("report",)])
 def test_a_gain_must_be_worth_it_on_the_screen_and_in_the_document(

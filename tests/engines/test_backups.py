@@ -41,6 +41,7 @@ def options(arena: Arena, place: Path, **more: str) -> dict[str, OptionValue]:
     return own
 
 
+@pytest.mark.thin(2)
 def test_a_sweep_of_compressions_tells_bytes_in_and_out_and_leaves_nothing(
     arena: Arena, store: Store, place: Path
 ) -> None:

@@ -17,6 +17,7 @@ from toolkit.store.store import Store
 ALLOWED = Approvals(not_production=True, allow_commands=True)
 
 
+@pytest.mark.thin(2)
 def test_programs_are_swept_on_every_engine_that_has_them(any_arena: Arena, store: Store) -> None:
     options = {"command": ("sh", "-c", "exit {n}"), "allow_exit": "0", "prepare": ("true",), "conclude": ("true",)}
     factors = (Factor("n", (0, 3)),)

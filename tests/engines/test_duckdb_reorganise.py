@@ -50,6 +50,7 @@ def test_the_space_of_deleted_rows_goes_and_everything_else_stays(dbatk: Dbatk, 
     assert found["table_bytes_before"] > 2 * found["table_bytes_after"]
 
 
+@pytest.mark.full
 def test_a_table_that_others_refer_to_is_refused_and_of_a_schema_left_out(dbatk: Dbatk, file: Path) -> None:
     with duckdb.connect(file) as made:
         made.execute("CREATE TABLE parent (id integer PRIMARY KEY)")

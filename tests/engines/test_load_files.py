@@ -72,6 +72,7 @@ def test_files_of_every_kind_are_loaded_whole(arena: Arena, load: Made, tmp_path
     assert arena.leftovers() == []
 
 
+@pytest.mark.thin(2)
 def test_columns_are_found_by_the_names_in_each_file(arena: Arena, load: Made, tmp_path: Path) -> None:
     one = written(tmp_path / "one.csv", [(5, 1, "x")], header="K,id,Name")
     two = written(tmp_path / "two.csv", [(2,), (3,)], header="id")
@@ -81,6 +82,7 @@ def test_columns_are_found_by_the_names_in_each_file(arena: Arena, load: Made, t
     ]  # fmt: skip
 
 
+@pytest.mark.thin(2)
 def test_nothing_is_null_and_quoted_nothing_is_an_empty_text(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = tmp_path / "nulls.csv"
     file.write_text('id;name;k\n1;;1\n2;"";\n3;-;3', encoding="latin-1")
@@ -90,6 +92,7 @@ def test_nothing_is_null_and_quoted_nothing_is_an_empty_text(arena: Arena, load:
     ]  # fmt: skip
 
 
+@pytest.mark.thin(5)
 @pytest.mark.parametrize(
     ("header", "said"),
     [
@@ -120,6 +123,7 @@ def _bad(tmp_path: Path, at: int, row: str) -> Path:
     return file
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -139,6 +143,7 @@ def test_a_bad_row_among_the_first_is_told_with_its_place_before_anything_moves(
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(2)
 def test_a_bad_row_far_into_a_file_takes_its_chunk_back(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = _bad(tmp_path, 1600, "9001,x,many")
     (trial,) = load(file).trials
@@ -148,6 +153,7 @@ def test_a_bad_row_far_into_a_file_takes_its_chunk_back(arena: Arena, load: Made
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(2)
 def test_bad_rows_that_may_be_left_out_are_in_a_file_with_line_and_reason(
     arena: Arena, load: Made, tmp_path: Path
 ) -> None:
@@ -165,6 +171,7 @@ def test_bad_rows_that_may_be_left_out_are_in_a_file_with_line_and_reason(
     assert kept.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.thin(2)
 def test_more_bad_rows_than_allowed_fail_the_load(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = written(tmp_path / "bad.csv", [*_LINES[:1500], *[(9000 + n, "x", "many") for n in range(4)]])
     (trial,) = load(file, max_rejects=3, rejects=str(tmp_path / "kept.csv")).trials
@@ -172,6 +179,7 @@ def test_more_bad_rows_than_allowed_fail_the_load(arena: Arena, load: Made, tmp_
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("row", "said"), [(",x,1", ", column id: "), ("7,x,1", "")], ids=["null", "unique"]
 )  # fmt: skip
@@ -184,6 +192,7 @@ def test_a_broken_constraint_fails_the_load_and_names_file_and_line(
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("most", [0, 3])
 def test_a_quote_that_is_not_closed_is_told_where_it_begins_and_takes_no_row_with_it(
     arena: Arena, load: Made, tmp_path: Path, most: int
@@ -199,6 +208,7 @@ def test_a_quote_that_is_not_closed_is_told_where_it_begins_and_takes_no_row_wit
         assert trial.error_code == "TK-0214"
 
 
+@pytest.mark.thin(2)
 def test_a_quote_that_is_not_closed_in_the_last_row_is_one_bad_row(
     arena: Arena, load: Made, tmp_path: Path
 ) -> None:
@@ -233,6 +243,7 @@ def test_an_empty_file_is_told_of_where_a_line_of_names_is_expected(
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(2)
 def test_nested_columns_of_parquet_are_refused(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = tmp_path / "nested.parquet"
     with duckdb.connect() as session:
@@ -242,6 +253,7 @@ def test_nested_columns_of_parquet_are_refused(arena: Arena, load: Made, tmp_pat
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("begin", [b"PK\x03\x04", b"\xff\xfei\x00d\x00", b"\x28\xb5\x2f\xfd"])
 def test_a_file_of_another_kind_is_refused(load: Made, tmp_path: Path, begin: bytes) -> None:
     file = tmp_path / "other.csv"
@@ -251,6 +263,7 @@ def test_a_file_of_another_kind_is_refused(load: Made, tmp_path: Path, begin: by
     assert refused.value.code == "TK-0106" and "other.csv" in refused.value.message
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     ("codec", "known"),
     [("utf-16", "UTF-16"), ("utf-16-le", "UTF-16LE"), ("utf-16-be", "UTF-16BE"), ("utf-32", "UTF-32")],
@@ -286,6 +299,7 @@ def test_a_truncated_gzip_file_leaves_nothing(arena: Arena, load: Made, tmp_path
     assert there(arena)[0][0] == 0
 
 
+@pytest.mark.thin(2)
 def test_a_measurement_compares_loads_and_leaves_nothing(
     arena: Arena, store: Store, load: Made, tmp_path: Path
 ) -> None:

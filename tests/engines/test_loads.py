@@ -27,6 +27,7 @@ def test_a_job_copies_the_columns_and_rows_it_was_asked_for(arena: Arena, store:
     assert [str(row[0]) for row in listed] == ["k", "id"]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("by", ["rows", "blocks"])
 @pytest.mark.parametrize("operation", thinned([CTAS, INSERT], 3))
 def test_a_sample_is_the_same_in_every_trial(
@@ -40,6 +41,7 @@ def test_a_sample_is_the_same_in_every_trial(
     assert arena.leftovers() == []
 
 
+@pytest.mark.thin(2)
 def test_a_load_into_a_filled_copy_adds_to_what_the_table_holds(arena: Arena, store: Store) -> None:
     options = names(arena, source="gtest", table="gtest") | {"where": "id between 1 and 9"}
     work = experiment(arena, INSERT, options, into=("empty", "filled"))

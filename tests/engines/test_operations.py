@@ -172,6 +172,7 @@ def test_a_name_in_use_is_never_replaced(arena: Arena, store: Store) -> None:
     assert store.list_runs() == []
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("operation", thinned(list(CASES), 3))
 def test_a_table_that_is_not_there_is_said_before_anything_is_stored(
     any_arena: Arena, store: Store, operation: OperationName
@@ -192,6 +193,7 @@ def test_an_index_column_that_is_not_there_is_told_with_the_nearest(any_arena: A
     assert "idname" in str(caught.value.hint).lower()
 
 
+@pytest.mark.thin(3)
 def test_no_rows_where_rows_were_expected_is_a_failure(any_arena: Arena, store: Store) -> None:
     options: dict[str, OptionValue] = {
         "query": f"SELECT * FROM {any_arena.schema}.gtest WHERE {any_arena.columns[1]} < 0",
@@ -224,6 +226,7 @@ def test_odd_names_go_all_the_way(arena: Arena, store: Store, operation: Operati
     assert [trial.outcome for trial in record.trials] == [Outcome.OK], record.trials[0].reason
 
 
+@pytest.mark.thin(2)
 def test_whole_schemas_are_taken_biggest_first(arena: Arena, store: Store) -> None:
     options: dict[str, OptionValue] = {"schema": (arena.schema,)}
     for operation in ("stats-gather", "index-rebuild"):

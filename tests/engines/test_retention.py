@@ -167,6 +167,7 @@ def test_a_backup_of_a_clone_under_the_same_name_and_address_stays(
     assert f"whose {title} is `{before}`" in "\n".join(heard.texts("cleanup"))
 
 
+@pytest.mark.full
 def test_what_cannot_be_removed_is_named_and_the_job_is_not_done_in_full(
     arena: Arena, store: Store, place: Path, days: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,7 @@ def test_users_are_compared_by_throughput_and_leave_nothing(any_arena: Arena, st
     assert b"second 1: " in logs[0].content
 
 
-@pytest.mark.full_on("postgresql", "duckdb")
+@pytest.mark.full
 def test_a_shop_takes_orders_and_each_trial_begins_with_the_same_ones(any_arena: Arena, store: Store) -> None:
     if "workload" not in dialect_of(any_arena.engine).work:
         return

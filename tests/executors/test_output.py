@@ -41,6 +41,7 @@ def test_of_much_output_the_first_and_the_last_lines_are_kept(sizes: list[int], 
     assert whole[0].startswith(kept[0]) and whole[-1].endswith(kept[-1])
 
 
+@pytest.mark.full
 def test_millions_of_short_lines_are_no_millions_of_objects() -> None:
     lines = taken(b"y\n" * (KEPT_BYTES // 2), b"y\n" * KEPT_BYTES, b"12 rows\n").lines(0.0)
     assert len(lines) == 2 * KEPT_LINES + 1

@@ -121,6 +121,7 @@ def test_a_run_whose_process_died_is_told_once_and_to_somebody(
     assert 'dbatk_plan_running{plan="nightly"} 0.0' in metrics and "heartbeat_timestamp_seconds" in metrics
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("command", [("runs", "list"), ("plan", "report", "last", "--plan", "nightly")])
 @pytest.mark.parametrize("here", [True, False])
 def test_who_finds_a_death_tells_it_on_the_host_of_the_run(
@@ -154,6 +155,7 @@ degree = [1, 2]
 """
 
 
+@pytest.mark.full
 def test_an_experiment_that_nobody_watches_tells_when_it_does_not_end_well(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -179,6 +179,7 @@ def test_several_programs_run_at_once_each_with_its_time(store: Store) -> None:
     assert max(begun) - min(begun) < 0.3, "together"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("command", "more", "reason"),
     [

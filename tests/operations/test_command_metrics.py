@@ -172,6 +172,7 @@ def test_the_verdict_and_the_limit_go_by_the_chosen_metric(rated: object) -> Non
     assert judge(found, parse_fail_if("tps > +5%")).exit_code() == 0
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("last", ["done", "many tps"])
 def test_a_trial_without_the_number_that_it_is_judged_by_is_failed(store: Store, last: str) -> None:
     given = {"factor": ["n=1,2"], "repeat": 1, "warmup": 0, "metric": [r"tps[1/s,higher]=(\w+) tps"]}

@@ -252,6 +252,7 @@ def test_a_program_that_is_not_there_is_told_with_its_job(store: Store, tmp_path
         ran(store, asked(tmp_path, job("a") + job("b", "no-such-tool", "copies = 2")))
 
 
+@pytest.mark.full
 def test_operations_are_runs_of_their_own_below_the_mix(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,7 @@ def facts(*rows: Row, **answers: tuple[Row, ...]) -> Facts:
     return replace(assumed(**read), assumed=False)
 
 
+@pytest.mark.full
 def test_a_run_whose_archived_redo_cannot_fit_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     with running_standin(Scenario(recovery_area=3 * GTEST)) as standin:
         status, said = dbatk(standin, tmp_path, *CTAS)
@@ -69,6 +70,7 @@ def test_a_run_stops_before_the_trial_that_fills_the_area_and_is_resumed_when_th
         assert (status, run["state"], len(run["trials"])) == (0, "done", 4)  # type: ignore[arg-type]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("denied", thinned(["V$RECOVERY_FILE_DEST", "V$DATABASE"], 2))
 def test_what_cannot_be_read_is_said_and_refuses_nothing(denied: str, tmp_path: Path) -> None:
     with running_standin(Scenario(denied=frozenset({denied}))) as standin:

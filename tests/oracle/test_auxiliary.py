@@ -82,6 +82,7 @@ def test_the_check_counts_rows_of_the_copy_alone_and_stands_before_two_grammars(
     assert text.endswith(";\n") and judge({text.rstrip(";\n"): "check.sql"}, tmp_path) == ""
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("wanted", "code", "words"),
     [

@@ -65,6 +65,7 @@ def test_two_runs_that_read_in_different_ways_differ_in_that(tmp_path: Path) -> 
     assert (found["a"], found["b"]) == ("read from disk into the buffer cache", "read directly from disk")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("level", "found"), thinned([("cold", [0, 0]), ("warm", [1000, 1000]), ("as-is", [0, 1000])], 3)
 )

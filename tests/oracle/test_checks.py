@@ -49,6 +49,7 @@ def test_a_healthy_enterprise_edition_has_no_problem() -> None:
     assert found.degree_limit.degree == 40
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("name", "check", "state"),
     [
@@ -66,6 +67,7 @@ def test_each_database_shows_what_is_particular_to_it(name: str, check: str, sta
     assert by_name(examined(scenarios.EVERY[name]()).checks)[check].state == state
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", thinned(scenarios.EVERY, 3))
 def test_what_is_not_of_a_release_is_nothing_to_be_granted(name: str) -> None:
     scenario = scenarios.EVERY[name]()
@@ -236,6 +238,7 @@ def _views() -> list[str]:
     return sorted({view for file in FILES for view, _ in columns_read(sql_file("oracle", file))} - {"DUAL"})
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("view", "code"), thinned(itertools.product(_views(), [942, 1031]), 12))
 def test_a_view_that_is_refused_is_a_line_and_no_failure(view: str, code: int) -> None:
     found = examined(Scenario(denied=frozenset({view}), denied_code=code))

@@ -34,6 +34,7 @@ def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[st
 _ONCE = ("--repeat", "1", "--warmup", "0")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "arguments",
     [

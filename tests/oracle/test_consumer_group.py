@@ -66,6 +66,7 @@ def test_the_limit_of_the_group_asked_for_is_known_before(tmp_path: Path) -> Non
     assert sentence in str(asked["script"]) and sentence not in str(plain["script"])
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("group", "code"), [("NOBODYS", "ORA-29368"), ("SYS_GROUP", "ORA-01031"), ("OTHER_GROUPS", "ORA-29396")]
 )

@@ -68,6 +68,7 @@ def test_what_a_copy_lacks_is_said(answers: dict[str, tuple[Row, ...]], words: s
     assert differences(SOURCE, OURS.name, assumed(target=(TABLE,))) is None
 
 
+@pytest.mark.full
 def test_a_measurement_makes_its_copy_at_its_highest_degree_without_redo_and_keeps_its_storage(
     tmp_path: Path,
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_measurement_makes_its_copy_at_its_highest_degree_without_redo_and_kee
     assert "not encrypted (IDNAME)" in said and "REPORT UNRECOVERABLE" in said
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("scenario", "asked", "words"),
     thinned(

@@ -140,6 +140,7 @@ def test_a_read_of_the_catalogue_that_gets_no_answer_is_given_up(cut: Cut) -> No
     assert wreck.look(cut.standin) == cut.before
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("when", [BEFORE, AFTER])
 def test_a_stop_ends_a_run_whose_statement_gets_no_answer(cut: Cut, when: str) -> None:
     cut.at(_COPY, lambda: cut.hang(stopping=True), when)
@@ -193,6 +194,7 @@ def test_a_stop_ends_an_undo_that_gets_no_answer(cut: Cut) -> None:
     cut.swept_up()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("words", "when", "reset"),
     thinned(
@@ -230,6 +232,7 @@ def test_a_read_of_the_monitor_that_is_not_answered_is_ended_and_costs_no_trial(
     cut.swept_up(open_before=False)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("operation", "words", "when", "ends"),
     [

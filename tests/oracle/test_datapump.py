@@ -41,6 +41,7 @@ def test_a_log_tells_rows_bytes_errors_workers_and_the_end() -> None:
     assert stopped.error_count == 2 and read(LOG.rpartition("Job")[0]).error_count is None
 
 
+@pytest.mark.full
 def test_a_sweep_of_workers_and_compression_leaves_no_file(tmp_path: Path) -> None:
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
         context = Bench(standin, tmp_path)
@@ -86,6 +87,7 @@ def test_what_begins_with_information_or_without_metrics_is_a_dump(tmp_path: Pat
     assert "whether tables failed is not known" in str(answer.document["warnings"])
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("ends", "reason"), [("STOPPED", "ended as STOPPED"), ("", "ORA-39087")])
 def test_a_job_that_does_not_complete_leaves_nothing(ends: str, reason: str, tmp_path: Path) -> None:
     with running_standin() as standin:

@@ -88,6 +88,7 @@ def test_a_table_goes_into_the_schema_that_is_named_with_it(tmp_path: Path) -> N
     assert dotted.status != 0 and "`APP.DBATK` has two parts" in dotted.error
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("action", "expected"), [("append", 1000), ("truncate", 500), ("replace", 500)])
 def test_a_table_that_is_there_is_treated_as_asked(action: str, expected: int, tmp_path: Path) -> None:
     with running_standin() as standin:
@@ -106,6 +107,7 @@ def test_a_table_that_may_not_be_read_is_imported_and_said_not_to_be_counted(tmp
     assert "`APP.ORDERS_2` were not counted" in str(answer.document["warnings"])
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("action", "said"),
     [

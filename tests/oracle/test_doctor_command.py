@@ -160,6 +160,7 @@ def test_work_is_refused_before_its_first_statement(scenario: Scenario, tmp_path
     assert all(re.match(r"\s*(SELECT|WITH)\b", text) for text in sent)
 
 
+@pytest.mark.full
 def test_a_degree_above_what_can_be_had_is_explained_before_the_run(tmp_path: Path) -> None:
     scenario, sentence = Scenario(max_servers=4), "degree 64 is above 4, the highest available now"
     _, _, said, _ = dbatk(scenario, tmp_path, "ctas", *_RUN, "--degree", "1,64", "--repeat", "1", "--warmup", "0")

@@ -104,6 +104,7 @@ def test_what_the_access_driver_cannot_do_is_said_before(
     assert not found.ok and sentence in found.sentence
 
 
+@pytest.mark.full
 def test_a_sweep_of_degrees_reads_the_files_and_leaves_no_object_and_no_file(tmp_path: Path) -> None:
     with running_standin() as standin:
         there = files(standin.engine)

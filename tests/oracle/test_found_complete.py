@@ -14,6 +14,7 @@ from tests.tiers import thinned
 JOBS = [("ctas-job", 'CREATE TABLE "DBATK"."MADE"'), ("index-build-job", "CREATE INDEX")]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("killed", thinned([True, False], 2), ids=["killed", "connection lost"])
 @pytest.mark.parametrize(("job", "words"), JOBS)
 def test_a_job_that_was_done_when_nobody_heard_is_found_complete(

@@ -122,6 +122,7 @@ PASSED: dict[str, tuple[str, Mapping[str, Sequence[ViewRow]], Mapping[str, Seque
 }  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", list(PASSED))
 def test_a_value_beyond_its_limit_keeps_a_step_from_its_begin(name: str, store: Store) -> None:
     guards, views, beside, sentence = PASSED[name]
@@ -180,6 +181,7 @@ def waiting(standin: Callable[[], Standin], view: str) -> Living:
     return Living(rows)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("view", thinned(["GV$SESSION", "V$SESSION"], 2))
 def test_a_statement_of_ours_that_blocks_others_is_cancelled(view: str, store: Store) -> None:
     here: list[Standin] = []

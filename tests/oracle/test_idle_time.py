@@ -28,6 +28,7 @@ def test_a_session_that_was_idle_too_long_is_told_so_and_then_gone() -> None:
         working.close()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("operation", "mode"),
     thinned([

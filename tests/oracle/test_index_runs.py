@@ -69,6 +69,7 @@ def test_only_the_unusable_partition_is_rebuilt_and_then_there_is_none(tmp_path:
         assert status != 0 and "no unusable index" in answer["error"]["message"]  # type: ignore[index]
 
 
+@pytest.mark.full
 def test_an_error_in_the_middle_leaves_every_degree_as_it_was_and_resume_does_the_rest(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True, fail={"index_rebuild": 1410}, fail_times=1)) as standin:
         status, run = dbatk(
@@ -95,6 +96,7 @@ def test_an_error_in_the_middle_leaves_every_degree_as_it_was_and_resume_does_th
         assert sales.degree == "4" and {part.logging for part in sales.shape.parts} == {"YES"}
 
 
+@pytest.mark.full
 def test_a_client_killed_after_a_rebuild_leaves_what_clean_puts_back(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         line = ("index", "rebuild", "--table", "SALES", "--degree", "8", "--logging", "nologging", *_PLAIN)
@@ -231,6 +233,7 @@ def test_an_index_is_coalesced_where_it_is_and_keeps_its_degree(tmp_path: Path) 
         assert index(standin, "GTEST_IX").degree == "1"
 
 
+@pytest.mark.full
 def test_partitions_are_coalesced_one_by_one_and_what_has_no_coalesce_is_refused(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         line = ("index", "rebuild", "--coalesce", *_PLAIN, "--index")

@@ -86,6 +86,7 @@ def triggered(body: str | None, *reads: str) -> Scenario:
     return Scenario(beside=beside)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("scenario", "says"),
     [
@@ -186,6 +187,7 @@ def on_ddl(body: str | None, kind: str = "SCHEMA", event: str = "DDL ", owner: s
     return replace(made, beside={**made.beside, "ALL_TRIGGERS": [row], "ALL_SOURCE": sources})
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("scenario", "says"),
     [
@@ -207,6 +209,7 @@ def test_a_trigger_that_our_ddl_fires_is_looked_at(scenario: Scenario, says: str
         assert status == 0 and "tr" not in said.split() and "licence not checked" not in said, said
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "scenario",
     [

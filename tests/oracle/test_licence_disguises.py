@@ -220,6 +220,7 @@ def _caught(text: str) -> bool:
     return bool(found.uses or found.unseen)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("part", thinned(range(_PARTS), _PARTS))
 @pytest.mark.parametrize("disguise", thinned(DISGUISES, 4))
 def test_every_object_of_the_packs_is_caught_in_every_disguise(disguise: str, part: int) -> None:
@@ -308,6 +309,7 @@ def test_the_lists_are_those_of_the_dictionary() -> None:
     assert dictionary.FILE.read_text(encoding="utf-8") == made
 
 
+@pytest.mark.full
 def test_every_name_of_the_dictionary_is_in_one_list_and_an_unknown_one_is_unseen() -> None:
     free = dictionary.named()[dictionary.FREE]
     packs = frozenset[str]().union(*(dictionary.named()[key] for key in dictionary.PACKS))

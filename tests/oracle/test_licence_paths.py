@@ -130,6 +130,7 @@ def _sent(standin: Standin) -> list[str]:
     return [text for text in standin.statements if "loads" in text.lower() and "all_synonyms" not in text]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_sql_of_the_users_that_leads_to_a_pack_by_a_synonym_is_never_sent(way: str, tmp_path: Path) -> None:
     name, option = WAYS[way]
@@ -215,6 +216,7 @@ def _passes(name: OperationName, option: Option, statement: str, written: str) -
     return passed
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("disguise", thinned(DISGUISES, 20))
 def test_no_way_lets_an_object_of_the_packs_pass_in_any_disguise(disguise: str, way: str) -> None:

@@ -58,6 +58,7 @@ def _made(standin: Standin) -> list[str]:
     return [text for text in standin.statements if text.lstrip().upper().startswith("CREATE")]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("ending", [(), ("--dry-run",)])
 @pytest.mark.parametrize(
     "query",
@@ -197,6 +198,7 @@ def test_a_declared_option_runs_and_its_declaration_goes_with_every_report(tmp_p
     assert json.loads(site("runs", "show", "last", "--json")[1])["licences"] == licences
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("scenario", "status"),
     [

@@ -454,6 +454,7 @@ _LONG = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", thinned(_LONG, 12))
 def test_the_work_is_linear_in_the_length_of_the_text(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, read = _LONG[shape], 0

@@ -167,6 +167,7 @@ def test_two_schemas_are_gathered_by_two_sessions_and_both_are_proven(tmp_path: 
     assert {"DBATK", "APP", "DBATK.GTEST", "APP.ORDERS"} <= labels
 
 
+@pytest.mark.full
 def test_seconds_of_each_object_are_kept_with_the_trial(tmp_path: Path) -> None:
     answer = played(tmp_path, Scenario(), nothing, *LIVE)
     items = {item["label"]: item["elapsed_seconds"] for item in answer.document["trials"][0]["items"]}
@@ -329,6 +330,7 @@ def test_a_killed_client_is_put_right_by_clean(tmp_path: Path) -> None:
     assert shown.environment["published_statistics"].startswith("proven")
 
 
+@pytest.mark.full
 def test_a_killed_sweep_is_resumed_and_proven_against_its_very_beginning(tmp_path: Path) -> None:
     with running_standin(Scenario(delay_seconds=30)) as standin:
         context = Bench(standin, tmp_path)

@@ -106,6 +106,7 @@ def test_chunks_go_in_transactions_of_their_own_by_several_sessions(
     assert arena.leftovers() == []
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("when", "done"), [(AFTER, True), (BEFORE, False)])
 def test_a_chunk_whose_commit_was_lost_is_loaded_once(when: str, done: bool, tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", [*_LINES])
@@ -146,6 +147,7 @@ def test_a_row_that_the_server_refuses_is_left_out_alone(tmp_path: Path) -> None
     assert reason.startswith("ORA-01400")
 
 
+@pytest.mark.full
 def test_nothing_of_a_measurement_stays(arena: Arena, store: Store, tmp_path: Path) -> None:
     file = written(tmp_path / "a.csv", [*_LINES])
     wanted: dict[str, OptionValue] = {"table": "GTEST", "files": (str(file),), "bare": True}
@@ -202,6 +204,7 @@ def test_what_a_column_cannot_hold_is_no_value_of_it(kind: Conversion, text: str
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_bad_rows_are_told_with_line_column_and_reason(arena: Arena, load: Load, tmp_path: Path) -> None:
     rows: list[tuple[object, ...]] = [*_LINES[:20], (100_950, "x", "many"), (100_951, "x"), (100_952, "last", 1)]
     file, kept = written(tmp_path / "bad.csv", rows), tmp_path / "kept.csv"

@@ -39,6 +39,7 @@ def check(standin: Standin, folder: Path, file: Path, fault: Fault) -> None:
     assert [name for (name,) in left if str(name).startswith("DBATK_")] == []
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("words", "spared", "when"), thinned(_AT, 6))
 def test_killed_at_each_statement_of_a_chunk_no_row_is_lost_or_doubled(
     tmp_path: Path, words: str, spared: int, when: str

@@ -176,6 +176,7 @@ def test_every_load_and_every_copy_stands_before_two_grammars(tmp_path: Path) ->
     assert [line.split(":")[0] for line in rejected] == ["broken partitions"], "\n".join(rejected)
 
 
+@pytest.mark.full
 def test_an_edition_without_parallel_execution_gets_the_serial_forms_only() -> None:
     degrees = {
         (facts.release.edition, item.degree)

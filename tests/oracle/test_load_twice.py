@@ -29,6 +29,7 @@ def load(standin: Standin, folder: Path) -> dict[str, object]:
     return run
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("when", "added"), [(AFTER, 10), (BEFORE, 0)])
 def test_a_job_whose_connection_broke_is_not_loaded_again_unasked(when: str, added: int, tmp_path: Path) -> None:
     with running_standin() as standin:
@@ -70,6 +71,7 @@ def test_a_measurement_goes_on_for_its_copies_are_its_own(tmp_path: Path) -> Non
         assert [trial["outcome"] for trial in run["trials"]].count("failed") == 1  # type: ignore[index, attr-defined]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("when", "added"), [(AFTER, 10), (BEFORE, 0)])
 def test_a_service_with_transaction_guard_tells_how_a_lost_commit_ended(
     when: str, added: int, tmp_path: Path

@@ -108,6 +108,7 @@ def test_a_chosen_ctas_stands_before_two_grammars(tmp_path: Path) -> None:
     assert judge(chosen_ctas(tmp_path), tmp_path) == ""
 
 
+@pytest.mark.full
 def test_a_sample_is_the_same_in_every_trial(tmp_path: Path) -> None:
     with running_standin() as standin:
         status, run = dbatk(
@@ -120,6 +121,7 @@ def test_a_sample_is_the_same_in_every_trial(tmp_path: Path) -> None:
     assert len(rows) == 1 and 100 < rows.pop() < 300
 
 
+@pytest.mark.full
 def test_the_copy_is_filled_as_the_real_table_is_and_what_it_lacks_is_said(tmp_path: Path) -> None:
     with running_standin(Scenario(views=SHAPE)) as standin:
         status, run = licensed(
@@ -169,6 +171,7 @@ def test_a_load_that_fails_gives_the_logging_of_its_target_back(tmp_path: Path) 
 _SMALL = [{"TABLESPACE_NAME": "USERS", "BYTES": 65536}]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("views", "arguments", "code", "part"),
     [
@@ -192,6 +195,7 @@ def test_what_cannot_be_right_is_refused_before_anything_is_made(
     assert part in said["error"]["message"]  # type: ignore[index]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("forced", "refused"), [("NO", True), ("YES", False)])
 def test_a_primary_with_a_standby_loads_nothing_without_redo(
     forced: str, *, refused: bool, tmp_path: Path

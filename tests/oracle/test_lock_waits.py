@@ -147,6 +147,7 @@ def test_a_script_says_what_a_live_rebuild_means_for_others() -> None:
     assert "nobody can change rows of `DBATK.GTEST`" in shown
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("quiet", [(), ("-q",)])
 def test_the_screen_names_what_is_left_whatever_else_it_has_to_say(quiet: tuple[str, ...], tmp_path: Path) -> None:
     with running_standin() as standin:

@@ -75,6 +75,7 @@ def test_a_partition_that_is_whole_is_not_rebuilt_with_unusable_only(tmp_path: P
         assert rebuilds(standin) == ["SALES_IX.P1"]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("line", "code", "words"),
     thinned(

@@ -59,6 +59,7 @@ def test_an_index_that_another_store_left_on_a_live_table_is_named(tmp_path: Pat
         assert scratch(standin) == [left]
 
 
+@pytest.mark.full
 def test_objects_of_a_run_that_is_at_work_are_not_called_left(tmp_path: Path) -> None:
     heard: list[tuple[int, dict[str, object]]] = []
 

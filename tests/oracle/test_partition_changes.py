@@ -118,6 +118,7 @@ def test_rows_that_do_not_belong_into_the_partition_fail_and_nothing_changes(tmp
         assert "ORA-14099" in str(run)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize(
     ("columns", "index", "options", "words"),
     [
@@ -138,6 +139,7 @@ def test_other_columns_or_indexes_are_refused_before_anything_is_sent(
         assert words in str(run)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("when", [BEFORE, AFTER])
 @pytest.mark.parametrize("line", [EXCHANGE, SPLIT, MERGE, COALESCE], ids=lambda line: line[1])
 def test_a_killed_change_is_resumed_or_found_done_and_never_done_twice(

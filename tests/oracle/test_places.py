@@ -64,6 +64,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("scenario", "words"), REFUSED, ids=[words for _, words in REFUSED])
 def test_no_operation_can_be_had_where_nothing_may_be_made(scenario: Scenario, words: str) -> None:
     facts = read(scenario)
@@ -73,6 +74,7 @@ def test_no_operation_can_be_had_where_nothing_may_be_made(scenario: Scenario, w
         assert words in support.sentence
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["ee-19c", "ee-19c-rac", "11g", "pdb-12c", "autonomous", "rds"])
 def test_work_is_refused_nowhere_else(name: str) -> None:
     assert refusal_of(read(scenarios.EVERY[name]())) is None
@@ -119,6 +121,7 @@ def test_a_tablespace_that_the_service_has_not_is_refused() -> None:
     assert DIALECT.work.support(work(CTAS, tablespace="users"), assumed(doctor_marks=RDS)).ok
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", ["ee-19c", "autonomous", "rds"])
 def test_a_session_is_ended_as_its_service_lets_it_be(name: str) -> None:
     scenario = scenarios.EVERY[name]()

@@ -67,6 +67,7 @@ def nothing_is_left(standin: Standin) -> None:
     assert {made.name[1] for made in standin.engine.state.indexes()} == {"GTEST_IX", "ORDERS_IX"}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("name", "operation"), thinned(itertools.product(EVERY, OPERATIONS), 7))
 def test_each_operation_on_each_database_is_measured_or_refused_in_a_sentence(
     name: str, operation: str, sweep: Dbatk
@@ -85,6 +86,7 @@ def test_each_operation_on_each_database_is_measured_or_refused_in_a_sentence(
         nothing_is_left(standin)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("name", EVERY)
 def test_doctor_answers_on_each_database(name: str, dbatk: Dbatk) -> None:
     with running_standin(EVERY[name]()) as standin:
@@ -109,6 +111,7 @@ MISFORTUNES: dict[str, tuple[Scenario, str, str, str | None]] = {
 }
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("name", thinned(MISFORTUNES, 3))
 def test_a_misfortune_is_told_by_its_code_and_leaves_nothing(name: str, sweep: Dbatk) -> None:
     scenario, operation, outcome, code = MISFORTUNES[name]
@@ -139,6 +142,7 @@ _READ_BY_ALL = ("V$PARAMETER", "V$OPTION", "V$PQ_SESSTAT", "V$PX_SESSION", "V$SE
                 "V$IOSTAT_FUNCTION", "DBA_USERS", "V$SQL")  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("view", "code"), thinned([("V$PARAMETER", 942), *((view, 1031) for view in _READ_BY_ALL)], 12)
 )
@@ -150,6 +154,7 @@ def test_a_catalogue_view_that_is_refused_costs_evidence_never_the_run(view: str
         nothing_is_left(standin)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("strikes", "when", "spared"),
     thinned([("CREATE TABLE", "before", 0), ("CREATE TABLE", "after", 0), ("pq_sesstat", "before", 1)], 3),

@@ -33,6 +33,7 @@ def trials(run: dict[str, object]) -> Iterator[dict[str, object]]:
     return (trial for trial in run["trials"] if not trial["warmup"])  # type: ignore[attr-defined, union-attr]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("pool", POOLS)
 @pytest.mark.parametrize("operation", thinned(OPERATIONS, 6))
 def test_a_job_that_gets_fewer_servers_than_asked_for_is_downgraded(
@@ -50,6 +51,7 @@ def test_a_job_that_gets_fewer_servers_than_asked_for_is_downgraded(
         assert trial["granted_degree"] == given
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("operation", thinned(OPERATIONS, 3))
 def test_a_job_that_gets_all_it_asked_for_is_not(operation: str, tmp_path: Path) -> None:
     with running_standin(Scenario(busy_servers=40)) as standin:

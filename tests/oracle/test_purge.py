@@ -72,6 +72,7 @@ def test_rows_are_changed_once_each(tmp_path: Path) -> None:
         assert (changed, left(standin)) == ((OLD,), (ROWS, 0))
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("way", [(), ("--archive-to", "OLD_ROWS"), ("--set", "AMOUNT = AMOUNT + 1000")])
 @pytest.mark.parametrize(("when", "words"), [(BEFORE, "COMMIT"), (AFTER, "COMMIT"), (AFTER, "ROWID >=")])
 def test_a_connection_that_breaks_is_settled_by_the_notes_and_resume_does_the_rest(
@@ -95,6 +96,7 @@ def test_a_connection_that_breaks_is_settled_by_the_notes_and_resume_does_the_re
         assert standin.tables() == {"DBATK.GTEST", "APP.ORDERS", "DBATK.OLD_ROWS"}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("way", [(), ("--set", "AMOUNT = AMOUNT + 1000")])
 def test_a_table_that_was_moved_since_is_not_gone_on_with(way: tuple[str, ...], tmp_path: Path) -> None:
     with running_standin() as standin:
@@ -112,6 +114,7 @@ def test_a_table_that_was_moved_since_is_not_gone_on_with(way: tuple[str, ...], 
         assert (status, left(standin)[1]) == (0, 0)
 
 
+@pytest.mark.full
 def test_a_chunk_that_fails_leaves_nothing_of_itself_to_the_next_commit_of_its_session(tmp_path: Path) -> None:
     with running_standin() as standin:
         archive(standin)
@@ -126,6 +129,7 @@ def test_a_chunk_that_fails_leaves_nothing_of_itself_to_the_next_commit_of_its_s
         assert ask(standin, 'SELECT COUNT(*), COUNT(DISTINCT ID) FROM "DBATK"."OLD_ROWS"') == [(OLD, OLD)]
 
 
+@pytest.mark.full
 def test_a_measurement_divides_its_copies_anew_and_leaves_the_table_alone(tmp_path: Path) -> None:
     with running_standin() as standin:
         archive(standin)

@@ -66,6 +66,7 @@ def test_of_logs_that_are_left_out_no_promise_is_made(site: Site, dbatk: Dbatk) 
     assert "nothing else is" not in said and "`TO BACKED UP 2 TIMES TO DISK`" in said
 
 
+@pytest.mark.full
 def test_a_deletion_policy_that_cannot_be_read_is_not_given(site: Site, dbatk: Dbatk) -> None:
     _logs(site, 1)
     engine = site.standin.engine
@@ -75,6 +76,7 @@ def test_a_deletion_policy_that_cannot_be_read_is_not_given(site: Site, dbatk: D
     assert "your ARCHIVELOG DELETION POLICY, which could not be read" in said and "TO NONE" not in said
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("configured", "told", "words"),
     [
@@ -129,6 +131,7 @@ def test_on_rds_a_validation_may_check_rows_too(logical: bool, sent: str) -> Non
     assert f"p_validation_type => {sent}," in text
 
 
+@pytest.mark.full
 def test_without_the_word_no_archived_log_is_deleted(site: Site, dbatk: Dbatk) -> None:
     logs = _logs(site, 2)
     assert _job(dbatk, site, "--scope", "archivelog", "--not-backed-up", "1")[0] == 0
@@ -151,6 +154,7 @@ def test_a_backup_is_kept_and_ends_in_its_time(site: Site, dbatk: Dbatk) -> None
     assert "kept for 365 days" in "\n".join(map(str, run["warnings"]))  # type: ignore[call-overload]
 
 
+@pytest.mark.full
 def test_a_logical_check_is_measured_without_writing(site: Site, dbatk: Dbatk) -> None:
     how = ("--check-logical", "--max-open-files", "2,4", "--repeat", "1", "--warmup", "0")
     status, run = dbatk("backup", "run", *how, "--not-production")
@@ -167,6 +171,7 @@ def test_a_dry_run_shows_the_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.dumps("DELETE NOPROMPT")[1:-1] not in out
 
 
+@pytest.mark.full
 def test_copies_are_made_once_then_each_run_merges_and_makes_the_next(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_FAST)
     told = []

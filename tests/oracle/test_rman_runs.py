@@ -145,6 +145,7 @@ def test_of_a_part_it_is_told_what_its_rate_means_for_the_whole_database(
     assert "whether a backup fits the window of 4 h 00 min was not measured" in told and "unused blocks" in told
 
 
+@pytest.mark.full
 def test_a_written_sweep_shows_what_compression_gives_and_deletes_its_pieces(site: Site, dbatk: Dbatk) -> None:
     theirs = site.folder / "theirs.bkp"
     site.home.foreign_piece(theirs, "NIGHTLY")
@@ -304,6 +305,7 @@ def test_one_channel_that_fails_is_a_downgrade_with_its_cause(site: Site, dbatk:
     site.nothing_is_left()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("lines", "attempts"),
     # a full recovery area is not the channels' doing: that trial is repeated once
@@ -429,6 +431,7 @@ def test_ctrl_c_ends_the_client_and_leaves_nothing(site: Site) -> None:
     site.nothing_is_left()
 
 
+@pytest.mark.full
 def test_a_time_limit_ends_a_client_that_hangs(site: Site, dbatk: Dbatk) -> None:
     site.home.tell(**_FAST, hang=True)
     status, run = sweep(dbatk, "--channels", "1", "--time-limit", "1s")
@@ -507,6 +510,7 @@ def test_a_folder_of_this_host_is_not_the_servers_where_that_is_another(
     assert calls(site) == []
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("policy", "used", "words"),
     thinned(

@@ -163,6 +163,7 @@ def test_a_trial_asks_at_most_twelve_times_besides_sampling(name: OperationName,
     assert max(map(len, asked)) <= 12, "\n".join(max(asked, key=len))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "options",
     thinned(

@@ -143,6 +143,7 @@ def by_name(found: Doctor) -> dict[str, Check]:
     return {check.name: check for check in found.checks}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("name", "operation", "views", "state"), thinned(CAUSES, 4), ids=lambda value: str(value)[:20]
 )

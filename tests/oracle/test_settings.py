@@ -57,6 +57,7 @@ def test_a_killed_run_leaves_it_to_clean(tmp_path: Path) -> None:
         assert (status, standin.engine.state.parameters["pga_aggregate_target"]) == (0, "1073741824")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("setting", "code"),
     [("optimizer_features=19", "TK-0101"), ("optimizer_features_enable=8.1.7", "TK-0102"),

@@ -73,6 +73,7 @@ def test_a_snapshot_that_was_stored_with_errors_says_what_is_missing(tmp_path: P
         assert all("DBA_HIST_SNAP_ERROR" in each for each in said)
 
 
+@pytest.mark.full
 def test_where_the_first_snapshot_fails_the_load_is_done_once_and_says_so(tmp_path: Path) -> None:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
         rows = standin.engine.state.objects["TABLE", ("APP", "ORDERS")].rows

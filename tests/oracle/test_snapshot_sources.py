@@ -46,6 +46,7 @@ def packs(standin: Standin) -> list[str]:
     return [text for text in standin.statements if any(word in text.upper() for word in words)]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("scenario", "declared", "provider", "why"),
     [

@@ -60,6 +60,7 @@ def test_levels_are_set_in_the_spfile_after_a_copy_and_put_back(dba: Administrat
     assert {"processes": "300"} in dba.standin.engine.state.pfiles.values()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("half", [False, True])
 def test_an_instance_that_does_not_come_up_is_put_back_from_the_copy(
     dba: Administrator, tmp_path: Path, half: bool
@@ -72,6 +73,7 @@ def test_an_instance_that_does_not_come_up_is_put_back_from_the_copy(
     assert spfile(dba) == {"processes": "300"}
 
 
+@pytest.mark.full
 def test_a_restart_that_tells_of_no_failure_is_seen_to_have_failed(
     dba: Administrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,6 +89,7 @@ def test_a_restart_that_tells_of_no_failure_is_seen_to_have_failed(
     assert spfile(dba) == {"processes": "300"}
 
 
+@pytest.mark.full
 def test_a_copy_that_cannot_be_used_leaves_the_change_in_the_journal_with_what_to_run(
     dba: Administrator, tmp_path: Path
 ) -> None:
@@ -105,6 +108,7 @@ def test_a_copy_that_cannot_be_used_leaves_the_change_in_the_journal_with_what_t
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("down", [False, True])
 def test_a_killed_run_is_put_back_by_clean(dba: Administrator, tmp_path: Path, down: bool) -> None:
     dba.write_profile(tmp_path / "config")
@@ -120,6 +124,7 @@ def test_a_killed_run_is_put_back_by_clean(dba: Administrator, tmp_path: Path, d
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 
+@pytest.mark.full
 def test_no_copy_takes_the_name_of_an_earlier_one(dba: Administrator, tmp_path: Path) -> None:
     """Neither after a level that did not start, nor in a run that goes on: the first may be all that is left."""
     dba.write_profile(tmp_path / "config")
@@ -140,6 +145,7 @@ def test_no_copy_takes_the_name_of_an_earlier_one(dba: Administrator, tmp_path: 
     assert len(made) == len(set(made)) == len(state.pfiles)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("logon", "deaf"), [(28000, False), (1017, True)])
 def test_an_instance_that_is_up_and_lets_nobody_in_is_never_ended(
     dba: Administrator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
@@ -187,6 +193,7 @@ def _cluster(dba: Administrator) -> None:
     dba.standin.engine.state.started_with["cluster_database"] = "TRUE"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [(_no_spfile, "without an SPFILE"), (_of_one, "for the instance `FREE` alone"), (_deaf, "ORA-01017"),

@@ -10,6 +10,7 @@ from tests.oracle.standin import running_standin
 from tests.oracle.test_command_line import dbatk
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("what", [("--table", "GTEST"), ("--schema", "DBATK")], ids=["table", "schema"])
 def test_copies_have_the_indexes_of_their_tables_and_go_with_them(what: tuple[str, str], tmp_path: Path) -> None:
     with running_standin() as standin:

@@ -78,6 +78,7 @@ def test_a_difference_that_is_not_known_publishes_nothing(tmp_path: Path) -> Non
         assert context.run(*publish).status == 0 and not context.statistics.pending
 
 
+@pytest.mark.full
 def test_what_stays_unpublished_is_not_done_when_the_job_is_resumed(tmp_path: Path) -> None:
     with running_standin(Scenario(views=ANALYZE_ANY)) as standin:
         context = Bench(standin, tmp_path)

@@ -213,6 +213,7 @@ def test_every_block_is_one_the_standin_knows() -> None:
             assert grammar.recognise(text, "DBATK").kind
 
 
+@pytest.mark.full
 def test_nothing_is_forced_published_or_set_for_everybody_unasked() -> None:
     assert any(origin.startswith("form ") for origin in statements().values())
     for text in (text for text, origin in statements().items() if not origin.startswith("form ")):

@@ -61,6 +61,7 @@ def test_a_stranger_is_not_found_complete_after_a_kill(case: str, tmp_path: Path
         assert (status, "TK-0205" in str(said)) == (ExitCode.USAGE, True), said
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("case", thinned(AGAIN, 4))
 def test_a_stranger_made_right_after_our_creation_is_left_and_said(case: str, tmp_path: Path) -> None:
     command, words, anew, what = AGAIN[case]

@@ -50,6 +50,7 @@ def test_a_table_is_moved_its_index_rebuilt_and_every_degree_is_as_it_was(tmp_pa
         assert metrics["unusable_parts_after"] == 0 < metrics["table_bytes_before"]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("option", ["--online", "--update-indexes"])
 def test_indexes_that_the_move_keeps_are_not_rebuilt(tmp_path: Path, option: str) -> None:
     with running_standin(Scenario()) as standin:
@@ -87,6 +88,7 @@ def test_a_table_without_lobs_has_none_to_move(tmp_path: Path) -> None:
         assert (status, changed(standin), "omit `--lob-tablespace`" in str(run)) == (5, [], True), run
 
 
+@pytest.mark.full
 def test_partitions_are_moved_one_by_one_with_their_indexes_the_named_one_alone(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         line = ("table", "move", "--table", "TRADES", "--snapshot", "none")
@@ -100,6 +102,7 @@ def test_partitions_are_moved_one_by_one_with_their_indexes_the_named_one_alone(
         assert "domain index" in answer["error"]["message"]  # type: ignore[index]
 
 
+@pytest.mark.full
 def test_a_rebuild_that_fails_leaves_the_index_unusable_and_says_so_and_a_resume_mends_it(tmp_path: Path) -> None:
     with running_standin(Scenario(fail={"index_rebuild": 1652}, fail_times=1)) as standin:
         status, run = dbatk(standin, tmp_path, *_LINE, "--degree", "2")

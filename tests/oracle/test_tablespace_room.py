@@ -82,6 +82,7 @@ def test_the_quota_that_counts_is_that_of_the_schema_that_owns_the_copies(
         assert not any(text.startswith("CREATE") for text in standin.statements)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("denied", "words"),
     [

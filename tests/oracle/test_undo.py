@@ -40,6 +40,7 @@ KILLS = [
 ]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(("operation", "words", "when", "made"), thinned(KILLS, 3))
 def test_a_client_killed_at_a_statement_leaves_nothing_that_clean_does_not_put_back(
     operation: str, words: str, when: str, made: str | None, tmp_path: Path
@@ -121,6 +122,7 @@ STEPS: list[tuple[Act, OperationName, str, str]] = [
 ]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("act", "operation", "words", "when"), thinned(STEPS, 9))
 def test_what_breaks_beneath_a_job_leaves_degree_and_logging_as_they_were(
     act: Act, operation: OperationName, words: str, when: str, tmp_path: Path
@@ -233,6 +235,7 @@ def test_no_change_is_made_where_the_undo_script_cannot_be_written(tmp_path: Pat
         assert not any(text.startswith("ALTER INDEX") for text in standin.statements)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("operation", thinned(_OPTIONS, 4))
 def test_what_was_written_nologging_needs_a_backup_since_then(operation: OperationName, tmp_path: Path) -> None:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
@@ -270,6 +273,7 @@ def test_forced_logging_needs_no_backup_and_a_refused_view_is_said(
     assert [words in each for each in said if words] == ([True] if words else [])
 
 
+@pytest.mark.full
 def test_a_dropped_object_needs_no_backup(tmp_path: Path) -> None:
     with running_standin() as standin, open_store(tmp_path / "store.db") as store:
         what = experiment(standin, "ctas")

@@ -65,6 +65,7 @@ def test_an_undo_script_puts_everything_back(operation: str, words: str, tmp_pat
         assert wreck.look(standin) == before
 
 
+@pytest.mark.full
 def test_an_undo_script_leaves_a_value_that_somebody_set_meanwhile_and_shows_it(tmp_path: Path) -> None:
     with running_standin(SEEING) as standin:
         prepared(standin)

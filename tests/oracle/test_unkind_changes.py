@@ -116,6 +116,7 @@ def _partitions() -> list[Case]:
     ]  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", thinned([pytest.param(case, id=case.name) for case in cases()], 5))
 def test_what_newer_operations_changed_is_as_it_was_or_named(case: Case, tmp_path: Path) -> None:
     play(case, tmp_path)

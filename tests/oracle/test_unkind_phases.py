@@ -270,6 +270,7 @@ def _tiers() -> list[object]:
     return [*thinned(first, 2), *thinned(rest, 9), *(pytest.param(each, marks=pytest.mark.full) for each in slow)]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", _tiers(), ids=lambda case: case.name.replace(" ", "-"))
 def test_all_is_put_back_or_said(case: Case, tmp_path: Path) -> None:
     play(case, tmp_path)

@@ -331,6 +331,7 @@ def _unlogged() -> list[Case]:
     ]  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", thinned([pytest.param(case, id=case.name) for case in cases()], 9))
 def test_what_was_planned_is_as_it_was_or_named(case: Case, tmp_path: Path) -> None:
     play(case, tmp_path)

@@ -154,6 +154,7 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", thinned([pytest.param(case, id=case.name) for case in cases()], 10))
 def test_what_was_renamed_or_undone_by_hand_is_as_it_was_or_named(case: Case, tmp_path: Path) -> None:
     play(case, tmp_path)

@@ -71,6 +71,7 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("case", thinned([pytest.param(case, id=case.name) for case in cases()], 6))
 def test_users_of_a_killed_workload_leave_what_was_there_or_it_is_named(case: Case, tmp_path: Path) -> None:
     play(case, tmp_path)

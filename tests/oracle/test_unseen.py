@@ -170,6 +170,7 @@ THEIRS = (
 )
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("job", "kind", "name", "text"), THEIRS)
 def test_an_object_that_somebody_else_made_first_is_never_touched(
     job: str, kind: str, name: str, text: str, tmp_path: Path

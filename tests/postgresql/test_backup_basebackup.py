@@ -135,6 +135,7 @@ def test_the_password_is_in_no_argument_and_no_output(
     assert server.password not in (tmp_path / "s.sqlite").read_bytes().decode(errors="replace")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [

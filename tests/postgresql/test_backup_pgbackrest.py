@@ -164,6 +164,7 @@ def kept(text: str) -> dict[str, tuple[dict[str, str], ...]]:
     return {"log": tuple({"line": line} for line in text.splitlines())}
 
 
+@pytest.mark.full
 def test_each_file_has_its_process_its_size_and_begins_when_its_process_was_free() -> None:
     items = pgbackrest.tell(work(2), kept(LOG), 3.0).items
     assert [(item.label, item.worker, item.bytes) for item in items] == [

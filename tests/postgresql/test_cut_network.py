@@ -143,6 +143,7 @@ def test_a_read_of_the_catalogue_that_gets_no_answer_is_given_up(cut: Cut) -> No
     assert error.code in {"TK-0201", "TK-0202"}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("when", ["statement", "cancel"])
 def test_a_stop_ends_a_run_whose_statement_gets_no_answer(cut: Cut, when: str) -> None:
     def watch() -> None:
@@ -209,6 +210,7 @@ def test_a_stop_ends_an_undo_that_gets_no_answer(cut: Cut) -> None:
     cut.swept_up()
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("at", ["pg_settings", "CREATE TABLE", "AS byte_count", "DROP TABLE"])
 def test_a_session_whose_answers_are_lost_holds_nobody_while_others_are_answered(
     cut: Cut, monkeypatch: pytest.MonkeyPatch, at: str

@@ -133,6 +133,7 @@ def test_a_part_that_fails_leaves_the_others_and_resume_loads_it_alone(server: S
     assert (again.trials[-1].outcome, again.trials[-1].rows) == (Outcome.OK, ROWS)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("cleaned", [False, True])
 def test_a_kill_before_anything_is_told_is_settled_by_the_server(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, cleaned: bool

@@ -82,6 +82,7 @@ _PARTITIONED = (
 )
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("operation", ["stats-gather", "index-rebuild"])
 @pytest.mark.parametrize("locked", ["big", "part", "big_ix"])
 def test_what_others_hold_alone_does_not_keep_the_rest_of_a_schema_from_its_work(

@@ -44,6 +44,7 @@ def dbatk(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+@pytest.mark.full
 def test_operations_at_once_share_the_lease_of_their_mix(tmp_path: Path, postgresql_server: Server) -> None:
     with postgresql_server.schema(SCHEMA, TABLE):
         (tmp_path / "mix.toml").write_text(jobs(postgresql_server), encoding="utf-8")

@@ -156,6 +156,7 @@ def test_a_disk_that_has_room_again_is_tried_once_more_in_the_same_run(
     assert ended_well(store.load_run(run))
 
 
+@pytest.mark.full
 def test_the_best_that_a_full_disk_did_not_take_is_kept_by_resume_and_the_run_ends_well(
     server: Server, disk: Path, store: Store
 ) -> None:

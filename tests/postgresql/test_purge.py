@@ -91,6 +91,7 @@ def go_on(server: Server, store: Store, run: str) -> RunRecord:
     return store.load_run(run)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("table", ["keyed", "keyless", "wide"])
 @pytest.mark.parametrize("commit_every", [1, 5])
 def test_several_sessions_delete_what_matches_chunk_by_chunk(

@@ -83,6 +83,7 @@ def cut_off(server: Server, restartable: Restartable, store: Path) -> str:
     return head.run
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("order", thinned(["resume", "clean, resume", "resume, clean"], 3))
 def test_an_online_build_that_a_restart_cut_off_is_built_again(server: Server, tmp_path: Path, order: str) -> None:
     restartable, store = Restartable(server), tmp_path / "store.sqlite"

@@ -51,6 +51,7 @@ def test_a_sweep_restarts_the_server_verifies_and_puts_back(
     assert server.state() == AS_BEFORE
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("setting", ["shared_buffers=16MB,32MB", "checkpoint_timeout=6min,7min"])
 def test_two_databases_of_one_server_do_not_change_its_settings_for_each_other(
     setting: str, server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]

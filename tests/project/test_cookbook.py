@@ -76,6 +76,7 @@ def _programs(folder: Path) -> Path:
     return place
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("page", thinned(PAGES, 12), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_end_as_it_shows(page: Path, folder: Path, cookbook: ModuleType) -> None:
     terminal = cookbook.Terminal(folder)

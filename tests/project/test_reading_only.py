@@ -85,6 +85,7 @@ def test_a_series_long_enough_for_changes_of_level_says_that_they_are_not_comput
     assert "the Python package numpy is not installed" in " ".join(out.split())
 
 
+@pytest.mark.full
 def test_runs_are_compared_without_them(tmp_path: Path) -> None:
     with open_store(tmp_path / "store.sqlite") as store:
         for run in ("20261121-051342-aaaa", "20261121-051342-bbbb"):
@@ -95,6 +96,7 @@ def test_runs_are_compared_without_them(tmp_path: Path) -> None:
     assert json.loads(out)["a"].startswith("20261121-051342-aaaa")
 
 
+@pytest.mark.full
 def test_what_needs_them_names_the_package(reports: Path) -> None:
     (reports / "x.duckdb").touch()
     answers = without_them(

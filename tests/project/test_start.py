@@ -22,6 +22,7 @@ def loaded(imports: str) -> list[str]:
     return list(json.loads(done.stdout))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "large", thinned(["toolkit.dialects.oracle.dialect", "toolkit.readers.rman", "toolkit.readers.awr"], 3)
 )
@@ -40,6 +41,7 @@ OF_FILES = [("awr", "show"), ("awr", "trend"), ("awr", "fetch"), ("compare",), (
 OF_THE_STORE = [("runs", "list"), ("runs", "show"), ("report",), ("plan", "history"), ("plan", "report")]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("words", OF_FILES, ids=" ".join)
 def test_a_reader_of_files_begins_without_the_modules_of_other_commands(words: tuple[str, ...]) -> None:
     names = loaded(f"from toolkit.cli.main import build_app; build_app({[*words, 'FILE']!r})")
@@ -49,6 +51,7 @@ def test_a_reader_of_files_begins_without_the_modules_of_other_commands(words: t
 OPERATIONS = [("ctas",), ("insert",), ("index", "rebuild"), ("stats", "gather"), ("load",), ("datapump", "export")]
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("words", OPERATIONS, ids=" ".join)
 def test_an_operation_begins_without_the_modules_of_other_commands(words: tuple[str, ...]) -> None:
     names = loaded(f"from toolkit.cli.main import build_app; build_app({[*words, '--table', 'T']!r})")
@@ -56,6 +59,7 @@ def test_an_operation_begins_without_the_modules_of_other_commands(words: tuple[
     assert {f"toolkit.cli.{other}" for other in others} & set(names) == set()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("other", ["statistics", "datapump", "work.of_tables", "work.of_backup", "work.workload"])
 def test_a_ctas_on_oracle_begins_without_the_implementations_of_other_operations(other: str) -> None:
     names = loaded("from toolkit.dialects.registry import dialect_of; dialect_of('oracle').work.of('ctas')")
@@ -70,6 +74,7 @@ def command(app: typer.Typer, words: tuple[str, ...]) -> object:
     return [(one.name, one.opts, one.required) for one in found.params], found.help
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("words", [*OF_FILES, *OF_THE_STORE, *OPERATIONS], ids=" ".join)
 def test_a_command_is_the_same_alone_and_among_all_commands(words: tuple[str, ...]) -> None:
     alone = typer.Typer()

@@ -73,6 +73,7 @@ def gone(pids: list[int]) -> bool:
     return not [each for each in left if each.status() != psutil.STATUS_ZOMBIE]
 
 
+@pytest.mark.full
 def test_a_run_that_ends_well_leaves_no_file(run: Run) -> None:
     status, shown, folder, _ = run(_TIDY)
     assert status == 0, shown

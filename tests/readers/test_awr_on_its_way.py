@@ -423,6 +423,7 @@ def damaged_archives() -> dict[str, bytes]:
     return {"tar of negative size": bytes(header) + b"\0" * 1024, "damaged lzma": bytes(lzma), "odd name": named}
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_archive_of_too_many_files_is_refused_rather_than_read_in_part(packed: bool) -> None:
     made = io.BytesIO()
@@ -451,6 +452,7 @@ def test_a_long_text_of_letters_and_blank_lines_is_no_base64_at_once() -> None:
     assert from_base64(text) is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("head", [
     "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\n\n",
     "MIME-Version: 1.0\nContent-Disposition: inline; filename*=utf-8''%\nContent-Type: text/plain; charset=\n\nx",

@@ -290,6 +290,7 @@ def test_a_report_that_ends_with_findings_is_still_a_report() -> None:
     )
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "line", ["junk of 1.0 and 2.0\n", "---- ---- ---- - --\n", "<p>nothing <b>at</b> all</p>"]
 )

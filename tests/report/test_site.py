@@ -202,6 +202,7 @@ def test_every_link_of_the_site_leads_to_a_page(browser: Browser, site: Path) ->
     page.context.close()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), thinned([(390, "dark"), (1280, "light")], 2))
 @pytest.mark.parametrize("name", ["index", "history"])

@@ -134,6 +134,7 @@ def test_a_table_that_was_written_since_is_not_the_same(postgresql: Place, backu
     assert "table `restoring.orders` has other values on the copy" in reason(document)
 
 
+@pytest.mark.full
 def test_a_stale_backup_and_a_slow_restore_fail_by_their_objectives(postgresql: Place, backups: Path) -> None:
     status, document = postgresql.restore(backups / "plain", "--rpo", "0.01s", "--rto", "0.01s")
     assert status == 3

@@ -125,6 +125,7 @@ def _age(backup: Path, seconds: float) -> None:
         os.utime(each, (time.time() - seconds,) * 2)
 
 
+@pytest.mark.full
 def test_twenty_planted_corruptions_are_all_caught(duck: Place, export: Path) -> None:
     assert len(PLANTED) == 20
     missed = {}

@@ -120,6 +120,7 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("harm", thinned(["flip", "cut", "lost", "toc", "unsealed cut"], 4))
 def test_a_broken_dump_is_caught(postgresql: Place, made: Path, harm: str) -> None:
     data = max((each for each in made.iterdir() if each.name not in ("toc.dat", SUMS)), key=os.path.getsize)

@@ -51,6 +51,7 @@ def test_the_newest_backup_is_restored_with_what_was_archived_since(
     assert place.left() == []
 
 
+@pytest.mark.full
 def test_a_broken_repository_is_caught(cluster: Cluster, place_of: Callable[..., Place]) -> None:
     label = cluster.labels()[-1]
     files: list[Path] = sorted((cluster.repository / "backup" / STANZA / label).rglob("*.gz"))

@@ -130,6 +130,7 @@ def relation(loaded: Server) -> str:
 CASES = [(form, name) for form in ("plain", "tar") for name in PLANTED]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("form", "name"), thinned(CASES, 13))
 def test_a_planted_corruption_is_caught(
     postgresql: Place, backups: Path, relation: str, form: str, name: str

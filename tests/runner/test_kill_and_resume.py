@@ -133,6 +133,7 @@ def test_a_job_killed_anywhere_does_each_item_exactly_once(
     check_nothing_is_left(arena)
 
 
+@pytest.mark.thin(2)
 def test_a_job_killed_after_its_create_is_found_complete(arena: Arena, tmp_path: Path) -> None:
     store = tmp_path / "store.sqlite"
     told = sweep(arena, store, mode="job", repeat=1, warmup=0)

@@ -74,6 +74,7 @@ def loaded(arena: Arena, tmp_path: Path, **dies: float) -> bool:
     return killed.returncode == -signal.SIGKILL
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("die_at", thinned(_MOMENTS, 6))
 def test_a_load_killed_before_any_statement_is_resumed_without_losing_or_doubling_a_row(
     arena: Arena, tmp_path: Path, die_at: int

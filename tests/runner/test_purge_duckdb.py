@@ -67,6 +67,7 @@ def purge(path: Path, store: Store, table: str = "keyed", chunk: int = 30, **mor
         opened.close()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("table", ["keyed", "two"])
 def test_rows_go_chunk_by_chunk_and_the_notes_of_it_go_too(path: Path, store: Store, table: str) -> None:
     (ended,) = purge(path, store, table).trials
@@ -75,6 +76,7 @@ def test_rows_go_chunk_by_chunk_and_the_notes_of_it_go_too(path: Path, store: St
     assert {name for (name,) in ask(path, "SELECT table_name FROM duckdb_tables()")} == {"keyed", "two", "archive"}
 
 
+@pytest.mark.full
 def test_addresses_that_move_while_a_table_shrinks_let_no_row_slip_past(path: Path, store: Store) -> None:
     ask(
         path,
@@ -118,6 +120,7 @@ def test_rows_are_changed_once_each(path: Path, store: Store) -> None:
     ]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("options", "changed"), [({}, "0, NULL"), ({"set": ("k = k + 4",)}, "250, 4")])
 def test_a_kill_before_anything_is_told_is_settled_by_the_notes(
     path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, options: dict[str, OptionValue], changed: str
@@ -148,6 +151,7 @@ def test_a_column_that_hides_addresses_is_refused(path: Path, store: Store) -> N
         purge(path, store, "hidden")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     "text",
     ["k", "k = 1; DROP TABLE x", "k = 1, w = 'x'", "k = (SELECT 1)", "k = 1 -- all", "k = 1 WHERE id = 2", "= 3"],

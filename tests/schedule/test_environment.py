@@ -86,6 +86,7 @@ def test_nobody_is_asked_about_production(jobs: Path) -> None:
     assert "[y/N]" not in done.stdout + done.stderr
 
 
+@pytest.mark.full
 def test_a_log_file_has_a_line_for_each_event_and_the_error(jobs: Path) -> None:
     log = jobs / "nightly.jsonl"
     assert as_cron(made(jobs, "--log-file", str(log))).returncode == 0

@@ -67,6 +67,7 @@ def test_units_of_an_experiment_speak_of_no_plan() -> None:
     assert plan_of(plan) == "/srv/jobs/nightly.toml"
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("system", [True, False], ids=["system", "user"])
 @pytest.mark.parametrize("name", ["nightly.toml", ODD])
 def test_systemd_finds_nothing_to_say_about_the_units(name: str, system: bool, tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ def test_what_is_altered_while_it_is_verified_is_not_sealed(
     assert verify_since_sealed(log).faults == verify(log).faults != ()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("line", range(8))
 def test_an_altered_line_is_found_before_and_behind_the_seal(line: int, log: AuditFile) -> None:
     assert verify_since_sealed(log).whole

@@ -68,6 +68,7 @@ def test_a_mistaken_change_is_refused_by_the_server(
     assert verify(log).lines == 6
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     ("statement", "told"),
     [

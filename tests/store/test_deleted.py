@@ -56,6 +56,7 @@ def sweep(store: Path, harm: Callable[[Path], object], heard: Heard) -> None:
         start(experiment, target, store=opened, approvals=Approvals(not_production=True), events=heard)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("harm", [delete, replace])
 def test_a_store_that_is_gone_is_said_and_its_runs_are_saved(
     tmp_path: Path, harm: Callable[[Path], object]

@@ -66,6 +66,7 @@ def test_a_run_that_is_stored_is_not_imported_again(store: Store) -> None:
     assert (caught.value.code, caught.value.exit_code, store.export_run(RUN)) == ("TK-0117", 2, content)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 @pytest.mark.parametrize("signed", [True, False], ids=["with a fitting checksum", "as it is"])
 @pytest.mark.full_on("postgresql")

@@ -46,6 +46,7 @@ def test_few_points_tell_nothing() -> None:
     assert shifts([3.0] * 50) == []
 
 
+@pytest.mark.full
 def test_noise_is_seldom_taken_for_a_change() -> None:
     chance = random.Random(11)
     assert sum(bool(shifts([chance.gauss(10, 3) for _ in range(40)])) for _ in range(100)) <= 5

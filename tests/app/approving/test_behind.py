@@ -139,6 +139,7 @@ def plan(postgresql_server: Server, store: Store, tmp_path: Path) -> Iterator[Pl
             session.execute("DROP OWNED BY b_job; DROP ROLE b_job")
 
 
+@pytest.mark.thin(3)
 @pytest.mark.postgresql
 @pytest.mark.parametrize(
     ("change", "said"),
@@ -308,6 +309,7 @@ UNNAMED = (
 )
 
 
+@pytest.mark.thin(3)
 @pytest.mark.postgresql
 @pytest.mark.parametrize(
     ("change", "said"),
@@ -675,6 +677,7 @@ def test_every_option_that_holds_sql_is_looked_at() -> None:
     assert {option.name for option in options} - in_a_copy <= SQL_KEYS | {TRANSACTIONS}
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("change", "said"),
     thinned(
@@ -751,6 +754,7 @@ def test_a_text_behind_a_name_with_its_schema_is_approved_in_a_duckdb_file(
     assert said in caught.value.message
 
 
+@pytest.mark.full
 def test_no_macro_answers_in_the_place_of_what_looks_for_it(tmp_path: Path) -> None:
     """Every function of DuckDB has a macro of its name: the look says the same, and that they are there."""
     files = {file: resources.sql_text(f"duckdb/{file}.sql") for file in ("server", "reach", "names_in_texts")}
@@ -814,6 +818,7 @@ def test_no_function_answers_in_the_place_of_what_looks_for_it(plan: Plan, postg
         assert "was `view b_app.inner, behind it " in plan.difference()
 
 
+@pytest.mark.thin(3)
 @pytest.mark.postgresql
 @pytest.mark.parametrize(
     "planted",

@@ -113,6 +113,7 @@ def test_on_oracle(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert standin.password not in dump_approval(approval)
 
 
+@pytest.mark.full
 def test_another_dbid_or_container_behind_the_same_address_is_refused(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +184,7 @@ def test_sending_what_no_licence_check_can_see_is_approved_or_refused(store: Sto
     assert check(unseen, store).approval.approved.values["run unseen_ok"] is True
 
 
+@pytest.mark.full
 def test_a_target_that_cannot_be_reached_keeps_only_itself_from_running(store: Store, tmp_path: Path) -> None:
     for name in ("a", "b"):
         with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as session:

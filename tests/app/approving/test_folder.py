@@ -63,6 +63,7 @@ def experiment(text: str, folder: Path) -> Subject:
     return subject_of_experiment(folder / "e.toml", read, find_target(read.target))
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("text", HERE.values(), ids=HERE)
 def test_an_experiment_that_runs_a_program_here_runs_nowhere_else(
     text: str, store: Store, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch

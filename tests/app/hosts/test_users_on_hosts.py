@@ -95,6 +95,7 @@ def test_samples_of_a_host_are_drawn_at_their_time_within_the_interval(
         assert at and at == sorted(at) and all(0 <= each <= 4 for each in at)
 
 
+@pytest.mark.full
 def test_a_host_that_is_killed_in_the_interval_fails_the_trial_and_leaves_nothing(
     begin: Begin, cluster: DaskCluster, server: psycopg.Connection
 ) -> None:
@@ -240,6 +241,7 @@ def test_a_host_that_does_not_know_the_target_or_knows_another_one_is_refused(
     assert "on `gamma` cannot take part" in err and said in err
 
 
+@pytest.mark.full
 def test_a_profile_of_a_host_that_says_production_counts_there(
     cluster: DaskCluster, refused: Refused, tmp_path: Path, postgresql_server: Server
 ) -> None:

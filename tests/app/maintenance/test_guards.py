@@ -184,6 +184,7 @@ def run(store: Store, tmp_path: Path) -> Runner:
     return runs
 
 
+@pytest.mark.full
 def test_a_loaded_host_keeps_a_step_from_its_begin_and_another_has_limits_of_its_own(
     run: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,6 +197,7 @@ def test_a_loaded_host_keeps_a_step_from_its_begin_and_another_has_limits_of_its
     assert run("max_load = 0.9\nwait_at_most = 0", COPY + "guards = false\n").steps[0].state == "done"
 
 
+@pytest.mark.full
 def test_free_space_is_that_of_the_disk_with_the_file(run: Runner) -> None:
     (copy,) = run('min_free = {tablespace = "1000PiB"}\nwait_at_most = 0', COPY).steps
     assert copy.state == "stopped" and "x.duckdb" in str(copy.reason)

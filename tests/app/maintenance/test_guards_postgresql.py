@@ -307,6 +307,7 @@ def _until_it_replayed(session: psycopg.Connection[tuple[object, ...]]) -> None:
     raise AssertionError("the standby replays nothing")
 
 
+@pytest.mark.full
 def test_a_standby_that_stays_behind_holds_the_plan_up(store: Store, tmp_path: Path) -> None:
     from tests.servers.postgresql import installed
 

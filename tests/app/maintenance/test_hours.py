@@ -109,6 +109,7 @@ def run(plan: MaintenancePlan, places: tuple[PlanTarget, ...], store: Store) -> 
     return run_plan(plan, places, store=store, approvals=APPROVALS, events=Heard())
 
 
+@pytest.mark.full
 def test_an_open_window_is_read_with_its_tasks_and_its_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with planned(Scenario(views=windows(open_now=True)), store, monkeypatch, "warn") as (_, plan, places):
         now = datetime.now(UTC)

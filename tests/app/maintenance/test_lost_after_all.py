@@ -91,6 +91,7 @@ def test_the_next_night_finds_out_that_it_was_done(
         assert looked.execute(f"SELECT count(*) FROM {table}").fetchone() == (rows,)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("code", ["TK-0201", "TK-0203", "TK-0306"])
 def test_what_cannot_be_read_after_the_work_was_done_lets_nobody_do_it_again(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
@@ -108,6 +109,7 @@ def test_what_cannot_be_read_after_the_work_was_done_lets_nobody_do_it_again(
     assert (done.state.value, done.run) == ("done", failed.run), done.reason
 
 
+@pytest.mark.full
 def test_what_was_not_done_is_begun_anew(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(context: object, state: trial.TrialState, stages: object) -> None:
         state.failed(ToolkitError("nothing was done", code="TK-0208"))
@@ -120,6 +122,7 @@ def test_what_was_not_done_is_begun_anew(store: Store, tmp_path: Path, monkeypat
     assert done.state.value == "done" and done.run != failed.run
 
 
+@pytest.mark.full
 def test_a_run_stopped_while_its_server_was_away_is_gone_on_with_and_not_begun_anew(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +208,7 @@ def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_
     assert all(store.unended_trials(head.run) for head in heads), "whoever took it over says how it ended"
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("place", [(execute, "ruled_now"), (execute, "warn_of_drift")])
 def test_a_process_that_was_frozen_as_it_went_on_with_a_run_leaves_it_as_ended_by_the_one_that_took_it(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str]
@@ -222,6 +226,7 @@ def test_a_process_that_was_frozen_as_it_went_on_with_a_run_leaves_it_as_ended_b
     assert place[1] == "warn_of_drift" or store.unended_trials(str(begun.run)) == left
 
 
+@pytest.mark.full
 def test_a_step_that_another_process_went_on_with_is_done_once_in_all_plan_runs(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +246,7 @@ def test_a_step_that_another_process_went_on_with_is_done_once_in_all_plan_runs(
 GATHER = '[[step]]\nname = "load"\noperation = "stats-gather"\ntable = "g"\n'
 
 
+@pytest.mark.full
 def test_what_was_gone_on_with_is_verified_since_its_run_began(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,6 +266,7 @@ def test_what_was_gone_on_with_is_verified_since_its_run_began(
     assert ages[-1] > timedelta(hours=7).total_seconds()
 
 
+@pytest.mark.full
 def test_a_step_that_could_not_be_verified_is_not_taken_for_resumed_by_hand_where_the_clock_was_set(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,6 +328,7 @@ def test_a_kill_after_a_run_was_gone_on_with_to_its_end_makes_nobody_do_it_again
     assert (record.state, record.run) == (StepState.DONE, begun.run)
 
 
+@pytest.mark.full
 def test_a_run_gone_on_with_by_hand_counts_as_done_when_it_ended(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +339,7 @@ def test_a_run_gone_on_with_by_hand_counts_as_done_when_it_ended(
     assert again.state is StepState.SKIPPED and "it was done" in str(again.reason), again.reason
 
 
+@pytest.mark.full
 def test_what_a_failed_step_left_undone_is_put_back_before_the_next_night_begins_it_anew(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

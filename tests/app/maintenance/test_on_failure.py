@@ -63,6 +63,7 @@ def test_undo_leaves_the_database_as_it_was_and_goes_on(store: Store, monkeypatc
         )
 
 
+@pytest.mark.full
 def test_what_cannot_be_put_back_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with running_standin(Scenario(rows=500)) as standin:
         record = run(standin, store, monkeypatch, COPY + 'on_failure = "undo"\n', STATS)

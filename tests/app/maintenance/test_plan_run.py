@@ -104,6 +104,7 @@ def test_a_failed_step_ends_the_plan_or_only_itself_as_it_says(run: Runner) -> N
     assert "`main.nothing` does not exist" in str(gone_on.steps[0].reason)
 
 
+@pytest.mark.full
 def test_conditions_are_asked_in_a_session_that_cannot_write(run: Runner, database: Path) -> None:
     low = GATHER + 'only_if = {sql = "SELECT count(*) FROM g", at_least = 1e9}\n'
     record = run(low)
@@ -128,6 +129,7 @@ def test_conditions_are_asked_in_a_session_that_cannot_write(run: Runner, databa
 REBUILD = '[[step]]\nname = "rebuild"\noperation = "index-rebuild"\ntable = "g"\n'
 
 
+@pytest.mark.full
 def test_indexes_are_rebuilt_when_they_are_large_or_have_grown(run: Runner, database: Path) -> None:
     with duckdb.connect(str(database)) as made:
         made.execute("CREATE INDEX i ON g (id)")
@@ -180,6 +182,7 @@ def test_a_fault_in_one_step_never_ends_the_run(run: Runner, monkeypatch: pytest
     assert record.steps[0].reason == "something unexpected happened: RuntimeError"
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("where", "name"),
     [
@@ -280,6 +283,7 @@ def test_the_next_night_goes_on_where_this_one_stopped(run: Runner, store: Store
     assert tables(database) == {"g", "s"}
 
 
+@pytest.mark.full
 def test_a_step_that_is_not_due_is_never_called_stopped_whatever_else_would_keep_it(
     run: Runner, store: Store
 ) -> None:
@@ -322,6 +326,7 @@ def test_of_several_objects_those_that_fit_are_done_and_the_others_in_the_next_n
     assert states(ended) == {"all": "done"} and ended.steps[0].run == cut.steps[0].run
 
 
+@pytest.mark.full
 def test_a_changed_step_begins_anew_and_what_it_left_is_put_back(
     run: Runner, store: Store, database: Path
 ) -> None:
@@ -333,6 +338,7 @@ def test_a_changed_step_begins_anew_and_what_it_left_is_put_back(
     assert not store.open_entries_all()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("raised", [True, False])
 def test_what_a_changed_step_cannot_put_back_fails_it_until_it_is_put_back(
     raised: bool, run: Runner, database: Path, monkeypatch: pytest.MonkeyPatch
@@ -451,6 +457,7 @@ def test_steps_work_at_once_within_the_budget(run: Runner) -> None:
     assert spans[2][0] >= min(end for _, end in spans[:2]), "a third degree would be above the budget"
 
 
+@pytest.mark.full
 def test_the_best_level_of_a_measurement_is_taken(run: Runner, store: Store, database: Path) -> None:
     from toolkit.app.targets import find_target
     from toolkit.model.experiment import Experiment
@@ -487,6 +494,7 @@ def test_a_target_that_is_not_there_is_named_before_anything_begins(run: Runner,
     assert store.plan_runs() == []
 
 
+@pytest.mark.full
 def test_a_step_that_became_unreachable_says_so_and_others_go_on(run: Runner, store: Store) -> None:
     elsewhere = GATHER.replace("gather", "away", 1) + 'target = "postgresql://me@127.0.0.1:1/x"\n'
     approving = elsewhere + 'on_failure = "continue"\n'

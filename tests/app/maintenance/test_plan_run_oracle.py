@@ -40,6 +40,7 @@ def test_indexes_and_statistics_are_renewed_and_looked_at(tmp_path: Path, monkey
         assert any("all_tab_statistics" in text.lower() and "age_seconds" in text for text in standin.statements)
 
 
+@pytest.mark.full
 def test_statistics_that_a_step_did_not_publish_are_a_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "GTEST"\ntable = "
 ADD = '[[step]]\nname = "add"\noperation = "insert"\nsource = "GTEST"\ntable = "G3"\n'
 
 
+@pytest.mark.full
 def test_loads_are_counted_in_a_read_only_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running_standin(Scenario(rows=500)) as standin:
         rest = COPY.replace('"copy"', '"before"').replace("G2", "G3") + 'where = "ID < 100"\n'
@@ -105,6 +107,7 @@ _NAMES = {
 }  # fmt: skip
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize(
     ("query", "unseen_ok", "said"),
     [

@@ -142,6 +142,7 @@ index_name = "b{0}"
 """
 
 
+@pytest.mark.full
 def test_two_steps_that_an_earlier_plan_run_began_are_gone_on_with_beside_each_other(
     server: Server, store: Store
 ) -> None:
@@ -182,6 +183,7 @@ COPY = '[[step]]\nname = "copy"\noperation = "ctas"\nsource = "night.a"\ntable =
 ADD = '[[step]]\nname = "add"\noperation = "insert"\nsource = "night.a"\ntable = "night.c"\n'
 
 
+@pytest.mark.full
 def test_loads_are_counted_as_the_database_was_before_them(server: Server, store: Store) -> None:
     with server.connect() as session:
         session.execute("CREATE TABLE night.c (id int)")
@@ -281,6 +283,7 @@ def test_the_size_of_a_locked_table_is_given_up_by_the_server_too_and_a_conditio
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_host_that_starts_no_more_threads_once_the_work_was_done_lets_nobody_do_it_again(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return changes
 
 
+@pytest.mark.full
 def test_a_copy_is_counted_against_its_source(run: Runner, store: Store) -> None:
     step = run(COPY)
     assert (step.state, step.unverified) == ("done", None)
@@ -81,6 +82,7 @@ def test_a_copy_is_counted_against_its_source(run: Runner, store: Store) -> None
     assert night.steps[0] == step, "the store keeps it"
 
 
+@pytest.mark.full
 def test_rows_added_are_counted_under_the_same_condition(run: Runner) -> None:
     step = run(ADD + 'where = "id < 10"\n')
     assert (step.state, step.unverified) == ("done", None)
@@ -137,6 +139,7 @@ def test_rows_that_went_missing_are_a_failure(
     assert step.reason == "the source has 1,001, before and after, but 1,000 rows were loaded"
 
 
+@pytest.mark.full
 def test_a_target_that_others_change_is_no_proof(run: Runner, meanwhile: Callable[..., None]) -> None:
     meanwhile(after="DELETE FROM t WHERE id = 7")
     step = run(ADD)
@@ -145,6 +148,7 @@ def test_a_target_that_others_change_is_no_proof(run: Runner, meanwhile: Callabl
     )  # fmt: skip
 
 
+@pytest.mark.full
 def test_what_is_counted_can_be_chosen_and_what_is_not_is_said(run: Runner) -> None:
     assert "`count_rows` is `target`" in str(run(ADD + 'count_rows = "target"\n').unverified)
     assert "`count_rows` is `none`" in str(run(ADD + 'count_rows = "none"\n').unverified)
@@ -196,6 +200,7 @@ def test_wishes_about_rows_are_read() -> None:
     assert (third.expect_rows, third.count_rows) == (ExpectedRows(), RowCount.TARGET)
 
 
+@pytest.mark.full
 def test_a_backup_that_nobody_read_again_says_so(run: Runner, tmp_path: Path) -> None:
     step = run(f'[[step]]\noperation = "backup"\ndestination = "{tmp_path}"\n')
     assert (step.state, step.verified, step.unverified) == (
@@ -225,6 +230,7 @@ def test_a_backup_is_whole_as_far_as_its_own_evidence_tells(
     assert looked.unverified == (() if unverified is None else (unverified,))
 
 
+@pytest.mark.full
 def test_what_a_step_works_on_is_kept_for_the_next_nights(run: Runner) -> None:
     assert run(COPY).size_rows == 1000
     index = '[[step]]\noperation = "index-build"\ntable = "g"\ncolumns = "id"\n'

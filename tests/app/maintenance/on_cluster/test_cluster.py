@@ -102,6 +102,7 @@ def test_a_worker_without_dbatk_is_refused() -> None:
         Cluster(Asked(), "dask://h:1", "postgresql://h/db", "2026").check(TARGETS)
 
 
+@pytest.mark.full
 def test_a_scheduler_without_workers_is_refused(tmp_path: Path, store: Store) -> None:
     with DaskCluster(tmp_path, {}) as empty:
         assert "has no workers" in refused(empty.url, store).message
