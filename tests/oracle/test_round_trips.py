@@ -35,7 +35,7 @@ OPTIONS: dict[OperationName, dict[str, OptionValue]] = {
     "index-rebuild": {"table": "GTEST"},
     "stats-gather": {"table": "GTEST"},
 }
-AT_MOST = {"ctas": 86, "insert": 98, "index-build": 80, "index-rebuild": 80, "stats-gather": 87}
+AT_MOST = {"ctas": 81, "insert": 93, "index-build": 75, "index-rebuild": 75, "stats-gather": 82}
 """Of a sweep of four trials, besides sampling; one of them is for the lock wait of the control session."""
 OF_PARTITIONS = ("all_part_tables", "all_part_key_columns", "all_tab_partitions", "all_ind_partitions")
 TIMED = re.compile(r"\s*(CREATE TABLE|INSERT|CREATE INDEX|ALTER INDEX \S+ REBUILD|BEGIN\s+DBMS_STATS|COMMIT$)")

@@ -75,13 +75,13 @@ PHASES: dict[str, dict[str, Strike]] = {
         "undo": Strike(cut, '"ORDERS" LOGGING'),
     },
     "index-build-job": {
-        "before": Strike(cut, "SET DDL_LOCK_TIMEOUT"),
+        "before": Strike(cut, "MANUAL DDL_LOCK_TIMEOUT"),
         "timed": Strike(cut, NEW_IX),
         "after": Strike(cut, PQ),
         "undo": Strike(cut, '"NEW_IX" NOPARALLEL'),
     },
     "index-rebuild-job": {
-        "before": Strike(cut, "SET NLS_NUMERIC_CHARACTERS"),
+        "before": Strike(cut, "NLS_NUMERIC_CHARACTERS"),
         "timed": Strike(cut, "REBUILD"),
         "after": Strike(cut, PQ),
         "undo": Strike(cut, "PARALLEL 2"),

@@ -118,7 +118,8 @@ def test_a_downgrade_is_forbidden_in_measurements_and_the_session_is_set_alike_f
 def test_a_refused_session_parameter_is_tolerated_but_not_a_refused_policy() -> None:
     by_text = {step.text: step.tolerates for step in steps(DIALECT.work.worker_begin(work(CTAS, 2), assumed()))}
     assert "ORA-65040" in by_text["ALTER SESSION SET PARALLEL_MIN_PERCENT = 100"]
-    assert not by_text["ALTER SESSION SET PARALLEL_DEGREE_POLICY = MANUAL"]
+    firm = next(text for text in by_text if text.startswith("ALTER SESSION SET PARALLEL_DEGREE_POLICY = MANUAL"))
+    assert "DDL_LOCK_TIMEOUT = " in firm and not by_text[firm]
 
 
 @pytest.mark.parametrize("operation", ON_TABLES)
@@ -130,14 +131,15 @@ def test_every_session_parameter_is_put_back(operation: OperationName, degree: i
     )
 
     def names(found: list[str]) -> list[str]:
-        return [match[1] for text in found if (match := re.match(r"ALTER SESSION SET (\w+)", text))]
+        return [name for text in found if "SESSION SET" in text for name in re.findall(r"(\w+) = ", text)]
 
-    assert names(ended) == names(begun)[::-1]
+    assert sorted(names(ended)) == sorted(names(begun)) != []
 
 
 def test_a_former_value_that_was_read_is_the_one_put_back() -> None:
     facts = assumed(settings=({"name": "parallel_degree_policy", "value": "AUTO", "unit": None},))
-    assert "ALTER SESSION SET PARALLEL_DEGREE_POLICY = AUTO" in texts(DIALECT.work.worker_end(work(CTAS), facts))
+    back = texts(DIALECT.work.worker_end(work(CTAS), facts))
+    assert any(text.startswith("ALTER SESSION SET PARALLEL_DEGREE_POLICY = AUTO") for text in back)
 
 
 def test_hints_are_made_to_count_where_a_release_may_ignore_them() -> None:

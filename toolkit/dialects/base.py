@@ -6,7 +6,7 @@ a template of `templates/<engine>/` and its values. A new engine is a folder her
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from toolkit.dialects.answers import (
@@ -198,8 +198,8 @@ class Catalogue(Protocol):
     copy_files: tuple[str, ...]
     """Catalogue files (:schema, :name) that `empty_copy` needs of the table copied; key = file name."""
 
-    def space_files(self, release: Release) -> tuple[str, ...]:
-        """Name catalogue files without binds, each optional, that tell of free space and redo."""
+    def space_files(self, facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
+        """Name optional catalogue files without binds that tell of space and redo; `owners`: where objects go."""
         ...
 
     def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:

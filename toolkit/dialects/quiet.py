@@ -7,7 +7,7 @@ A dialect that knows better overrides the one answer. See `toolkit.dialects.base
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from toolkit.dialects.answers import (
     Calibration,
@@ -88,7 +88,7 @@ class Quiet:
     def statement_id(self, text: str) -> str | None:
         return None
 
-    def space_files(self, release: Release) -> tuple[str, ...]:
+    def space_files(self, facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
         return ()
 
     def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:

@@ -51,7 +51,10 @@ def reads_of_filled(planner: Planner) -> list[Query]:
 
 def reads_of_space(planner: Planner) -> list[Query]:
     """Return what is read about the places where objects go."""
-    return [Query(file, file, optional=True) for file in planner.dialect.space_files(planner.facts.release)]
+    named = (planner.named(option) for option in ("table", "index") if planner.spec.text(option) is not None)
+    owners = {name.schema for name in named if name is not None} | set(planner.schemas())
+    owners.add(planner.work_schema(None))
+    return [Query(file, file, optional=True) for file in planner.dialect.space_files(planner.facts, owners)]
 
 
 def reads_of_logs(planner: Planner) -> list[Query]:

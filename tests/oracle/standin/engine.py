@@ -435,12 +435,13 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
 
     # -- what surrounds it --------------------------------------------------------------------------------------
     def _do_set(self, session: Session, _: duckdb.DuckDBPyConnection, command: Command) -> None:
-        name, value = (command.parts["parameter"] or "").lower(), command.parts["value"] or ""
-        if name in self.scenario.parameters_refused:
-            raise ora(65040)
-        if name not in _PARAMETERS:
-            raise ora(2248, name)
-        session.parameters[name] = _valid(name, value)
+        for word, value in re.findall(r"(\w+)\s*=\s*('[^']*'|[\w.]+)", command.parts["parameters"] or ""):
+            name = word.lower()
+            if name in self.scenario.parameters_refused:
+                raise ora(65040)
+            if name not in _PARAMETERS:
+                raise ora(2248, name)
+            session.parameters[name] = _valid(name, value)
 
     def _do_system_set(self, _: Session, __: duckdb.DuckDBPyConnection, command: Command) -> None:
         """Set a parameter of the instance in memory; sessions that set it themselves keep theirs."""

@@ -113,7 +113,7 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("drop_table", rf"DROP\s+TABLE\s+(?P<name>{_NAME})(?P<purge>\s+PURGE)?"),
     ("drop_index", rf"DROP\s+INDEX\s+(?P<name>{_NAME})"),
     ("comment", rf"COMMENT\s+ON\s+TABLE\s+(?P<name>{_NAME})\s+IS\s+'(?P<text>(?:[^']|'')*)'"),
-    ("set", r"ALTER\s+SESSION\s+SET\s+(?P<parameter>\w+)\s*=\s*(?P<value>'[^']*'|[\w.]+)"),
+    ("set", r"ALTER\s+SESSION\s+SET(?P<parameters>(?:\s+\w+\s*=\s*(?:'[^']*'|[\w.]+))+)"),
     (
         "switch",
         r"ALTER\s+SESSION\s+(?P<verb>ENABLE|DISABLE|FORCE)\s+PARALLEL\s+(?P<what>DML|DDL|QUERY)(?:\s+PARALLEL\s+(?P<degree>\d+))?",

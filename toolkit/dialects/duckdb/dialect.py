@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from toolkit.dialects import backups, sizes
 from toolkit.dialects.answers import Check, Continuation, ErrorAdvice, Watching
@@ -145,8 +145,8 @@ class DuckdbDialect(Quiet):
         del facts
         return Watching(snapshots=("snapshot_duckstat",), samples=("sample",))
 
-    def space_files(self, release: Release) -> tuple[str, ...]:
-        del release
+    def space_files(self, facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
+        del facts, owners
         return (space.FILE,)
 
     def transaction_end(self, noted: Mapping[str, Scalar]) -> tuple[Call, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolkit.dialects.answers import Calibration, Check, DegreeLimit, ErrorAdvice, Grant, LockWaits, Room, Watching
@@ -116,8 +116,8 @@ class OracleDialect:
     def statement_id(self, text: str) -> str | None:
         return sql_id(text)
 
-    def space_files(self, release: Release) -> tuple[str, ...]:
-        return load_facts.place_files(release)
+    def space_files(self, facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
+        return load_facts.place_files(facts, owners)
 
     def table_reads(self, table: QualifiedName, facts: Facts, prefix: str = "") -> tuple[Query, ...]:
         return load_facts.table_reads(table, facts.release, prefix)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from toolkit.dialects.oracle import archiving, index_facts, partitions, redo, space, spelling
 from toolkit.dialects.oracle.catalog import indexes_of
@@ -30,9 +30,9 @@ _SHOWN = {
 """Files that have nothing to say where no row of the table's columns has YES in a column."""
 
 
-def place_files(release: Release) -> tuple[str, ...]:
+def place_files(facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
     """Name what is read before a run whose objects need room, and redo."""
-    return (*space.FILES, archiving.FILE, *redo.place_files(release))
+    return (*space.files_for(facts, owners), archiving.FILE, *redo.place_files(facts.release))
 
 
 def table_reads(table: QualifiedName, release: Release, prefix: str = "") -> tuple[Query, ...]:

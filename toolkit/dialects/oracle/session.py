@@ -15,7 +15,7 @@ from toolkit.dialects.oracle.degrees import consumer_group, parameters
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import Feature, has
-from toolkit.dialects.work import Call, ContextValue, Work
+from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.words import Effect, Mode, Role
@@ -58,15 +58,15 @@ def lock_wait_seconds(options: Mapping[str, OptionValue]) -> int:
 
 def lock_waits(options: Mapping[str, OptionValue]) -> LockWaits:
     """Let the control session wait as the workers do, and try again: it puts back what must not stay."""
-    wait = _set("DDL_LOCK_TIMEOUT", str(lock_wait_seconds(options)), refusable=True)
+    wait = _set(("DDL_LOCK_TIMEOUT", str(lock_wait_seconds(options))), refusable=True)
     return LockWaits((replace(wait, session=Role.CONTROL),), _BUSY, tries(options))
 
 
 def begin(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Set a worker's session up; group, policy and hints first, the switches of parallelism and the trace last."""
     calls = [
-        replace(_set(name, value, refusable=refusable), undo=(_set(name, _former(name, facts), refusable=True),))
-        for name, value, refusable in _parameters(work, facts)
+        replace(_set(*group, refusable=refusable), undo=(_back(group, facts),))
+        for group, refusable in _statements(work, facts)
     ]
     switches = (
         replace(_switch(verb, what, degree), undo=(_switch(undo, what, None),))
@@ -82,9 +82,7 @@ def end(work: Work, facts: Facts, *, in_transaction: bool = False) -> tuple[Call
         # A transaction keeps its locks, and lets no DML switch be set inside it (ORA-12841).
         opening = (Call("rollback", session=Role.WORKER, effect=Effect.CHANGES),)
     back = [_switch(undo, what, None) for _, what, _, undo in reversed(_switches(work))]
-    restored = [
-        _set(name, _former(name, facts), refusable=True) for name, _, _ in reversed(_parameters(work, facts))
-    ]
+    restored = [_back(group, facts) for group, _ in reversed(_statements(work, facts))]
     untraced = (undo for call in reversed(_trace(work)) for undo in call.undo)
     left = (undo for call in _group(work, facts) for undo in call.undo)
     return (*opening, *untraced, *back, *restored, *left)
@@ -114,10 +112,10 @@ def _trace(work: Work) -> tuple[Call, ...]:
     """Trace the session and its waits into a file that bears our name (DBMS_SESSION needs only ALTER SESSION)."""
     if not work.option("sql_trace"):
         return ()
-    ended = _set("TRACEFILE_IDENTIFIER", "", refusable=True)
+    ended = _set(("TRACEFILE_IDENTIFIER", ""), refusable=True)
     off = Call("session_trace", {"begins": False}, session=Role.WORKER, effect=Effect.CHANGES)
     on = replace(off, values={"begins": True}, undo=(off,))
-    return (replace(_set("TRACEFILE_IDENTIFIER", TRACED_AS, refusable=True), undo=(ended,)), on)
+    return (replace(_set(("TRACEFILE_IDENTIFIER", TRACED_AS), refusable=True), undo=(ended,)), on)
 
 
 def remarks(work: Work) -> Iterator[str]:
@@ -128,6 +126,22 @@ def remarks(work: Work) -> Iterator[str]:
             f"is named `*_{TRACED_AS}.trc`, parallel servers write files of their own (`*_p000_*.trc` and on) "
             "beside it, and `trcsess clientid=RUN` joins them"
         )
+
+
+def _statements(work: Work, facts: Facts) -> list[tuple[tuple[tuple[str, str], ...], bool]]:
+    """Divide the parameters into statements, and whether each may be refused: those that must hold are one.
+
+    ALTER SESSION SET takes several parameters (SQL Language Reference, alter_session_set_clause); one that is
+    refused takes the others of its statement with it, so those that may be are each on their own.
+    """
+    chosen = _parameters(work, facts)
+    firm = tuple((name, value) for name, value, refusable in chosen if not refusable)
+    alone = [((name, value), refusable) for name, value, refusable in chosen if refusable]
+    return [(firm, False), *(((one,), refusable) for one, refusable in alone)]
+
+
+def _back(group: tuple[tuple[str, str], ...], facts: Facts) -> Call:
+    return _set(*((name, _former(name, facts)) for name, _ in group), refusable=True)
 
 
 def _parameters(work: Work, facts: Facts) -> list[tuple[str, str, bool]]:
@@ -194,21 +208,24 @@ def _former(name: str, facts: Facts) -> str:
     return theirs[name] if name in theirs else _DEFAULTS[name]
 
 
-def _set(name: str, value: str, *, refusable: bool) -> Call:
-    spelled: dict[str, ContextValue] = {"name": name, "word": None, "number": None, "text": None}
-    if value.isdecimal():
-        spelled["number"] = int(value)
-    elif name in _TEXTS:
-        spelled["text"] = value
-    else:
-        spelled["word"] = value.upper()
+def _set(*parameters: tuple[str, str], refusable: bool) -> Call:
+    spelled = [_spelled(name, value) for name, value in parameters]
+    words, numbers, quoted = zip(*spelled, strict=True)
+    names = tuple(name for name, _ in parameters)
     return Call(
-        "session_set",
-        spelled,
+        "session_set_all",
+        {"names": names, "words": words, "numbers": numbers, "quoted": quoted},
         session=Role.WORKER,
         effect=Effect.CHANGES,
         tolerates=_REFUSED if refusable else frozenset(),
     )
+
+
+def _spelled(name: str, value: str) -> tuple[str | None, int | None, str | None]:
+    """Return a value as a word, a number or a text in quotes."""
+    if value.isdecimal():
+        return None, int(value), None
+    return (None, None, value) if name in _TEXTS else (value.upper(), None, None)
 
 
 def _switch(verb: str, what: str, degree: int | None) -> Call:

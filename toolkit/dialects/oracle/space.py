@@ -8,7 +8,7 @@ counts is that of the owner, whoever makes the object; sorts go to the temporary
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from toolkit.dialects.answers import Room
 from toolkit.dialects.oracle.names import quote
@@ -18,13 +18,21 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import Place, PlaceKind, Takes, Until
 from toolkit.model.values import Row, Scalar
 
-FILES = ("space_free", "space_quota", "space_quotas", "space_temp")
+_OF_OTHERS = "space_quotas"
+FILES = ("space_free", "space_quota", _OF_OTHERS, "space_temp")
 _SORT_PLACE = Place(PlaceKind.TEMPORARY)
 _NEEDS = {
     "space_free": "DBA_TABLESPACES, DBA_FREE_SPACE and DBA_DATA_FILES",
     "space_quotas": "DBA_USERS, DBA_TS_QUOTAS and DBA_SYS_PRIVS",
     "space_temp": "DBA_TEMP_FREE_SPACE, DBA_TABLESPACE_GROUPS and DBA_TEMP_FILES",
 }
+
+
+def files_for(facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
+    """Name what is read where objects go into these schemas: the quotas of others only where one is another's."""
+    user = facts.value("server", "user_name")
+    own = user is not None and {owner or facts.value("server", "current_schema") for owner in owners} <= {user}
+    return tuple(file for file in FILES if not (own and file == _OF_OTHERS))
 
 
 def takes(

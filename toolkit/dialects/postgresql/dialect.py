@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from toolkit.dialects import backups
 from toolkit.dialects.answers import Check, ErrorAdvice, Grant, LockWaits, Room, Watching
@@ -140,8 +140,8 @@ class PostgresqlDialect(Quiet):
     ) -> tuple[Call, ...]:
         return objects.fill_copy(source, copy, columns, facts)
 
-    def space_files(self, release: Release) -> tuple[str, ...]:
-        del release
+    def space_files(self, facts: Facts, owners: Collection[str | None]) -> tuple[str, ...]:
+        del facts, owners
         return (space.FILE,)
 
     def room(self, place: Place, facts: Facts) -> Room:
