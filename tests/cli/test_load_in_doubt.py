@@ -1,4 +1,8 @@
-"""A load that was cut off: a person who counted its rows answers, and the run and its plan go on from there."""
+"""A load that was cut off: a person who counted its rows answers, and the run and its plan go on from there.
+
+Nobody is asked on DuckDB, where the transaction notes itself; without its notes it stands for a database that
+cannot tell how a transaction ended, such as an Oracle service without Transaction Guard.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import pytest
 from tests.cli.conftest import Dbatk
 from tests.tiers import thinned
 from toolkit.app.maintenance.target_run import TargetRun
+from toolkit.dialects.duckdb import work
 from toolkit.model.plan import StepRecord, StepState
 from toolkit.runner import trial
 from toolkit.store import Store
@@ -37,6 +42,12 @@ needs = ["load"]
 
 class Killed(BaseException):
     """What ends a process without anything being told."""
+
+
+@pytest.fixture(autouse=True)
+def _untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work._Insert, "keeps_notes", False)
+    monkeypatch.setattr(work._Insert, "ends_by_commit", False)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.operations import degree_factor
 from toolkit.model.records import RunRecord, run_key
 from toolkit.model.values import Factor, Level
-from toolkit.model.words import Keep, Mode, OperationName, Outcome, RunState
+from toolkit.model.words import Effect, Keep, Mode, OperationName, Outcome, RunState
 from toolkit.store import open_store
 from toolkit.store.store import Store
 
@@ -147,8 +147,11 @@ def test_a_job_makes_the_named_table_and_it_stays(any_arena: Arena, store: Store
 
 
 def test_a_job_inserts_into_the_table_itself(any_arena: Arena, store: Store) -> None:
-    run(any_arena, store, experiment(any_arena, "insert", case(any_arena, "insert"), mode=Mode.JOB))
+    done = run(any_arena, store, experiment(any_arena, "insert", case(any_arena, "insert"), mode=Mode.JOB))
     assert any_arena.ask(f"SELECT count(*) FROM {any_arena.schema}.gtest") == [(2 * ROWS,)]
+    entries = store.journal(done.head.run).entries()
+    promised = dialect_of(any_arena.engine).work.of("insert").ends_by_commit
+    assert promised is any(entry.effect == Effect.COMMITS and entry.identity for entry in entries)
 
 
 def test_a_job_builds_the_named_index(any_arena: Arena, store: Store) -> None:

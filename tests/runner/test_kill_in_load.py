@@ -49,6 +49,29 @@ def loaded(arena: Arena, tmp_path: Path, **dies: float) -> bool:
         factors["commit_every"] = ["4K"]
     told = {"url": arena.url, "store": str(store), "operation": "load", "options": options, "factors": factors,
             "mode": "job"}  # fmt: skip
+    return _survives(arena, store, told, **dies)
+
+
+def inserted(arena: Arena, tmp_path: Path, degree: int = 1, **dies: float) -> bool:
+    """As `loaded`, from a table, in one transaction or in parts."""
+    if arena.engine not in ("duckdb", "postgresql"):
+        pytest.skip("the outcome of a commit on this engine is told by its own suites")
+    for name in ("source", "lines"):
+        arena.ask(f"DROP TABLE IF EXISTS {arena.schema}.{name}")
+    series = f"SELECT CAST(i AS INTEGER) AS id FROM generate_series(0, {total() - 1}) s (i)"
+    arena.ask(f"CREATE TABLE {arena.schema}.source AS {series}")
+    arena.ask(f"CREATE TABLE {arena.schema}.lines (id INTEGER)")
+    options = {"source": f"{arena.schema}.source", "table": f"{arena.schema}.lines"}
+    store = tmp_path / "store.sqlite"
+    told = {"url": arena.url, "store": str(store), "operation": "insert", "options": options,
+            "factors": {"degree": [degree]}, "mode": "job"}  # fmt: skip
+    try:
+        return _survives(arena, store, told, **dies)
+    finally:
+        arena.ask(f"DROP TABLE {arena.schema}.source")
+
+
+def _survives(arena: Arena, store: Path, told: dict[str, object], **dies: float) -> bool:
     killed = drive(**told, **dies)
     with open_store(store) as opened:
         heads = opened.list_runs()
@@ -80,6 +103,22 @@ def test_a_load_killed_before_any_statement_is_resumed_without_losing_or_doublin
     arena: Arena, tmp_path: Path, die_at: int
 ) -> None:
     loaded(arena, tmp_path, die_at=die_at)
+
+
+@pytest.mark.parametrize("die_at", thinned(tuple(range(8, 48)), 6))
+def test_an_insert_killed_before_any_statement_is_resumed_and_nobody_is_asked(
+    arena: Arena, tmp_path: Path, die_at: int
+) -> None:
+    inserted(arena, tmp_path, die_at=die_at)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("number", range(100 if FULL else 1))
+def test_an_insert_killed_at_a_random_moment_is_resumed_and_nobody_is_asked(
+    arena: Arena, tmp_path: Path, number: int
+) -> None:
+    chance = random.Random(number)
+    inserted(arena, tmp_path, die_at=chance.randint(8, 50), die_in=chance.uniform(0.0, 0.03))
 
 
 @pytest.mark.full

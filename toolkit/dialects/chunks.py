@@ -141,6 +141,7 @@ class ChunkedChange(Implementation):
     divides_copies: bool = False
     """Whether addresses of a copy are others than those of its table: then the copy is divided anew."""
     table_files: tuple[str, ...] = (KEY_FILE,)
+    ends_by_commit = True
     parts = ChunksAsBegun()
 
     def key(self, facts: Facts) -> Key:

@@ -65,8 +65,10 @@ class Implementation(ABC):
     """Whether degree n is n sessions working through the objects; their `Work` has degree 1."""
     parts: Parts | None = None
     """Where one table is worked on in several transactions: how, and what they leave."""
+    ends_by_commit: bool = False
+    """Whether each work of a job on users' rows ends with a COMMIT, in the journal before it is sent."""
     keeps_notes: bool = False
-    """Whether a load in parts notes its transactions in a table, since the server cannot be asked for them."""
+    """Whether a load notes its transactions in a table, since the server cannot be asked for them."""
     object_files: tuple[str, ...] = ()
     """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
     table_files: tuple[str, ...] = ()

@@ -139,6 +139,7 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
     else:
         filled = [ObjectRef(ObjectKind.TABLE, table)]
     source, query, external = existing_source(planner), planner.spec.query(cell), external_source(planner)
+    notes = notes_of(planner, cell, table)
     works = (
         Work(
             planner.spec.operation,
@@ -151,12 +152,14 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
             columns=columns,
             mark=planner.mark,
             concurrency=planner.workers(cell),
+            label=into.name.name if notes else "",
+            notes=notes,
         )
         for into in filled
     )
     parts = planner.dialect.work.of(planner.spec.operation).parts
     return tuple(
-        Piece(part, f"{part.object.name} {which}".strip())
+        Piece(part, part.label or f"{part.object.name} {which}".strip())
         for work in works
         for which, part in (parts.divided(work, sessions, planner.facts) if parts else (("", work),))
     )
@@ -164,20 +167,37 @@ def pieces_into(planner: Planner, cell: Cell, table: QualifiedName, columns: tup
 
 def stages_of(planner: Planner, cell: Cell, pieces: Sequence[Piece], before: Iterable[Call] = ()) -> Stages:
     """Put the stages of loads together: a source is seen to have rows, and what a trial filled is dropped."""
-    source, external = existing_source(planner), external_source(planner)
+    source, external, notes = existing_source(planner), external_source(planner), pieces[0].work.notes
     made: tuple[Call, ...] = (planner.dialect.has_rows(source),) if source else _rows_of_queries(planner)
     if external is not None:
         how = planner.dialect.work.of(planner.spec.operation)
         made = how.make_source(external, pieces[0].work, planner.facts, mark_of(planner.naming.key))
+    if notes is not None:
+        made = (*made, *make_notes(planner, notes))
+    own = external or notes
     return assemble(
         planner,
         cell,
         pieces,
         setup=made,
-        cleanup=() if external is None else planner.dialect.drop(external),
+        cleanup=() if own is None else planner.dialect.drop(own),
         before=before,
         drops=dict.fromkeys(piece.work.object for piece in pieces if piece.work.object.scratch),
     )
+
+
+def notes_of(planner: Planner, cell: Cell, table: QualifiedName) -> ObjectRef | None:
+    """Refer to the table that says what is committed, on engines that cannot be asked for a transaction."""
+    how = planner.dialect.work.of(planner.spec.operation)
+    if planner.measuring or not how.notes_transactions(planner.options(cell)):
+        return None
+    return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), table)
+
+
+def make_notes(planner: Planner, notes: ObjectRef) -> tuple[Call, ...]:
+    """Make that table."""
+    how = planner.dialect.work.of(planner.spec.operation)
+    return how.make_notes(notes, mark_of(planner.naming.key))
 
 
 def _rows_of_queries(planner: Planner) -> tuple[Call, ...]:

@@ -91,6 +91,12 @@ def in_parts(dialect: Dialect, experiment: Experiment) -> Parts | None:
     return how if several or how.even_alone else None
 
 
+def keeps_notes(dialect: Dialect, experiment: Experiment) -> bool:
+    """Tell whether a job notes its transactions in a table of its own."""
+    how = dialect.work.of(experiment.operation)
+    return experiment.mode is Mode.JOB and how.notes_transactions(experiment.options)
+
+
 def filled_in(stages: Stages, kept: Mapping[str, tuple[Row, ...]]) -> Stages:
     """Put what `prepare` kept into the texts that await it.
 
@@ -189,11 +195,13 @@ def partly_loaded(
         DatabaseError: the connection was lost.
     """
     parts = in_parts(dialect, experiment)
-    if parts is None:
+    if parts is None and not keeps_notes(dialect, experiment):
         return
     for trial in _unfinished(run, store):
         told = how_ended(run, trial, sessions, dialect, store)
         note_committed(run, trial, told, store)
+        if parts is None:
+            continue
         there = {label: item.rows for label, item in done_items(run, trial, store).items()}
         there |= {each.label: each.rows for each in told if each.ended is Ended.COMMITTED}
         unknown = sorted(each.label for each in told if each.ended is Ended.UNKNOWN)

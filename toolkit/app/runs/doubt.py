@@ -117,9 +117,9 @@ class LoadInDoubt:
         return True
 
     def _nothing_was_sent(self) -> bool:
-        """Tell whether work in parts was cut off before its clock: its commits are not in the journal."""
+        """Tell whether work whose commits are in the journal was cut off before its clock: there are none."""
         head = self.store.load_head(self.run)
-        if parts.in_parts(dialect_of(head.engine), head.experiment) is None:
+        if not dialect_of(head.engine).work.of(head.experiment.operation).ends_by_commit:
             return False
         entries = self.store.journal(self.run).entries()
         return not any(commits_of(entries, trial) for trial in _unended(self.run, self.store))

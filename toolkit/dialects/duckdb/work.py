@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from toolkit.dialects import reclaimed, sizes, transfers
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.duckdb import backup, loading, reorganise, restore, space
-from toolkit.dialects.duckdb.objects import comment, make_notes, marked, quote, transaction
+from toolkit.dialects.duckdb.objects import comment, make_notes, marked, note, quote, transaction
 from toolkit.dialects.duckdb.purge import InChunks
 from toolkit.dialects.duckdb.workload import DuckdbWorkloads
 from toolkit.dialects.implementations import Implementation, Implementations, Kept, Options
@@ -125,17 +125,23 @@ class _Ctas(_Load):
 
 
 class _Insert(_Load):
-    """INSERT INTO ... SELECT."""
+    """INSERT INTO ... SELECT; a job notes it within its transaction, which tells after a crash what is there."""
+
+    keeps_notes, ends_by_commit = True, True
+
+    def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
+        return make_notes(notes, mark)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return (_change("insert", work, **{**_rows(work), "columns": work.columns}),)
+        insert = _change("insert", work, **{**_rows(work), "columns": work.columns})
+        return (insert,) if work.notes is None else transaction(insert, *note(work))
 
 
 class _LoadFiles(_Load):
     """INSERT of what DuckDB's own readers read from a file."""
 
     parts = FileParts()
-    keeps_notes = True
+    keeps_notes, ends_by_commit = True, True
 
     def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
         return transfers.probes_of(options, transfers.bytes_of_commit(options, 0), 1)

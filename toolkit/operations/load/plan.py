@@ -24,7 +24,14 @@ from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind, ProbeKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import refuse_kinds
-from toolkit.operations.loads import chosen_columns, column_names, reads_of_filled, reads_of_space
+from toolkit.operations.loads import (
+    chosen_columns,
+    column_names,
+    make_notes,
+    notes_of,
+    reads_of_filled,
+    reads_of_space,
+)
 
 _NESTED = ("STRUCT", "MAP", "UNION")
 
@@ -79,7 +86,7 @@ class LoadFiles:
         return Work(
             self.name, planner.spec.mode, into, planner.options(cell), degree=planner.degree(cell),
             columns=transfer.columns, mark=planner.mark, concurrency=planner.workers(cell), transfer=transfer,
-            label=label, notes=_notes(planner, cell, into.name),
+            label=label, notes=notes_of(planner, cell, into.name),
         )  # fmt: skip
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
@@ -90,8 +97,9 @@ class LoadFiles:
         notes = pieces[0].work.notes
         if notes is None:
             return assemble(planner, cell, pieces, before=before, drops=copies)
-        made = planner.dialect.work.of(self.name).make_notes(notes, mark_of(planner.naming.key))
-        return assemble(planner, cell, pieces, setup=made, cleanup=planner.dialect.drop(notes))
+        return assemble(
+            planner, cell, pieces, setup=make_notes(planner, notes), cleanup=planner.dialect.drop(notes)
+        )
 
     def _copy(self, planner: Planner, cell: Cell, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
         mark, bare = mark_of(planner.naming.key), bool(planner.options(cell).get("bare"))
@@ -106,14 +114,6 @@ def _checking_first(work: Work, pieces: tuple[Piece, ...]) -> Work:
     first = {transfer.chunk.path: transfer for piece in reversed(pieces) if (transfer := piece.work.transfer)}
     paths = dict.fromkeys(transfer.chunk.path for piece in pieces if (transfer := piece.work.transfer))
     return replace(work, samples=tuple(replace(first[path], sample_rows=rows) for path in paths))
-
-
-def _notes(planner: Planner, cell: Cell, table: QualifiedName) -> ObjectRef | None:
-    """Refer to the table that says what is committed, on engines that cannot be asked for a transaction."""
-    how = planner.dialect.work.of(planner.spec.operation)
-    if planner.measuring or not how.notes_transactions(planner.options(cell)):
-        return None
-    return planner.scratch(ObjectKind.TABLE, planner.naming.run_object(1), table)
 
 
 def _transfers(planner: Planner, cell: Cell, table: QualifiedName) -> Iterator[Transfer]:

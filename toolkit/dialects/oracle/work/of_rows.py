@@ -24,7 +24,7 @@ from toolkit.model.words import OperationName
 class _Insert(OracleInSession):
     """INSERT AS SELECT; also of files of the server, through an external table."""
 
-    in_transaction = True
+    in_transaction, ends_by_commit = True, True
 
     def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
         directories = (DIRECTORIES,) if "external_files" in asked else ()
@@ -46,7 +46,7 @@ class _Insert(OracleInSession):
 class _LoadFiles(OracleInSession):
     """Array INSERT of what is in files, or SQL*Loader."""
 
-    degree_by_sessions = True
+    degree_by_sessions, ends_by_commit = True, True
     parts = FileParts()
     keeps_notes = True
 

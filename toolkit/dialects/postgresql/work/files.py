@@ -43,7 +43,7 @@ class _FileParts(FileParts):
 class CopyFiles(InSession):
     """COPY FROM STDIN."""
 
-    degree_by_sessions = True
+    degree_by_sessions, ends_by_commit = True, True
     parts = _FileParts()
     sizes = ("object_bytes",)
 

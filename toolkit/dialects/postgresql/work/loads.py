@@ -103,7 +103,7 @@ class CreateTableAs(InSession):
 class InsertSelect(InSession):
     """INSERT ... SELECT, by n sessions."""
 
-    degree_by_sessions = True
+    degree_by_sessions, ends_by_commit = True, True
     parts = BlockRanges()
     sizes = ("object_bytes",)
 
