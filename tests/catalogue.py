@@ -26,6 +26,10 @@ CATALOGUE: dict[str, tuple[str, ...]] = {
     "schema_tables": ("schema_name", "table_name", "row_estimate", "byte_count"),
     # :schema -> one row when the schema exists
     "schema": ("schema_name",),
+    # no binds -> all schemas
+    "schemas": ("schema_name",),
+    # no binds -> settings that a session or a running server can be given
+    "setting_names": ("name",),
     # :schema, :name -> whatever already bears the name (table, view, index, synonym ...)
     "name_in_use": ("schema_name", "object_name", "object_kind"),
     # no binds -> settings that differ from their default

@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
 from toolkit.app import completing
+from toolkit.cli.completing import completed_words
 from toolkit.store import open_store
 
 PROGRAM = "import sys; from toolkit.cli.main import main; sys.exit(main([]))"
@@ -82,6 +83,13 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         ("dbatk audit list --kind app", ["approve"]),
         ("dbatk error TK-013", ["TK-0130"]),
         ("dbatk restore try -t duckdb:///x.duckdb --tables orders,ot", ["orders,others"]),
+        ("dbatk stats gather -t duckdb:///x.duckdb --schema main,s", ["main,shop"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --work-schema s", ["shop"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --setting threads", ["threads="]),
+        ("dbatk ctas --setting thr", []),
+        ("dbatk ctas --guard min_free", ["min_free.tablespace=", "min_free.temp=", "min_free.recovery_area="]),
+        ("dbatk ctas --judge t", ["throughput"]),
+        ("dbatk ctas --allow-production c", ["crm"]),
     ],
 )
 def test_values_are_completed(
@@ -110,6 +118,21 @@ def test_runs_labels_and_configurations_are_completed(
     offered = completed("dbatk report ", capsys, monkeypatch)
     assert offered[:2] == ["last", "weekly"] and len(offered) == 3
     assert sorted(completed("dbatk compare last/", capsys, monkeypatch)) == ["last/degree=1", "last/degree=2"]
+
+
+def test_labels_of_runs_and_snapshots_and_metrics_are_completed(
+    dbatk: Dbatk, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, store = "duckdb:///x.duckdb", str(home / "store.sqlite")
+    job = f"ctas -t {url} --source others --table copy --label weekly --store {store}"
+    assert dbatk(*job.split()).status == 0
+    assert dbatk("snapshot", "take", "hourly", "-t", url, "--store", store).status == 0
+    assert completed("dbatk ctas --label ", capsys, monkeypatch) == ["weekly"]
+    assert completed("dbatk ctas --judge e", capsys, monkeypatch)[0] == "elapsed"
+    assert completed("dbatk compare h", capsys, monkeypatch) == ["hourly"]
+    assert completed("dbatk snapshot take h", capsys, monkeypatch) == ["hourly"]
+    offered = completed("dbatk compare ", capsys, monkeypatch)
+    assert (offered[:2], offered[-1], len(offered)) == (["last", "weekly"], "hourly", 4)
 
 
 def test_plan_runs_and_their_steps_are_completed(
@@ -220,3 +243,35 @@ def test_what_is_installed_is_completed_where_it_is_removed(
     monkeypatch.setattr(Units, "list", lambda _: iter([one("nightly", SchedulerKind.SYSTEMD)]))
     monkeypatch.setattr(Crontab, "list", lambda _: iter([one("weekly", SchedulerKind.CRON)]))
     assert completed("dbatk plan schedule remove ", capsys, monkeypatch) == ["nightly", "weekly"]
+
+
+LINES = ("dbatk c", "dbatk --", "dbatk backup ", "dbatk ctas -", "dbatk runs ", "dbatk compare --")
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_program_that_builds_what_the_line_needs_offers_as_much_as_the_whole(
+    line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = completed(line, capsys, monkeypatch)  # tests share the whole command line
+    ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert (sorted(ran.stdout.split("\n")[:-1]), ran.stderr) == (sorted(whole), "")
+
+
+@pytest.mark.parametrize(
+    ("environ", "words"),
+    [
+        ({}, None),
+        ({"_DBATK_COMPLETE": "source_bash"}, None),
+        ({"_DBATK_COMPLETE": "complete_bash", "COMP_WORDS": "dbatk ctas --so", "COMP_CWORD": "2"}, ("ctas",)),
+        ({"_DBATK_COMPLETE": "complete_bash", "COMP_WORDS": "dbatk", "COMP_CWORD": "1"}, ()),
+        ({"_DBATK_COMPLETE": "complete_bash", "COMP_WORDS": "dbatk ctas 'a b", "COMP_CWORD": "2"}, ("ctas",)),
+        ({"_DBATK_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "dbatk runs sh"}, ("runs",)),
+        ({"_DBATK_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": "dbatk runs "}, ("runs",)),
+        ({"_DBATK_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "dbatk "}, ()),
+        ({"_DBATK_COMPLETE": "complete_zsh"}, ()),
+    ],
+)
+def test_the_words_before_the_one_that_is_completed_are_read_from_every_shell(
+    environ: dict[str, str], words: tuple[str, ...] | None
+) -> None:
+    assert completed_words(environ) == words

@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.config.paths import home_based
-from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.model.facts import Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
 
@@ -51,6 +49,41 @@ def runs(store: str | None, most: int = 200) -> list[str]:
         heads = opened.list_runs(most) if opened is not None else []
     found = ["last"] if heads else []
     return [*found, *dict.fromkeys(name for head in heads for name in (head.label, head.run) if name)]
+
+
+def labels(store: str | None, most: int = 200) -> list[str]:
+    """Return the labels of the newest runs.
+
+    Args:
+        store: as in `runs`.
+        most: how many runs are looked at.
+    """
+    with _opened(store) as opened:
+        heads = opened.list_runs(most) if opened is not None else []
+    return list(dict.fromkeys(head.label for head in heads if head.label))
+
+
+def snapshot_labels(store: str | None, most: int = 200) -> list[str]:
+    """Return the labels of the newest snapshots.
+
+    Args:
+        store: as in `runs`.
+        most: how many snapshots are looked at.
+    """
+    with _opened(store) as opened:
+        found = opened.snapshots(limit=most) if opened is not None else []
+    return list(dict.fromkeys(one.label for one in found))
+
+
+def metrics(store: str | None) -> list[str]:
+    """Return the names of the metrics that the newest run has."""
+    from toolkit.analysis.metrics import metrics_by_cell
+    from toolkit.app.results import find_run
+
+    with _opened(store) as opened:
+        run = find_run(opened, "last") if opened is not None else None
+    by_cell = metrics_by_cell(run) if run is not None else {}
+    return list(dict.fromkeys(one.name for found in by_cell.values() for one in found))
 
 
 def plan_runs(store: str | None, most: int = 200) -> list[str]:
@@ -120,7 +153,7 @@ def names(target: str, what: str, *, schema: str | None = None, table: str | Non
 
     Args:
         target: a profile or URL.
-        what: `tables`, `indexes` or `columns`.
+        what: `tables`, `indexes`, `columns`, `schemas` or `settings`.
         schema: in which they are; None for that of the session.
         table: whose columns.
     """
@@ -179,13 +212,19 @@ def _refused(target: str) -> bool:
     return _kept(_refusal(target)) is not None
 
 
-_FILES = {"tables": ("schema_tables", "table_name"), "indexes": ("schema_indexes", "index_name")}
+_FILES = {
+    "tables": ("schema_tables", "table_name"), "indexes": ("schema_indexes", "index_name"),
+    "columns": ("columns", "column_name"), "schemas": ("schemas", "schema_name"),
+    "settings": ("setting_names", "name"),
+}  # fmt: skip
 
 
 def _asked(target: str, what: str, schema: str | None, table: str | None) -> list[str]:
     from toolkit.app.targets import find_target
+    from toolkit.dialects.registry import dialect_of
     from toolkit.executors import Sessions
     from toolkit.executors.sessions import read_facts
+    from toolkit.model.facts import Query
     from toolkit.model.words import Role
 
     reached = find_target(target).target
@@ -195,9 +234,11 @@ def _asked(target: str, what: str, schema: str | None, table: str | None) -> lis
         control = sessions.get(Role.CONTROL)
         facts = read_facts(control, dialect, [Query("server", "server")])
         known = schema or facts.value("server", "current_schema")
-        binds: dict[str, Scalar] = {"schema": known, "name": table}
-        file, column = _FILES.get(what, ("columns", "column_name"))
-        asked = Query(what, file, binds if what == "columns" else {"schema": known})
+        binds: dict[str, dict[str, Scalar]] = {
+            "columns": {"schema": known, "name": table}, "schemas": {}, "settings": {},
+        }  # fmt: skip
+        file, column = _FILES[what]
+        asked = Query(what, file, binds.get(what, {"schema": known}))
         facts = read_facts(control, dialect, [asked], facts)
     finally:
         sessions.close()

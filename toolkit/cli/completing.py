@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -93,6 +94,57 @@ def _columns(given: Given, begun: str) -> Iterable[str]:
     return names(target, "columns", schema=schema or None, table=name)
 
 
+def _compared(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import snapshot_labels
+
+    found = [*_runs(given, begun)]
+    return found if "/" in begun else dict.fromkeys((*found, *snapshot_labels(_text(given, "store"))))
+
+
+def _labels(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import labels
+
+    del begun
+    return labels(_text(given, "store"))
+
+
+def _snapshots(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import snapshot_labels
+
+    del begun
+    return snapshot_labels(_text(given, "store"))
+
+
+def _guards(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.model.plan import Guard
+
+    del given, begun
+    return [f"{one}=" for one in Guard]
+
+
+def _judges(given: Given, begun: str) -> Iterable[str]:
+    from toolkit.app.completing import metrics
+
+    del begun
+    return dict.fromkeys(("elapsed", "throughput", *metrics(_text(given, "store"))))
+
+
+def _schemas(given: Given, begun: str) -> Iterable[str]:
+    return _asked_of(given, begun, "schemas")
+
+
+def _settings(given: Given, begun: str) -> Iterable[str]:
+    return [f"{name}=" for name in _asked_of(given, begun, "settings")]
+
+
+def _asked_of(given: Given, begun: str, what: str) -> list[str]:
+    from toolkit.app.completing import names
+
+    del begun
+    target = _text(given, "target")
+    return [] if target is None else names(target, what)
+
+
 _VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
     "target": _targets,
     "run": _runs,
@@ -102,8 +154,17 @@ _VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
     "code": _codes,
     "step": _steps,
     "runs": _runs,
-    "a": _runs,
-    "b": _runs,
+    "a": _compared,
+    "b": _compared,
+    "label": _labels,
+    "snapshot_label": _snapshots,
+    "guard": _guards,
+    "judge": _judges,
+    "schema": _schemas,
+    "work_schema": _schemas,
+    "into_schema": _schemas,
+    "setting": _settings,
+    "yes_production": _targets,
     "table": lambda given, begun: _names(given, begun, "tables"),
     "source": lambda given, begun: _names(given, begun, "tables"),
     "with_table": lambda given, begun: _names(given, begun, "tables"),
@@ -111,7 +172,7 @@ _VALUES: dict[str, Callable[[Given, str], Iterable[str]]] = {
     "index": lambda given, begun: _names(given, begun, "indexes"),
     "columns": _columns,
 }
-_LISTS = frozenset({"columns", "tables"})
+_LISTS = frozenset({"columns", "tables", "schema"})
 
 
 def engine_of(target: str | None) -> EngineName | None:
@@ -172,3 +233,22 @@ def completer(
             return []
 
     return complete
+
+
+def completed_words(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return the words that stand complete before the one a shell asks to complete; None where none asks.
+
+    Bash says which word it is, other shells end the line at it (`COMP_WORDS`, `_TYPER_COMPLETE_ARGS` of typer).
+    """
+    if not environ.get("_DBATK_COMPLETE", "").startswith("complete_"):
+        return None
+    of_bash = environ.get("COMP_WORDS")
+    line = environ.get("_TYPER_COMPLETE_ARGS", "") if of_bash is None else of_bash
+    try:
+        words = shlex.split(line)
+    except ValueError:  # within quotes
+        words = line.split()
+    place = environ.get("COMP_CWORD", "")
+    if of_bash is not None and place.isdigit():
+        return tuple(words[1 : int(place)])
+    return tuple(words[1:] if line.endswith((" ", "\n")) else words[1:-1])

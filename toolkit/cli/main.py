@@ -15,6 +15,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.colours import choose_color
+from toolkit.cli.completing import completed_words
 from toolkit.cli.help import SETTINGS, HelpfulGroup
 from toolkit.cli.output import fitted_to_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group, refuse_unknown_color
@@ -273,7 +274,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _answer(arguments: Sequence[str], *, as_json: bool, debug: bool) -> int:
     try:
-        app = _for(arguments, build_app(arguments))
+        completed = completed_words(os.environ)
+        # where the first word is completed commands are named, as help does it
+        words = arguments if completed is None else completed or ("--help",)
+        app = _for(words, build_app(words))
         answer = app(args=list(arguments), prog_name="dbatk", standalone_mode=False)
         return answer if isinstance(answer, int) else ExitCode.DONE
     except BrokenPipeError:

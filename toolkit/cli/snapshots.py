@@ -13,7 +13,7 @@ from toolkit.errors import ExitCode, ToolkitError
 if TYPE_CHECKING:
     from toolkit.model.state import SnapshotHead
 
-_LABEL = argument("label", "name of the snapshot; if several share it, the newest is used")
+_LABEL = argument("label", "name of the snapshot; if several share it, the newest is used", like="snapshot_label")
 
 
 def add_snapshots(snapshot: typer.Typer) -> None:
