@@ -109,6 +109,7 @@ def test_two_levels_of_a_factor_are_two_plans_or_one_of_them_cannot_be_had(
                 [(step.text, tuple(step.binds.items()), step.transfer) for step in everything(stages)],
                 [item.weight for item in stages.timed.items],
                 stages.timed.workers,
+                stages.timed.hosts,
             )
         )
     assert plans[0] != plans[1]

@@ -40,6 +40,9 @@ class Told:
             raise self.say[step.text]
         return Answer(rowcount=1)
 
+    def begin_together(self) -> float:
+        return time.perf_counter()
+
     def cancel(self) -> None:
         self.cancelled.set()
 
@@ -260,6 +263,9 @@ class Crossing:
             self.at_work.discard(step.text)
         return Answer(rowcount=1)
 
+    def begin_together(self) -> float:
+        return time.perf_counter()
+
     def cancel(self) -> None: ...
 
 
@@ -307,6 +313,9 @@ class Deaf:
     def run(self, step: Step, number: int = 0) -> Answer:
         self.dead.wait()
         raise AssertionError(step, number)
+
+    def begin_together(self) -> float:
+        return time.perf_counter()
 
     def cancel(self) -> None:
         pass

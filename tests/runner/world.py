@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.executors import Timeouts
 from toolkit.executors.programs import Programs
 from toolkit.model.protocols import Answer, DatabaseError
-from toolkit.model.steps import ObjectRef, Step
+from toolkit.model.steps import ObjectRef, Step, Timed
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Effect, ObjectKind, Role
 
@@ -102,6 +103,15 @@ class World:
     def get(self, role: Role, number: int = 0) -> Tagged:
         del role, number
         return Tagged()
+
+    def deal_out(self, timed: Timed) -> None:
+        """All sessions are here."""
+
+    def make_ready(self, timed: Timed) -> None:
+        self.programs.make_ready(timed)
+
+    def begin_together(self) -> float:
+        return time.perf_counter()
 
     def cancel(self) -> None:
         """Nothing runs long here."""

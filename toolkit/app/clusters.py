@@ -93,9 +93,9 @@ def within(limit_seconds: float, ask: Callable[[], _Heard]) -> _Heard:
     return came[0]
 
 
-async def beside_its_work(look: Callable[..., WorkerCheck], *arguments: object) -> WorkerCheck:
-    """Look at a worker in a thread: what waits for a database or a store must not keep it from its other runs."""
-    return await asyncio.to_thread(look, *arguments)
+async def beside_its_work(work: Callable[..., _Heard], *arguments: object) -> _Heard:
+    """Do something in a thread of a worker: what waits or reads long must not keep it from its other runs."""
+    return await asyncio.to_thread(work, *arguments)
 
 
 def check_workers(

@@ -223,7 +223,7 @@ def _asked(target: str, what: str, schema: str | None, table: str | None) -> lis
     from toolkit.app.targets import find_target
     from toolkit.dialects.registry import dialect_of
     from toolkit.executors import Sessions
-    from toolkit.executors.sessions import read_facts
+    from toolkit.executors.reading import read_facts
     from toolkit.model.facts import Query
     from toolkit.model.words import Role
 

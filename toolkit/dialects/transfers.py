@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -10,6 +10,7 @@ from toolkit.design.csv_style import style_of
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import Kept, Options
 from toolkit.dialects.work import Call, Work
+from toolkit.dialects.workloads import HOSTS, host_metric
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts, Probe
@@ -18,7 +19,7 @@ from toolkit.model.records import Metric
 from toolkit.model.transfers import FileFormat
 from toolkit.model.values import QualifiedName, Row, Scalar
 from toolkit.model.words import ProbeKind
-from toolkit.units import parse_bytes
+from toolkit.units import counted, parse_bytes
 
 FILES = "files"
 """Key of what the files hold."""
@@ -137,6 +138,7 @@ def told(work: Work, kept: Kept, seconds: float, rejects: str = "") -> TrialFind
             found.append(Metric(name, sum(_number(row, name) for row in rows), "s", what))
     rejected = sum(_number(row, "rejected_rows") for row in rows)
     found.append(Metric("rejected_rows", rejected, "rows", "rows left out"))
+    found += _by_host(rows)
     sentences: tuple[str, ...] = ()
     if rejected:
         name = "" if work.transfer is None else work.transfer.rejects
@@ -144,6 +146,28 @@ def told(work: Work, kept: Kept, seconds: float, rejects: str = "") -> TrialFind
         many = "1 row was" if rejected == 1 else f"{rejected:.0f} rows were"
         sentences = (f"{many} left out: {where}",)
     return TrialFindings(metrics=tuple(found), sentences=sentences)
+
+
+def on_hosts(work: Work) -> tuple[str, ...]:
+    """Say on which other hosts the sessions are, if they are."""
+    if (address := work.option("on")) is None:
+        return ()
+    given = work.option("hosts")
+    hosts = counted(given, "host") if isinstance(given, int) else "all hosts"
+    return (
+        f"the sessions are on {hosts} of the cluster {address}; the files are compared with those there, by size "
+        "and digest, before the first row moves",
+    )
+
+
+def _by_host(rows: Sequence[Row]) -> Iterator[Metric]:
+    """Yield what the sessions of each of several hosts loaded."""
+    for host in dict.fromkeys(str(row["host"]) for row in rows if "host" in row):
+        own = [row for row in rows if row.get("host") == host]
+        count = sum(_number(row, "row_count") for row in own)
+        size = sum(_number(row, "file_bytes") for row in own)
+        yield Metric(host_metric(host, "loaded_rows"), count, "rows", HOSTS)
+        yield Metric(host_metric(host, "file_bytes"), size, "bytes", HOSTS)
 
 
 _PHASES = {

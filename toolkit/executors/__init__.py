@@ -4,8 +4,9 @@ from toolkit.executors.host import read_probes, run_command, run_folder
 from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.programs import end_orphans
 from toolkit.executors.reaching import may_still_end, reach, silent_seconds
+from toolkit.executors.reading import look, read_facts, refused
 from toolkit.executors.refusals import Refusals
-from toolkit.executors.sessions import Sessions, look, read_facts, refused
+from toolkit.executors.sessions import Sessions
 from toolkit.executors.waiting import Timeouts, open_session
 
 __all__ = [

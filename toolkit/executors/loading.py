@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from toolkit.executors.csv_text import blocks_of, lines_before, records_of
 from toolkit.model.protocols import Answer, At, DatabaseError, LoadingConnection
@@ -29,6 +29,36 @@ _PLACED = frozenset({_TOO_MANY, "TK-0214"})
 """Codes of sentences that have their place, where they have none beside."""
 
 
+class KeepsRows(Protocol):
+    """Keeps the rows that are left out."""
+
+    def add(self, transfer: Transfer, row: RejectedRow) -> bool:
+        """Keep a row; tell whether so many may be rejected. `row.line` counts in the whole file.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class KeptRows:
+    """The rows that one chunk left out, to be kept by another host."""
+
+    rows: list[RejectedRow] = field(default_factory=list)
+    _lines: set[int] = field(default_factory=set)
+
+    def add(self, transfer: Transfer, row: RejectedRow) -> bool:
+        """Keep a row; the chunk alone may have as many as all of the load."""
+        if row.line in self._lines:
+            return True
+        if len(self.rows) >= transfer.max_rejects:
+            return False
+        self._lines.add(row.line)
+        self.rows.append(row)
+        return True
+
+
 @dataclass(slots=True)
 class Rejected:
     """The rows that the trials of a run left out, by the table that each filled."""
@@ -37,11 +67,7 @@ class Rejected:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, transfer: Transfer, row: RejectedRow) -> bool:
-        """Keep a row; tell whether so many may be rejected. `row.line` counts in the whole file.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Keep a row that the file of rejected rows does not have yet, as `KeepsRows`."""
         with self._lock:
             known = self._known.setdefault(transfer.table, set()) or self._read(transfer)
             key = (transfer.chunk.path, row.line)
@@ -80,7 +106,8 @@ class ChunkStream:
     """Reads a chunk, and measures what that takes."""
 
     transfer: Transfer
-    rejected: Rejected
+    rejected: KeepsRows
+    read_elsewhere: bool = False
     read_seconds: float = 0.0
     text_bytes: int = 0
     rejects: int = 0
@@ -123,14 +150,7 @@ class ChunkStream:
         Raises:
             DatabaseError: it is one more than may be rejected, cannot be kept, or is the rest of the file.
         """
-        line = self._line_of(At(row.line, by_record=row.by_record)) + self._before()
-        if self._swallows(row.text):
-            raise DatabaseError(
-                f"{_place(self.transfer, line, '')}: a quote that begins in this row is not closed: the rest of "
-                "the file would be left out with it",
-                code="TK-0214",
-            )
-        whole = RejectedRow(line, row.column, row.reason, row.text)
+        whole = row if self.read_elsewhere else self._in_whole_file(row)
         try:
             kept = self.rejected.add(self.transfer, whole)
         except OSError as error:
@@ -140,11 +160,26 @@ class ChunkStream:
             raise DatabaseError(sentence, code="TK-0901") from None
         if not kept:
             raise DatabaseError(
-                f"{_place(self.transfer, line, row.column)}: {row.reason}; more than {self.transfer.max_rejects} "
-                "bad rows (--max-rejects)",
+                f"{_place(self.transfer, whole.line, row.column)}: {row.reason}; more than "
+                f"{self.transfer.max_rejects} bad rows (--max-rejects)",
                 code=_TOO_MANY,
             )
         self.rejects += 1
+
+    def _in_whole_file(self, row: RejectedRow) -> RejectedRow:
+        """Return a row with its line in the whole file.
+
+        Raises:
+            DatabaseError: it is the rest of the file.
+        """
+        line = self._line_of(At(row.line, by_record=row.by_record)) + self._before()
+        if self._swallows(row.text):
+            raise DatabaseError(
+                f"{_place(self.transfer, line, '')}: a quote that begins in this row is not closed: the rest of "
+                "the file would be left out with it",
+                code="TK-0214",
+            )
+        return RejectedRow(line, row.column, row.reason, row.text)
 
     def _swallows(self, text: str) -> bool:
         """Tell whether a bad row is the rest of the file, by a quote that is not closed."""
@@ -164,7 +199,7 @@ class ChunkStream:
 
     def located(self, error: DatabaseError) -> DatabaseError:
         """Return an error with the place in the file in its sentence."""
-        if error.code in _PLACED and error.at is None:
+        if self.read_elsewhere or (error.code in _PLACED and error.at is None):
             return error
         place = f"`{PurePath(self.transfer.chunk.path).name}`"
         with suppress(OSError, EOFError):
@@ -217,7 +252,7 @@ def _unreadable(chunk: FilePart, error: Exception) -> DatabaseError:
     return DatabaseError(f"`{chunk.path}` cannot be read: {why}", code="TK-0106")
 
 
-def load(connection: LoadingConnection, text: str, transfer: Transfer, rejected: Rejected) -> Answer:
+def load(connection: LoadingConnection, text: str, transfer: Transfer, rejected: KeepsRows) -> Answer:
     """Load a chunk.
 
     Returns:
@@ -232,7 +267,7 @@ def load(connection: LoadingConnection, text: str, transfer: Transfer, rejected:
         answer = connection.load(text, stream)
     except DatabaseError as error:
         raise stream.located(error) from None
-    row = _moved(stream, answer, time.perf_counter() - begun)
+    row = answer.rows[0] if stream.read_elsewhere else _moved(stream, answer, time.perf_counter() - begun)
     return Answer(() if transfer.sample_rows is not None else (row,), answer.rowcount, answer.notices,
                   warnings=answer.warnings)  # fmt: skip
 

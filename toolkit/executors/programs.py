@@ -18,13 +18,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 from toolkit.errors import ToolkitError
+from toolkit.executors.hosts import ProgramsHost
 from toolkit.executors.keeping import KeptPrograms
 from toolkit.executors.users import Users
 from toolkit.executors.users.hosts import UsersHost
-from toolkit.model.hosts import Clock, HostSample
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step, Timed
 from toolkit.model.words import READS_TEXT, Effect, StepKind
@@ -72,46 +72,6 @@ class _Running:
             if number not in self.sent:
                 self.sent.append(number)
                 _signal_group(self.process.pid, number)
-
-
-class ProgramsHost(Protocol):
-    """Another host, on which programs run; safe to `cancel` from another thread."""
-
-    name: str
-    at_work: int
-
-    @property
-    def clock(self) -> Clock:
-        """How far its clock is ahead of that of the run's host."""
-        ...
-
-    def samples(self, begin: float, end: float) -> tuple[HostSample, ...]:
-        """Return what it saw of itself between two times, by `time.monotonic` of the run's host."""
-        ...
-
-    def make_ready(self) -> None:
-        """Find it before the clock begins.
-
-        Raises:
-            DatabaseError: it is lost.
-        """
-        ...
-
-    def run(self, step: Step, asked_to_end: Callable[[], bool]) -> Answer:
-        """Run a program to its end.
-
-        Raises:
-            DatabaseError: it failed or was cancelled, or the host is lost.
-        """
-        ...
-
-    def cancel(self) -> None:
-        """Let what runs there end."""
-        ...
-
-    def close(self) -> None:
-        """End whatever runs there."""
-        ...
 
 
 class Programs:

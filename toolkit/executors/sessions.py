@@ -8,28 +8,27 @@ from there on.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TypeVar, cast
 
 from toolkit.dialects.answers import LockWaits
-from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.blocking import Blockers
 from toolkit.executors.host import run_folder
+from toolkit.executors.hosts import Host, SessionsHost
 from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
 from toolkit.executors.restart import by_sysdba
 from toolkit.executors.waiting import Timeouts, Waited, open_session
 from toolkit.model.experiment import OptionValue
-from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
-from toolkit.model.steps import Step
+from toolkit.model.steps import Step, Timed
 from toolkit.model.values import Row
 from toolkit.model.words import ON_HOST, Effect, Role, StepKind
-from toolkit.rendering import sql_file, step_of
+from toolkit.rendering import step_of
 from toolkit.targets.base import ProgramAccess, SessionTag, Target
 
 _T = TypeVar("_T")
@@ -61,6 +60,10 @@ class Sessions:
         self.cut_off = False
         """Whether a session was lost that the database may still have: idle, but with the database's own lock."""
         self._rejected = Rejected()
+        self._hosts: Sequence[SessionsHost] = ()
+        self._hosts_used: Sequence[SessionsHost] = ()
+        self._where: dict[tuple[Role, int], SessionsHost | None] = {}
+        self._leave_hosts: Callable[[], None] = lambda: None
         self.monitor_queries = 0
         """How many statements the monitor session has run: what watching costs is counted, too."""
 
@@ -142,13 +145,15 @@ class Sessions:
                 TK-0302 when another run claimed it since a session was lost.
             DatabaseError: of the claim.
         """
-        key = (role, number)
+        key, host = (role, number), self._host_of(role, number)
+        if self._where.get(key) is not host:
+            self.forget(*key)  # it is on another host than it is to be now
         with self._lock:
             found = self._open.get(key)
         if found is None:
             found = open_session(
                 self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts,
-                blockers=self._blockers,
+                blockers=self._blockers, connect=None if host is None else host.connect,
             )  # fmt: skip
             if role is Role.CONTROL:
                 try:
@@ -157,8 +162,49 @@ class Sessions:
                     found.close()
                     raise
             with self._lock:
-                self._open[key] = found
+                self._open[key], self._where[key] = found, host
         return found
+
+    # -- on other hosts -----------------------------------------------------------------------------------------
+    def let_workers_be_on(self, hosts: Sequence[SessionsHost], leave: Callable[[], None]) -> None:
+        """Open the worker sessions on other hosts from now on, dealt out over them, until the run leaves them."""
+        self._hosts, self._hosts_used, self._leave_hosts = hosts, hosts, leave
+
+    def deal_out(self, timed: Timed) -> None:
+        """Let the worker sessions of a trial be on as many of the other hosts as it is for."""
+        self._hosts_used = self._hosts[: timed.hosts or None]
+
+    def make_ready(self, timed: Timed) -> None:
+        """Do, before the clock begins, what is needed for all to begin together.
+
+        Raises:
+            DatabaseError: a host is lost.
+            ToolkitError: TK-0203 when this host begins no more processes.
+        """
+        self.programs.make_ready(timed)
+        for host in self._hosts_used:
+            host.make_ready()
+
+    def begin_together(self) -> float:
+        """Set the common begin of the trial: now, or a moment ahead where other hosts must know it first.
+
+        Returns:
+            The begin, by `time.perf_counter`.
+        """
+        ahead = max((host.lead_seconds for host in self._hosts_used), default=0.0)
+        begin = time.monotonic() + ahead
+        for host in self._hosts_used:
+            host.begin_at(begin)
+        return time.perf_counter() + ahead
+
+    @property
+    def other_hosts(self) -> Sequence[Host]:
+        """The other hosts that take part in the trial, on which programs run or sessions are."""
+        return self.programs.elsewhere or self._hosts_used
+
+    def _host_of(self, role: Role, number: int) -> SessionsHost | None:
+        used = self._hosts_used
+        return used[number % len(used)] if used and role is Role.WORKER else None
 
     def run(self, step: Step, number: int = 0) -> Answer:
         """Run a step in the session it asks for; a code it tolerates gives an empty answer.
@@ -304,9 +350,10 @@ class Sessions:
             return frozenset(connection.identity.partition(" ")[2] for connection in self._open.values())
 
     def end(self) -> None:
-        """Close all sessions, and leave the other hosts on which users lived; never raises."""
+        """Close all sessions, and leave the other hosts that took part; never raises."""
         self.close()
         self.programs.leave_hosts()
+        self._leave_hosts()
 
     def close(self) -> None:
         """Close all sessions; never raises."""
@@ -316,80 +363,5 @@ class Sessions:
             everything, self._open = list(self._open.values()), {}
         for connection in everything:
             connection.close()
-
-
-def look(sessions: Sessions, step: Step, number: int = 0) -> tuple[Row, ...]:
-    """Ask the catalogue for an object; what it may hide is asked of the one that shows more.
-
-    Args:
-        sessions: of the run.
-        step: what is asked.
-        number: of the worker, where it is a worker's session that asks.
-
-    Returns:
-        The rows: none means that the object is not there, never that it is not shown.
-
-    Raises:
-        DatabaseError: of the database.
-        ToolkitError: TK-0306 when nothing that the session may read would show the object; the hint is the
-            statement that changes it.
-    """
-    rows = sessions.run(step, number).rows
-    hidden = next((row["unseen"] for row in rows if row.get("unseen")), None)
-    if hidden is None:
-        return rows
-    if step.otherwise is not None:
-        try:
-            return sessions.run(replace(step.otherwise, session=step.session, tolerates=frozenset()), number).rows
-        except DatabaseError as error:
-            if error.code not in step.otherwise.tolerates:
-                raise
-    schema, name = step.binds.get("schema"), step.binds.get("name")
-    what = f"{schema}.{name}" if schema else name
-    raise ToolkitError(
-        f"this user cannot see `{what}`, nor whether it exists",
-        code="TK-0306",
-        hint=f"ask for: {hidden}",
-    )
-
-
-def read_facts(
-    connection: Connection, dialect: Dialect, queries: Iterable[Query], known: Facts | None = None
-) -> Facts:
-    """Run catalogue queries and freeze their answers beside those already known.
-
-    Raises:
-        ToolkitError: TK-0203 when a query that is not optional is refused.
-    """
-    answers: dict[str, tuple[Row, ...]] = dict(known.answers) if known else {}
-    not_granted: dict[str, str] = dict(known.refused) if known else {}
-    for query in queries:
-        if query.has_no_rows(answers):
-            answers[query.key] = ()
-            continue
-        try:
-            answers[query.key] = connection.execute(sql_file(dialect.engine, query.file), query.binds or None).rows
-        except DatabaseError as error:
-            if not query.optional or error.lost:
-                raise refused(dialect, error, f"the catalogue cannot be read (`{query.file}`)") from None
-            not_granted[query.key] = error.message
-    server = answers.get("server", ())
-    release = known.release if known else dialect.release(server[0] if server else {})
-    return Facts(dialect.engine, release, answers, refused=not_granted)
-
-
-def refused(dialect: Dialect, error: DatabaseError, what: str = "") -> ToolkitError:
-    """Return an error of the database as one a user can act upon: with the engine's advice and its own code.
-
-    Args:
-        dialect: knows the engine's errors.
-        error: of the database.
-        what: what was tried; opens the sentence.
-    """
-    advice = dialect.explain(error.code, error.message)
-    return ToolkitError(
-        f"{what}: {error.sentence}" if what else error.sentence,
-        code="TK-0202" if error.lost else "TK-0203",
-        hint=advice.advice if advice else None,
-        database_code=error.code,
-    )
+        for host in self._hosts:
+            host.close()

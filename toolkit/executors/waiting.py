@@ -165,6 +165,7 @@ def open_session(
     read_only: bool = False,
     timeouts: Timeouts | None = None,
     blockers: Blockers | None = None,
+    connect: Callable[[], Connection] | None = None,
 ) -> Connection:
     """Open a session that is given up when the database no longer answers anybody.
 
@@ -175,12 +176,13 @@ def open_session(
         read_only: whether it may only read.
         timeouts: shared by the sessions of a run.
         blockers: tells of whom they wait for locks.
+        connect: opens it, where it is not opened from here.
 
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, in time once somebody asked to end, or when it answers
             nobody (a driver's own limit is over once TCP has connected); TK-0206.
     """
-    connect = partial(target.connect, role, tag, read_only=read_only)
+    connect = connect or partial(target.connect, role, tag, read_only=read_only)
     if engine(target.engine).embedded:
         return connect()
     timeouts = timeouts or Timeouts()

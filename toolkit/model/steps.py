@@ -274,7 +274,7 @@ class TimedItem:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The queue on the clock: items taken biggest first by `workers` sessions begun together."""
+    """The queue on the clock: taken biggest first by `workers` sessions, on `hosts` other hosts (0: on all)."""
 
     items: tuple[TimedItem, ...]
     workers: int = 1
@@ -282,6 +282,7 @@ class Timed:
     """Whether nothing more is begun once an item failed."""
     left_out: tuple[tuple[str, str], ...] = ()
     """What is not worked on although it was asked for among others: label, and the sentence why."""
+    hosts: int = 0
 
     def ordered(self) -> tuple[TimedItem, ...]:
         """Return the items biggest first, stable for equal weights."""
@@ -362,8 +363,7 @@ def spell_program(argv: Sequence[str], program: Program) -> str:
     bound = f"taskset -c {','.join(map(str, program.cpus))} " if program.cpus else ""
     spelled = bound + shlex.join(argv)
     if program.environment:
-        pairs = (f"{name}={value}" for name, value in program.environment)
-        spelled = f"env {shlex.join(pairs)} {spelled}"
+        spelled = f"env {shlex.join(map('='.join, program.environment))} {spelled}"
     if program.stdin:
         spelled += f" < {shlex.quote(program.stdin)}"
     return f"(cd {shlex.quote(program.cwd)} && {spelled})" if program.cwd else spelled

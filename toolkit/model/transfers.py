@@ -132,6 +132,8 @@ class Stream(Protocol):
     """What a session reads a chunk from while it loads it."""
 
     transfer: Transfer
+    read_elsewhere: bool
+    """Whether the session is on another host, and reads it there: what it tells has its place in the file."""
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the text of the chunk, from its beginning."""
@@ -142,7 +144,7 @@ class Stream(Protocol):
         ...
 
     def reject(self, row: RejectedRow) -> None:
-        """Keep a rejected row; `line` counts within the chunk.
+        """Keep a rejected row; `line` counts within the chunk, of one read elsewhere in the whole file.
 
         Raises:
             DatabaseError: it is one more than may be rejected.

@@ -211,7 +211,7 @@ class _Clock:
         return TimedResult(elapsed, tuple(results), self._waiting.left(), self._timed_out)
 
     def _begin(self) -> None:
-        self._origin.append(time.perf_counter())
+        self._origin.append(self._sessions.begin_together())
         self._waiting.begin()
 
     def _begun(self) -> list[threading.Thread]:
@@ -342,7 +342,7 @@ def _run_item(
 ) -> ItemResult:
     answers: list[Answer] = []
     error: DatabaseError | None = None
-    begun = time.perf_counter()
+    begun = max(origin, time.perf_counter())  # sessions of other hosts wait for the common begin
     try:
         if look is not None:
             look(item, number)
@@ -362,7 +362,7 @@ def _run_item(
     closely = bool(spans) and len(spans) == len(item.steps)
     if closely:
         begun, ended_at = spans[0][0], spans[-1][1]
-    elapsed = ended_at - begun
+    elapsed = max(0.0, ended_at - begun)
     notices = tuple(notice for answer in answers for notice in answer.notices)
     warnings = tuple(warning for answer in answers for warning in answer.warnings)
     lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)

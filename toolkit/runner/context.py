@@ -78,6 +78,7 @@ class Workers:
 
     def set_up(self, sessions: Sessions, stages: Stages) -> None:
         """Set sessions up before the first trial; what fails here fails again, and is reported, in the trial."""
+        sessions.deal_out(stages.timed)
         for number in range(stages.timed.workers if stays(stages) else 0):
             with suppress(DatabaseError, ToolkitError):
                 identity = sessions.get(Role.WORKER, number).identity

@@ -139,6 +139,7 @@ def _before(context: RunContext, state: TrialState, stages: Stages) -> None:
             state.kept.update(context.changes.run(stages.prepare, state.planned.number))
             gathering.refuse_unsafe(state.kept)
         with state.phase("begin"):
+            context.sessions.deal_out(stages.timed)
             for number in range(stages.timed.workers):
                 session = context.sessions.get(Role.WORKER, number)
                 session.tag(tag)
@@ -194,7 +195,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
 def _timed(
     context: RunContext, state: TrialState, stages: Stages, commits: Commits, look_at: _LookAt, on_items: _OnItems
 ) -> TimedResult:
-    context.sessions.programs.make_ready(stages.timed)
+    context.sessions.make_ready(stages.timed)
     sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)
     with state.phase("snapshot"):
         for provider in context.providers:

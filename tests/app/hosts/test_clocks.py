@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from toolkit.app.hosts import watching
 from toolkit.dialects.workloads import _of_hosts_over_time
-from toolkit.executors.programs import ProgramsHost
+from toolkit.executors import hosts
 from toolkit.executors.users.hosts import HOST_LOST, Act, Look, Order
 from toolkit.executors.users.users import Users
 from toolkit.model.hosts import Clock, HostSample, RoundTrip, clock_of
@@ -53,6 +53,7 @@ class Host:
     told: list[Order] = field(default_factory=list)
     closed: int = 0
 
+    @property
     def clock(self) -> Clock:
         return Clock(self.ahead, 0.002, 0.5)
 
@@ -174,7 +175,7 @@ def test_a_sample_is_taken_once_however_the_clock_of_its_host_is_known_meanwhile
     now = 100.0
     monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: now))
     host = Watched(now + 0.1)
-    provider = watching.HostsProvider(lambda: (cast("ProgramsHost", host),))
+    provider = watching.HostsProvider(lambda: (cast("hosts.Host", host),))
     provider.begin()
     seen: list[float] = []
     for now, off, taken in ((101.5, 0.0, 2), (101.6, 0.002, 2), (102.6, 0.004, 3), (103.6, -0.01, 4)):

@@ -19,7 +19,7 @@ from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt, plan_targets_of, run_plan
 from toolkit.app.maintenance.loaded import Verification
-from toolkit.app.runs import execute
+from toolkit.app.runs import execute, launching
 from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
@@ -156,7 +156,7 @@ def test_a_run_that_could_not_be_gone_on_with_is_gone_on_with_the_night_after(
 ) -> None:
     begun = cut_off(store, tmp_path, monkeypatch)
     with monkeypatch.context() as away:
-        away.setattr(execute, "read_planning", refused(LOST))
+        away.setattr(launching, "read_planning", refused(LOST))
         failed = night(store, tmp_path, COPY)
     assert (failed.state.value, failed.run) == ("failed", begun.run), failed.reason
     assert not store.unended_trials(str(begun.run)), "the broken trial is told as such already"
@@ -199,7 +199,7 @@ def frozen_at(
 def test_a_process_that_was_frozen_as_a_run_began_or_ended_leaves_it_to_the_one_that_took_its_target(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
-    place = (execute, "read_planning") if at == "begins" else (trial, "_read_evidence")
+    place = (launching, "read_planning") if at == "begins" else (trial, "_read_evidence")
     with frozen_at(monkeypatch, store, place) as frozen:
         stopped = night(store, tmp_path, COPY)
     assert frozen.is_set() and stopped.state.value == "stopped" and "was lost" in str(stopped.reason)

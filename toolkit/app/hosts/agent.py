@@ -1,4 +1,4 @@
-"""What works on another host: holds the users that live there, samples the host, and does what it is told.
+"""What works on another host: holds what a run has there, samples the host, and does what it is told.
 
 It lives in a worker of a cluster, beside its tasks. What is called from outside runs in the worker's event loop,
 so it never waits: orders are done by a thread, and the next talk takes what came of them. Profiles and secrets are
@@ -13,15 +13,17 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from shutil import which
-from typing import cast
+from typing import TypeVar, cast
 
 from toolkit import __version__
 from toolkit.app.approvals import Approvals, check_approved, check_experiment, check_production
 from toolkit.app.clusters import WorkerCheck
+from toolkit.app.hosts.serving import ServedSessions, SessionCall, SessionFailure, SessionTold
 from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import licensing
 from toolkit.app.runs.repair import database_of, read_server
@@ -45,6 +47,7 @@ SILENT_SECONDS = 30.0
 """After how long without a word from the run its users end: it is gone, or cut off, and nobody would end them."""
 _SAMPLE_SECONDS = 1.0
 _MOST_SAMPLES = 7200
+_Came = TypeVar("_Came")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,9 @@ class Assignment:
     production: bool
     allowed: Mapping[str, str | bool | tuple[str, ...]]
     programs: tuple[tuple[str, str | None], ...] | None = None
-    """Programs that must be there, and in which folder if not on PATH; None where users work on a database."""
+    """Programs that must be there, and in which folder if not on PATH; None where the work is on a database."""
+    files: Mapping[str, int] = field(default_factory=dict)
+    """Files that are loaded, each with when it was modified there, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +178,50 @@ def talk(key: str, number: int, order: Order | None, assignment: Assignment | No
 
 
 async def run_program(key: str, step: Step) -> Ran:
-    """Run a program in a thread of its own, and wait for its end without keeping the worker from anything else."""
-    agent, loop = _AGENTS.get(key), asyncio.get_running_loop()
+    """Run a program to its end."""
+    agent = _AGENTS.get(key)
     if agent is None or agent.ended:
-        return Ran(None, ("the agent of the run is not there any more", HOST_LOST, False, ()), 0.0)
-    ended: asyncio.Future[Ran] = loop.create_future()
+        return Ran(None, (_GONE, HOST_LOST, False, ()), 0.0)
+    return await _beside(partial(agent.run_program, step))
 
-    def work() -> None:
-        ran = agent.run_program(step)
+
+async def in_session(key: str, number: int, call: SessionCall) -> SessionTold:
+    """Do something in a session of the database; the first call opens it."""
+    agent = _AGENTS.get(key)
+    if agent is None or agent.ended:
+        return SessionTold(failure=SessionFailure(_GONE, HOST_LOST, lost=True))
+    return await _beside(partial(agent.sessions.do, number, call))
+
+
+async def cancel_session(key: str, number: int) -> None:
+    """Cancel what runs in a session."""
+    agent = _AGENTS.get(key)
+    if agent is not None:
+        await _beside(partial(agent.sessions.cancel, number))
+
+
+async def close_session(key: str, number: int) -> None:
+    """Close a session."""
+    agent = _AGENTS.get(key)
+    if agent is not None:
+        await _beside(partial(agent.sessions.close, number))
+
+
+_GONE = "the agent of the run is not there any more"
+
+
+async def _beside(work: Callable[[], _Came]) -> _Came:
+    """Do something that never raises in a thread of its own: it may take hours."""
+    loop = asyncio.get_running_loop()
+    came: asyncio.Future[_Came] = loop.create_future()
+
+    def run() -> None:
+        found = work()
         with suppress(RuntimeError):  # the worker is ending
-            loop.call_soon_threadsafe(ended.set_result, ran)
+            loop.call_soon_threadsafe(came.set_result, found)
 
-    threading.Thread(target=work, daemon=True, name="program").start()
-    return await ended
+    threading.Thread(target=run, daemon=True, name="beside").start()
+    return await came
 
 
 def dismiss(key: str, *, only_cancel: bool = False) -> None:
@@ -198,7 +234,7 @@ def dismiss(key: str, *, only_cancel: bool = False) -> None:
 # -- the agent ----------------------------------------------------------------------------------------------------
 @dataclass(slots=True)
 class Agent:
-    """The users of one run on this host; three threads: orders, samples, and the watch for silence."""
+    """What one run has on this host; three threads: orders, samples, and the watch for silence."""
 
     assignment: Assignment
     _orders: queue.SimpleQueue[tuple[int, Order] | None] = field(default_factory=queue.SimpleQueue)
@@ -212,8 +248,12 @@ class Agent:
     _samples: list[HostSample] = field(default_factory=list)
     _heard: float = field(default_factory=time.monotonic)
     _kept: KeptPrograms = field(init=False)
+    sessions: ServedSessions = field(init=False)
 
     def __post_init__(self) -> None:
+        self.sessions = ServedSessions(
+            self.assignment.run, self.assignment.files, partial(_opened, self.assignment), self._ended.is_set
+        )
         self._kept = KeptPrograms({RUN_VARIABLE: self.assignment.run}, self._ended.is_set)
         for work in (self._work, self._watch):
             threading.Thread(target=work, daemon=True, name=f"users: {work.__name__}").start()
@@ -241,6 +281,7 @@ class Agent:
         if host is not None:
             host.cancel()
         self._kept.cancel()
+        self.sessions.cancel()
 
     def run_program(self, step: Step) -> Ran:
         """Run a program to its end."""
@@ -279,6 +320,7 @@ class Agent:
             if self._host is not None:
                 self._host.close()
             self._kept.close()
+            self.sessions.close()
 
     def _do(self, order: Order) -> Measured:
         if order.act is Act.CONNECT:

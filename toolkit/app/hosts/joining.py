@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from toolkit.app.approvals import Approvals, TargetPolicy, allowed_by
 from toolkit.app.clusters import WorkerCheck, check_workers, connect, leave
 from toolkit.app.hosts.agent import Assignment, look
-from toolkit.app.hosts.elsewhere import Elsewhere
+from toolkit.app.hosts.files import check_files
 from toolkit.app.hosts.programs import ProgramsElsewhere
+from toolkit.app.hosts.sessions import SessionsElsewhere
 from toolkit.app.hosts.talk import ClusterHost, Roll
+from toolkit.app.hosts.users import UsersElsewhere
 from toolkit.app.runs.repair import database_of
 from toolkit.dialects.programs import looked_for
 from toolkit.dialects.registry import dialect_of
+from toolkit.dialects.transfers import FILES
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.operations import declaration
@@ -51,21 +56,40 @@ def join_hosts(
         workers = check_workers(client, str(address), "take part", look, assignment)
         hosts = one_of_each_host(workers)
         _refuse_too_few(planning, len(hosts), str(address))
+        paths = _files(planning)
+        modified = check_files(client, hosts, paths) if paths else {}
     except BaseException:
         leave(client)
         raise
-    names, what = ", ".join(hosts), "users live" if assignment.programs is None else "jobs run"
-    said = f"the {what} on {counted(len(hosts), 'host')} of {address}: {names}"
-    events.emit(Event("mode", said, {"hosts": names}))
     roll = Roll(client, workers)
     places = [ClusterHost(client, roll, worker, host, roll.workers) for host, worker in hosts.items()]
+    away = partial(leave, client)
     if assignment.programs is not None:
-        on = [ProgramsElsewhere(place, assignment) for place in places]
-        sessions.programs.let_jobs_run_on(on, partial(leave, client))
-        return
-    end_sessions = partial(_end_sessions, sessions.target, run, sessions)
-    users = [Elsewhere(place, assignment, end_sessions) for place in places]
-    sessions.programs.let_users_live_on(users, partial(leave, client))
+        what = "jobs run"
+        sessions.programs.let_jobs_run_on([ProgramsElsewhere(place, assignment) for place in places], away)
+    elif paths:
+        what = "sessions are"
+        sessions.let_workers_be_on(
+            [
+                SessionsElsewhere(place, replace(assignment, files=modified[place.name]), sessions.target)
+                for place in places
+            ],
+            away,
+        )
+    else:
+        what = "users live"
+        end_sessions = partial(_end_sessions, sessions.target, run, sessions)
+        sessions.programs.let_users_live_on(
+            [UsersElsewhere(place, assignment, end_sessions) for place in places], away
+        )
+    names = ", ".join(hosts)
+    said = f"the {what} on {counted(len(hosts), 'host')} of {address}: {names}"
+    events.emit(Event("mode", said, {"hosts": names}))
+
+
+def _files(planning: PlanningContext) -> list[str]:
+    """Return the files that are loaded, by their absolute paths; none where something else is done."""
+    return [str(Path(str(row["path"])).absolute()) for row in planning.facts.rows(FILES)]
 
 
 def _assignment(
@@ -80,12 +104,16 @@ def _assignment(
     )  # fmt: skip
 
 
+_THERE = ("command", "env", "prepare", "conclude")
+"""Options with programs that run on the hosts."""
+
+
 def _programs(planning: PlanningContext) -> Mapping[tuple[str, str | None], None]:
-    """Return the programs of the jobs: what is run around them is run here."""
+    """Return the programs of the jobs, and those that prepare and conclude on each host."""
     found: dict[tuple[str, str | None], None] = {}
     for cell in planning.cells:
         for piece in planning.pieces(cell):
-            there = {name: value for name, value in piece.work.options.items() if name in ("command", "env")}
+            there = {name: value for name, value in piece.work.options.items() if name in _THERE}
             found |= dict.fromkeys(looked_for(there))
     return found
 

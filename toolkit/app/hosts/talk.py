@@ -6,27 +6,27 @@ import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from toolkit import __version__
 from toolkit.app.clusters import WorkerCheck, within
-from toolkit.app.hosts.agent import Assignment, Ran, Reply, dismiss, look, run_program, talk
+from toolkit.app.hosts.agent import Assignment, Reply, dismiss, look, talk
 from toolkit.executors.users.hosts import HOST_LOST, TICK_SECONDS, Act, Look, Order, silent
 from toolkit.executors.users.orders import raise_told
 from toolkit.model.hosts import Clock, HostSample, RoundTrip, clock_of
-from toolkit.model.protocols import Answer, DatabaseError
-from toolkit.model.steps import Step
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.workload import Measured
 
 if TYPE_CHECKING:
     from distributed import Client
 
+_Came = TypeVar("_Came")
 LOST_SECONDS = 15.0
 """After how long without an answer a host is lost."""
 _TRIPS = 16
@@ -107,7 +107,7 @@ class Talk:
 
     def __init__(self, place: ClusterHost, assignment: Assignment) -> None:
         self._place, self._client, self._worker = place, place.client, place.worker
-        self._key = f"{assignment.run} {token_hex(4)}"
+        self.key = f"{assignment.run} {token_hex(4)}"
         self._assignment: Assignment | None = assignment
         self._trips: deque[RoundTrip] = deque(maxlen=_TRIPS)
         self._samples: list[HostSample] = []
@@ -182,36 +182,39 @@ class Talk:
 
     def _dismiss(self, only_cancel: bool) -> None:
         with suppress(Exception):
-            self._client.run(dismiss, self._key, only_cancel=only_cancel, workers=[self._worker])
+            self._client.run(dismiss, self.key, only_cancel=only_cancel, workers=[self._worker])
 
-    def run(self, step: Step, tick: Look) -> Answer:
-        """Run a program there to its end; when it began and ended is told by our clock.
+    def call(self, work: Callable[[], Awaitable[_Came]], tick: Look = lambda: None) -> _Came:
+        """Let the agent do something that takes long, and wait for what comes of it.
 
         Args:
-            step: with a program.
+            work: run in the event loop of the worker, which it must not keep.
             tick: called now and then; it may ask for a cancel, and raises what keeps the run from waiting.
 
         Raises:
-            DatabaseError: the program failed or was cancelled, or the host is lost.
+            DatabaseError: the host is lost.
         """
-        came: list[Ran | Exception] = []
-        threading.Thread(target=self._run, args=(step, came), daemon=True, name="program elsewhere").start()
-        while not came:
+        came: list[_Came | Exception] = []
+        heard = threading.Event()
+
+        def ask() -> None:
+            try:
+                came.append(self._client.run(work, workers=[self._worker])[self._worker])
+            except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
+                came.append(error)
+            heard.set()
+
+        threading.Thread(target=ask, daemon=True, name="work elsewhere").start()
+        while not heard.wait(_LOOK_SECONDS):
             tick()
             self.check()
-            time.sleep(_LOOK_SECONDS)
-        ran = came[0]
-        if not isinstance(ran, Ran):
+        if isinstance(came[0], Exception):
             time.sleep(_RESTS)  # who ended is soon known
             self.check()
-            raise lost_host(self._place.name, f"its worker {self._worker} does not answer ({type(ran).__name__})")
-        return ran.answer(ahead=self.clock.ahead_seconds)
-
-    def _run(self, step: Step, came: list[Ran | Exception]) -> None:
-        try:
-            came.append(self._client.run(run_program, self._key, step, workers=[self._worker])[self._worker])
-        except Exception as error:  # noqa: BLE001 - whatever the cluster's library raises
-            came.append(error)
+            raise lost_host(
+                self._place.name, f"its worker {self._worker} does not answer ({type(came[0]).__name__})"
+            )
+        return came[0]
 
     def measure_clock(self, look: Look) -> None:
         """Wait until enough round trips were made."""
@@ -237,7 +240,7 @@ class Talk:
 
     def _asked(self, number: int, order: Order | None) -> tuple[float, float, float, Reply | None]:
         wall, asked = time.time(), time.monotonic()
-        found = self._client.run(talk, self._key, number, order, self._assignment, workers=[self._worker])
+        found = self._client.run(talk, self.key, number, order, self._assignment, workers=[self._worker])
         return wall, asked, time.monotonic(), found.get(self._worker)
 
     def _take(self, wall: float, asked: float, answered: float, reply: Reply | None) -> None:

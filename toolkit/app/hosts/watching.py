@@ -1,4 +1,4 @@
-"""What the hosts of a mix showed of themselves while a trial ran, and how far their clocks are apart."""
+"""What the hosts of a mix or a load showed of themselves while a trial ran, and how far their clocks are apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from toolkit.dialects.workloads import HOSTS, host_metric, means_and_peaks
-from toolkit.executors.programs import ProgramsHost
+from toolkit.executors.hosts import Host
 from toolkit.model.records import Metric, Sample
 
 _LEAST_APART_SECONDS = 0.5
@@ -19,7 +19,7 @@ class HostsProvider:
     name = "hosts"
     after_evidence = False
 
-    def __init__(self, hosts: Callable[[], Sequence[ProgramsHost]]) -> None:
+    def __init__(self, hosts: Callable[[], Sequence[Host]]) -> None:
         self._hosts = hosts
         self._begun = time.monotonic()
         self._since: dict[str, float] = {}
@@ -46,6 +46,8 @@ class HostsProvider:
             ahead, unsure = clock.wall_ahead_seconds, clock.uncertainty_seconds
             yield Metric(host_metric(host.name, "clock_ahead_seconds"), ahead, "s", HOSTS)
             yield Metric(host_metric(host.name, "clock_uncertainty_seconds"), unsure, "s", HOSTS)
+            if (late := host.begun_late_seconds) is not None:
+                yield Metric(host_metric(host.name, "begun_late_seconds"), late, "s", HOSTS)
             own = host.samples(self._begun, end)
             yield from means_and_peaks(host.name, [pair for one in own for pair in one.values.items()])
 

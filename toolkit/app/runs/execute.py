@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 
-from toolkit.analysis.sequential import left_to_do, rule_of, sure_to_run
-from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
+from toolkit.analysis.sequential import left_to_do, sure_to_run
+from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.auditing import run_noted
 from toolkit.app.history import what_it_needs
-from toolkit.app.hosts import join_hosts
-from toolkit.app.ruling import ruled, ruled_now, warn_of_exposure
+from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.finished import found_done
 from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
-from toolkit.app.runs.mixes import begun_before, holding_targets, mix_above
-from toolkit.app.runs.planning import check_to_run, check_within, head_of, judging_anew, read_planning
+from toolkit.app.runs.launching import Launch, end_asked_for, launch_of
+from toolkit.app.runs.mixes import begun_before, mix_above
+from toolkit.app.runs.planning import check_to_run, check_within, head_of
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
 from toolkit.app.runs.repair import (
     database_of,
@@ -28,26 +27,17 @@ from toolkit.app.runs.repair import (
     refuse_ingested,
     refuse_other_database,
     repair,
-    undo_script,
 )
-from toolkit.app.runs.retention import remove_old
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import servers_changed, try_in_session
-from toolkit.app.runs.space import NONE_DONE, check_space, items_done, watching_room
+from toolkit.app.runs.space import NONE_DONE, check_space, items_done
 from toolkit.app.runs.undoable import refuse_open, refuse_unseen, warn_of_settings_left
-from toolkit.app.snapshots.providers import keep_snapshot_source, providers_of, snapshot_source_of_run
-from toolkit.app.targets import allow_folders
-from toolkit.dialects.base import Dialect
-from toolkit.dialects.registry import dialect_of
-from toolkit.dialects.repositories import SnapshotSource
-from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, refused
+from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_source_of_run
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.facts import Facts
-from toolkit.model.protocols import DatabaseError, Event, Events, TaggedEvents
-from toolkit.model.records import RunHead, TrialRecord, fresh_run_id
-from toolkit.model.words import CountedRows, Keep, Role, RunState
+from toolkit.model.protocols import Event, Events
+from toolkit.model.records import TrialRecord, fresh_run_id
+from toolkit.model.words import CountedRows, Keep, RunState
 from toolkit.runner import (
     Changes,
     Gates,
@@ -103,7 +93,7 @@ def start(
         return resume(begun, target, store=store, approvals=approvals, events=events, policy=policy, stop=stop,
                       under=mix, retry_failed=True, guarding=guarding)  # fmt: skip
     run = fresh_run_id()
-    launch = _launch(run, target, store, approvals, events, policy, stop, under or mix)
+    launch = launch_of(run, target, store, approvals, events, policy, stop, under or mix)
     launch.check_experiment(experiment)
     with launch.session():
         launch = launch.ruled(experiment)
@@ -134,131 +124,9 @@ def start(
                 return _sweep(context, planning.trials, ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Launch:
-    """One beginning or resumption of a run: where, into which store, and what its user allowed."""
-
-    run: str
-    target: Target
-    sessions: Sessions
-    store: Store
-    approvals: Approvals
-    policy: TargetPolicy
-    events: Events
-    stop: Stop
-    under: str | None
-
-    @property
-    def dialect(self) -> Dialect:
-        return dialect_of(self.target.engine)
-
-    @contextmanager
-    def session(self) -> Iterator[None]:
-        """Close the sessions at the end, and raise a refusal of the database as a ToolkitError."""
-        try:
-            yield
-        except (DatabaseError, ToolkitError) as error:
-            if self.sessions.timeouts.cancelled:
-                raise _end_asked_for(self.stop, self.run, self.store) from None
-            if isinstance(error, ToolkitError):
-                raise
-            raise refused(self.dialect, error) from None
-        finally:
-            self.sessions.end()
-
-    def ruled(self, experiment: Experiment) -> _Launch:
-        """Return it with the limits of all profiles of this database; refuse what they forbid."""
-        return self.limited(ruled(self.policy, self.target, self.sessions.get(Role.CONTROL)), experiment)
-
-    def limited(self, policy: TargetPolicy, experiment: Experiment) -> _Launch:
-        """Return it with these limits; refuse what they forbid."""
-        launch = replace(self, policy=policy)
-        launch.check_experiment(experiment)
-        return launch
-
-    def check_experiment(self, experiment: Experiment) -> None:
-        check_approved(self.policy, self.approvals)
-        check_experiment(experiment, self.policy, self.approvals)
-        allow_folders(experiment, self.target)
-
-    def check_production(self, facts: Facts) -> None:
-        names = self.policy.names | ({str(name)} if (name := facts.value("server", "database_name")) else set())
-        check_production(self.target.engine, self.policy, self.approvals, names)
-
-    def lease(self, experiment: Experiment) -> AbstractContextManager[None]:
-        """Hold the target; a plan or mix that this run is part of holds it already."""
-        if self.under is not None:
-            return nullcontext()
-        return holding_targets(self.store, experiment, self.target, self.run, self.stop)
-
-    def claim(self) -> None:
-        """Hold the database itself against runs of other stores, but not against those of the same plan."""
-        self.sessions.claim(lambda run: self.under is not None and self.store.is_of_plan_run(run, self.under))
-
-    def read_planning(self, experiment: Experiment) -> PlanningContext:
-        return read_planning(experiment, self.dialect, self.sessions, self.policy)
-
-    def changes(self, head: RunHead) -> Changes:
-        self.sessions.wait_for_locks(head.experiment.options)
-        return Changes(
-            self.sessions,
-            self.dialect,
-            self.store.journal(self.run),
-            allow_commands=self.approvals.allow_commands,
-            script=undo_script(head, self.store, self.dialect, self.events),
-            stop=self.stop,
-        )
-
-    def context(
-        self,
-        planning: PlanningContext,
-        changes: Changes,
-        snapshot_source: SnapshotSource | None,
-        attempt: int = 1,
-        made: frozenset[str] = NONE_DONE,
-    ) -> RunContext:
-        """Put together what every trial works with: the only place that does; `made` are items of a job."""
-        self.sessions.programs.asked_to_end = lambda: self.stop.requested
-        providers = providers_of(
-            planning, self.target, self.sessions, self.run, events=self.events, snapshot_source=snapshot_source
-        )
-        room = watching_room(planning, self.target, self.sessions, made)
-        anew = judging_anew(planning, self.sessions)
-        context = RunContext(
-            self.run,
-            planning,
-            self.target,
-            self.sessions,
-            self.store,
-            changes,
-            providers,
-            self.stop,
-            self.events,
-            attempt,
-            barred=lambda trial: room(trial) or anew(trial),
-        )
-        context.when_done = partial(remove_old, context)
-        context.stopping = rule_of(planning.experiment)
-        return context
-
-
-def _launch(
-    run: str, target: Target, store: Store, approvals: Approvals, events: Events,
-    policy: TargetPolicy | None, stop: Stop | None, under: str | None,
-) -> _Launch:  # fmt: skip
-    licensing.allow(target, unseen=approvals.unseen_ok)
-    stop, events = stop or Stop(), TaggedEvents(events, {"run": run})
-    if under is None:
-        warn_of_exposure(target, store.exposure, policy or TargetPolicy(), approvals, events)
-    sessions = Sessions(target, run, timeouts=stop.timeouts)
-    policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
-    sessions.administer(policy.restart, policy.sysdba)
-    return _Launch(run, target, sessions, store, approvals, policy, events, stop, under)
-
-
 def _check(
     planning: PlanningContext,
-    launch: _Launch,
+    launch: Launch,
     left: Sequence[PlannedTrial] | None = None,
     made: frozenset[str] = NONE_DONE,
 ) -> None:
@@ -276,12 +144,12 @@ def _check(
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning, launch.dialect, launch.sessions)
     backup_client.check(planning, launch.sessions, launch.target)
-    join_hosts(planning, launch.run, launch.sessions, launch.policy, launch.approvals, launch.events)
+    launch.join_hosts(planning)
     if left is None:
         _check_scripts(planning, launch)
 
 
-def _check_scripts(planning: PlanningContext, launch: _Launch) -> Bill | None:
+def _check_scripts(planning: PlanningContext, launch: Launch) -> Bill | None:
     """Refuse what nobody declared or approved before anything is written; tell the guard what was read."""
     experiment, facts = planning.experiment, planning.facts
     if launch.approvals.approval is not None:
@@ -306,13 +174,8 @@ def _sweep(
     say_what_needs_a_backup(context)
     context.events.emit(Event("run-ended", state.value, {"run": context.run, "state": state.value}))
     if context.stop.requested and state is RunState.INTERRUPTED:
-        raise _end_asked_for(context.stop, context.run, context.store)
+        raise end_asked_for(context.stop, context.run, context.store)
     return context.run
-
-
-def _end_asked_for(stop: Stop, run: str, store: Store) -> ToolkitError:
-    hint = f"`{store.resume_command(run)}` continues it"
-    return stop.because or ToolkitError(f"run {run} was interrupted", code="TK-0130", hint=hint)
 
 
 # -- after an interruption --------------------------------------------------------------------------------------
@@ -343,7 +206,7 @@ def resume(
     record = store.load_run(run)
     refuse_ingested(record)
     head = record.head
-    launch = _launch(run, target, store, approvals, events, policy, stop, under)
+    launch = launch_of(run, target, store, approvals, events, policy, stop, under)
     launch.check_experiment(head.experiment)
     if under is None:
         store.refuse_live_run(run)
@@ -372,7 +235,7 @@ def resume(
 
 
 def _go_on(
-    launch: _Launch, experiment: Experiment, changes: Changes, attempt: int, gates: Gates, *, made: bool,
+    launch: Launch, experiment: Experiment, changes: Changes, attempt: int, gates: Gates, *, made: bool,
     retry_failed: bool,
 ) -> str:  # fmt: skip
     """Begin the next attempt; `made` tells that the object of a job is there already."""
@@ -396,5 +259,7 @@ def _go_on(
     left = missing(left_to_do(planning.trials, store.load_run(run)), done, experiment.mode, again)
     if not made and left:
         _check(planning, launch, left, items)
+    elif left:
+        launch.join_hosts(planning)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
         return _sweep(context, left_to_do(planning.trials, store.load_run(run)), done, again)

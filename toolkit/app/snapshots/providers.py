@@ -19,7 +19,6 @@ from toolkit.executors import Sessions, read_facts
 from toolkit.model.engines import engine
 from toolkit.model.engines import engine as declared
 from toolkit.model.facts import Facts, Query
-from toolkit.model.operations import declaration as operation
 from toolkit.model.protocols import Event, Events
 from toolkit.model.values import Scalar
 from toolkit.model.words import Role
@@ -145,8 +144,8 @@ def providers_of(
     watching = dialect.watching(planning.facts)
     wanted = experiment.snapshot not in _NO_SNAPSHOT_SOURCE
     found += _counters(watching, engine, sessions, run, snapshots=watching.snapshots if wanted else ())
-    if "on" in experiment.options and operation(experiment.operation).runs_programs:
-        found.append(HostsProvider(lambda: sessions.programs.elsewhere))
+    if "on" in experiment.options:
+        found.append(HostsProvider(lambda: sessions.other_hosts))
     if phases := log_phases(experiment.options):
         found.append(ServerLogProvider(str(experiment.options["server_log"]), phases))
     if watching.progress is not None and events is not None:

@@ -83,8 +83,9 @@ class UsersHost(Protocol):
         """How far ahead a common time must be set for this host to know it by then."""
         ...
 
+    @property
     def clock(self) -> Clock:
-        """Return how far its clock is ahead of that of the run's host."""
+        """How far its clock is ahead of that of the run's host."""
         ...
 
     def ask(self, order: Order) -> None:
@@ -194,6 +195,7 @@ class ThisHost:
         self._crew: Crew | None = None
         self._asked = Order(Act.LOOK)
 
+    @property
     def clock(self) -> Clock:
         return Clock()
 

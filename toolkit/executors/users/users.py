@@ -105,7 +105,7 @@ class Users:
         begin = time.monotonic() + self._lead_seconds
         end = begin + workload.measure_seconds
         offset = time.perf_counter() - time.monotonic()
-        parts = [HostPart(group.host.name, len(group.numbers), clock=group.host.clock()) for group in self._groups]
+        parts = [HostPart(group.host.name, len(group.numbers), clock=group.host.clock) for group in self._groups]
         found = Measured()
         for group, part, own in zip(
             self._groups, parts, self._all(Order(Act.MEASURE, at=(begin, end))), strict=True

@@ -96,10 +96,13 @@ class LoadFiles:
         before = [call for copy in copies for call in self._copy(planner, cell, table, copy)]
         notes = pieces[0].work.notes
         if notes is None:
-            return assemble(planner, cell, pieces, before=before, drops=copies)
-        return assemble(
-            planner, cell, pieces, setup=make_notes(planner, notes), cleanup=planner.dialect.drop(notes)
-        )
+            stages = assemble(planner, cell, pieces, before=before, drops=copies)
+        else:
+            stages = assemble(
+                planner, cell, pieces, setup=make_notes(planner, notes), cleanup=planner.dialect.drop(notes)
+            )
+        hosts = planner.options(cell).get("hosts")
+        return replace(stages, timed=replace(stages.timed, hosts=hosts if isinstance(hosts, int) else 0))
 
     def _copy(self, planner: Planner, cell: Cell, table: QualifiedName, copy: ObjectRef) -> tuple[Call, ...]:
         mark, bare = mark_of(planner.naming.key), bool(planner.options(cell).get("bare"))

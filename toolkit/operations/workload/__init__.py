@@ -3,6 +3,7 @@
 from toolkit.model.operations import JudgedBy, Levels, OperationDeclaration, Options
 from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.operations import options as shared
+from toolkit.operations.hosts import options_of
 
 
 def _check(options: Options, levels: Levels) -> None:
@@ -50,12 +51,7 @@ DECLARATION = OperationDeclaration(
         Option("may_change_data", OptionKind.FLAG,
                "let your own transactions change data, which stays changed: nothing is put back",
                topic=Topic.SAFETY),
-        Option("on", OptionKind.TEXT,
-               "cluster on whose hosts the users live instead of this one: dask://HOST:PORT",
-               engines=shared.NOT_DUCKDB),
-        Option("hosts", OptionKind.INTEGER,
-               "on how many hosts of the cluster: all; to compare: 1,2,4", factor=True, low=1, high=1000,
-               engines=shared.NOT_DUCKDB),
+        *options_of("users live"),
         *shared.SERVER_LOG,
     ),
     examples=(

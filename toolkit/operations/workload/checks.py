@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from toolkit.config.clusters import scheduler_of
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import Levels, Options
+from toolkit.operations.hosts import check_hosts
 from toolkit.units import counted, parse_duration
 
 MEASURE, UP, DOWN = 30.0, 5.0, 0.0
@@ -28,13 +28,7 @@ def check(options: Options, levels: Levels) -> None:
     Raises:
         ToolkitError: TK-0102, TK-0107.
     """
-    if "on" in options:
-        scheduler_of(str(options["on"]))
-    elif "hosts" in levels:
-        raise ToolkitError(
-            "`--hosts` is about the hosts of a cluster, and none is named", code="TK-0107",
-            hint="add `--on dask://HOST:PORT`, or omit it: the users live on this host",
-        )  # fmt: skip
+    check_hosts(options, levels, "users live")
     for level in levels.get("weights", ()):
         weights_of(str(level), _names(options))
     if measured_seconds(options) < _SHORTEST_SECONDS:

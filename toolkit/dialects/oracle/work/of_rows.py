@@ -68,7 +68,7 @@ class _LoadFiles(OracleInSession):
         return options.get("method") not in sqlldr.METHODS
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
-        return (*sqlldr.remarks(work), *super().remarks(work, facts))
+        return (*sqlldr.remarks(work), *transfers.on_hosts(work), *super().remarks(work, facts))
 
 
 _FILES = (COLUMNS, INDEXES, "doctor_object_archive")

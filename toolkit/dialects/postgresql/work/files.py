@@ -61,9 +61,11 @@ class CopyFiles(InSession):
         return found
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        hosts = transfers.on_hosts(work)
         if work.mode is not Mode.JOB or work.transfer is None or work.transfer.chunk.whole:
-            return ()
+            return hosts
         return (
+            *hosts,
             "each chunk is a transaction of its own: a failure leaves what others have committed, and "
             "`dbatk runs resume` loads the rest",
         )
