@@ -21,6 +21,14 @@ _SOURCE = "its jobs"
 _MOST = 0.9
 
 
+def _on_node(work: Work, calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Let programs run on the host of their job's node."""
+    node = int(str(work.option("node") or 0))
+    return tuple(
+        replace(call, program=replace(call.program, node=node)) for call in calls if call.program is not None
+    )
+
+
 class RunJobs(RunPrograms):
     """Jobs as programs; one of dbatk itself needs no looking for."""
 
@@ -43,10 +51,15 @@ class RunJobs(RunPrograms):
         cpus = work.options.get("cpus", ())
         bound = tuple(int(cpu) for cpu in cpus) if isinstance(cpus, tuple) else ()
         how = replace(
-            call.program, own=bool(work.option("own")), cpus=bound, cwd=str(work.option("folder") or ""),
-            node=int(str(work.option("node") or 0)),
+            call.program, own=bool(work.option("own")), cpus=bound, cwd=str(work.option("folder") or "")
         )  # fmt: skip
-        return (replace(call, program=how),)
+        return _on_node(work, (replace(call, program=how),))
+
+    def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return _on_node(work, super().prepare(work, facts))
+
+    def settle(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return _on_node(work, super().settle(work, facts))
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
         found = super().tell(work, kept, deltas, seconds)

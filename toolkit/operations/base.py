@@ -370,7 +370,9 @@ def _in_turn(calls: Iterable[Call]) -> list[Call]:
 
 def _once(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Leave out what several pieces ask for alike: a checkpoint, the degree of an index with many partitions."""
-    return tuple({(step.text, step.transfer, tuple(step.binds.items())): step for step in steps}.values())
+    return tuple(
+        {(step.text, step.transfer, step.program, tuple(step.binds.items())): step for step in steps}.values()
+    )
 
 
 def _about(steps: Iterable[Step], statement_id: str | None) -> tuple[Step, ...]:

@@ -70,6 +70,47 @@ def test_each_host_runs_the_whole_mix_and_its_jobs_are_told_by_one_clock(
     assert not processes_of(cluster, "alpha") and not processes_of(cluster, "beta")
 
 
+PREPARED = """
+[mix]
+prepare = ["sh -c 'cp /proc/$PPID/cmdline {folder}/prepared-$PPID'"]
+conclude = ["sh -c 'cp /proc/$PPID/cmdline {folder}/concluded-$PPID'"]
+
+[[job]]
+name = "a"
+command = "sh -c 'ls {folder} | grep -c prepared; touch {folder}/ran-$$'"
+
+[[job]]
+name = "b"
+command = "true"
+after = ["a"]
+"""
+
+
+@pytest.mark.parametrize("number", [3, 4])
+def test_three_and_four_hosts_each_prepare_run_and_conclude(
+    begin: Begin, cluster: DaskCluster, tmp_path: Path, number: int
+) -> None:
+    further = ("gamma", "delta")[: number - 2]
+    for host in further:
+        cluster.begin_worker(host)
+    cluster.wait_for_workers(number)
+    try:
+        run = begin("mix", mix(tmp_path, PREPARED), "--on", cluster.url, "--nodes", str(number), "--json")
+        out, err = run.communicate(timeout=TIMEOUT_SECONDS)
+    finally:
+        for host in further:
+            cluster.kill(host)
+        cluster.wait_for_as_many_workers(2)
+    assert run.returncode == 0, err
+    (trial,) = json.loads(out)["trials"]
+    assert len(trial["items"]) == 2 * number and {item["outcome"] for item in trial["items"]} == {"ok"}
+    names = [one.name.split("-")[0] for one in (tmp_path / "out").iterdir()]
+    assert {name: names.count(name) for name in names} == {"prepared": number, "ran": number, "concluded": number}
+    found = {each["name"] for each in trial["metrics"]}
+    assert {f"node_{node}_cores_busy" for node in range(1, number + 1)} <= found
+    assert {f"host.{host}.clock_uncertainty_seconds" for host in ("alpha", "beta", *further)} <= found
+
+
 def begun(begin: Begin, cluster: DaskCluster, folder: Path) -> Forked:
     run = begin("mix", mix(folder, LONG), "--on", cluster.url, "--nodes", "2", "--json")
     until(lambda: run.poll() is not None or len(list((folder / "out").iterdir())) == 2)
@@ -109,6 +150,11 @@ def test_programs_end_when_the_run_is_killed(begin: Begin, cluster: DaskCluster,
         ('command = "/no/such/program"', ("--nodes", "2"), "it has no program `/no/such/program`"),
         ('command = "true"', ("--nodes", "3"), "has workers on 2 hosts, and 3 are asked for"),
         ('command = "true"', (), "`--on` does not say how many hosts"),
+        ('command = "true"', ("--nodes", "2", "setup"), "`setup` runs once, on this host"),
+        (
+            'command = "true"', ("--nodes", "2", "prepare"),
+            "cannot take part: it has no program `no-such-program`",
+        ),
         (
             'operation = "stats-gather"\ntarget = "crm"\nschema = "s"', ("--nodes", "2"),
             "the job `j` is dbatk itself, which runs on this host",
@@ -118,7 +164,9 @@ def test_programs_end_when_the_run_is_killed(begin: Begin, cluster: DaskCluster,
 def test_what_cannot_run_there_is_refused_before_anything_begins(
     begin: Begin, cluster: DaskCluster, tmp_path: Path, job: str, more: tuple[str, ...], said: str
 ) -> None:
-    text = f'[[job]]\nname = "j"\n{job}\n'
+    around = [each for each in more if each in ("setup", "prepare")]
+    more = tuple(each for each in more if each not in around)
+    text = "".join(f'[mix]\n{each} = ["no-such-program"]\n' for each in around) + f'[[job]]\nname = "j"\n{job}\n'
     run = begin("mix", mix(tmp_path, text), "--on", cluster.url, *more)
     _, err = run.communicate(timeout=TIMEOUT_SECONDS)
     assert said in err and run.returncode in (ExitCode.USAGE, ExitCode.REFUSED)

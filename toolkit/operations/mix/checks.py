@@ -10,7 +10,7 @@ from toolkit.design.mix import parse_mix
 from toolkit.design.mix_factors import check_factors
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.mix import MOST_JOBS, jobs_of
+from toolkit.model.mix import MOST_JOBS, Mix, jobs_of
 from toolkit.model.operations import Levels, Options
 
 
@@ -27,11 +27,8 @@ def check(options: Options, levels: Levels) -> None:
     most = 0
     for cell in _cells(levels):
         mix = parse_mix(text, cell)
-        if "on" in options and (own := next((job.name for job in mix.jobs if job.own), None)):
-            raise ToolkitError(
-                f"the job `{own}` is dbatk itself, which runs on this host", code="TK-0107",
-                hint="run it beside the mix, or omit `--on`",
-            )  # fmt: skip
+        if "on" in options:
+            _refuse_what_runs_here(mix)
         most = max(most, len(jobs_of(mix)) * int(str(cell.get("copies", 1))) * int(str(cell.get("nodes", 1))))
     if most > MOST_JOBS:
         raise ToolkitError(
@@ -52,6 +49,24 @@ def _check_hosts(address: str, levels: Levels) -> None:
         raise ToolkitError(
             "`--on` does not say how many hosts of the cluster take part", code="TK-0107",
             hint="add `--nodes 2`; each of them runs the whole mix",
+        )  # fmt: skip
+
+
+def _refuse_what_runs_here(mix: Mix) -> None:
+    """Refuse what can only run on this host, where the jobs are on others.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    if own := next((job.name for job in mix.jobs if job.own), None):
+        raise ToolkitError(
+            f"the job `{own}` is dbatk itself, which runs on this host", code="TK-0107",
+            hint="run it beside the mix, or omit `--on`",
+        )  # fmt: skip
+    if around := next((name for name in ("setup", "cleanup") if name in mix.options), None):
+        raise ToolkitError(
+            f"`{around}` runs once, on this host, and the jobs run on others", code="TK-0107",
+            hint="give `prepare` and `conclude`, which run on each host around each trial",
         )  # fmt: skip
 
 
