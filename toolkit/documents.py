@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from toolkit.errors import ToolkitError
 
@@ -100,6 +100,29 @@ def open_file(path: Path, flags: int = 0) -> BufferedReader:
     return BufferedReader(FileIO(_handle(path, os.O_RDONLY | flags)), _BUFFERED)
 
 
+def open_below(folder: int, path: PurePath) -> BufferedReader:
+    """Open a file below a folder that is open, following no link on the way to it.
+
+    Args:
+        folder: the handle of the folder.
+        path: the file, relative to it.
+
+    Raises:
+        OSError: as `open_file`; also for a link, or a name that leads out of the folder.
+    """
+    if path.is_absolute() or ".." in path.parts:
+        raise OSError(errno.EINVAL, "it is outside of the folder")
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.dup(folder)
+    try:
+        for name in path.parts[:-1]:
+            outer, handle = handle, os.open(name, flags, dir_fd=handle)
+            os.close(outer)
+        return BufferedReader(FileIO(_handle(Path(path.name), os.O_RDONLY | os.O_NOFOLLOW, handle)), _BUFFERED)
+    finally:
+        os.close(handle)
+
+
 def lock_file(handle: int) -> None:
     """Lock an open file for this process alone, waiting for another's lock, which may never end: it may be frozen.
 
@@ -132,8 +155,8 @@ def open_to_write(path: Path, flags: int) -> int:
     return _handle(path, os.O_WRONLY | flags)
 
 
-def _handle(path: Path, flags: int) -> int:
-    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o600)
+def _handle(path: Path, flags: int, folder: int | None = None) -> int:
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o600, dir_fd=folder)
     mode, writes = os.fstat(handle).st_mode, bool(flags & os.O_WRONLY)
     passed = str(path) in _PASSED or str(path.parent) in {"/dev/fd", "/proc/self/fd"}
     if stat.S_ISREG(mode) or (passed and (writes or stat.S_ISFIFO(mode))):

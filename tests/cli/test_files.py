@@ -11,7 +11,8 @@ from tests.cli.conftest import Dbatk, dbatk, home, url
 from tests.cli.test_help import COMMANDS
 from tests.readers.rman_samples import whole_log
 from tests.tiers import thinned
-from toolkit.app.bundles.reading import open_folder
+from toolkit.app.bundles.reading import read_folder
+from toolkit.app.bundles.root import opened
 from toolkit.app.files import write_file
 from toolkit.config.secrets import SecretKind, SecretRef, resolver
 from toolkit.documents import check_no_secret, parse_document
@@ -186,5 +187,33 @@ def test_a_bundle_whose_files_are_elsewhere_is_refused(tmp_path: Path, name: str
     (bundle / name).parent.mkdir(parents=True, exist_ok=True)
     (bundle / "MANIFEST.json").write_text("{}")
     (bundle / name).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ToolkitError, match="symbolic link"):
-        open_folder(bundle)
+    with opened(bundle) as root, pytest.raises(ToolkitError, match="symbolic link"):
+        read_folder(root)
+
+
+def test_a_bundle_that_is_a_link_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bundle").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "bundle")
+    with pytest.raises(ToolkitError, match="give the folder itself"), opened(tmp_path / "link"):
+        pass
+
+
+@pytest.mark.parametrize("swapped", ["bundle", "bundle/spool", "bundle/spool/t0001-a1.lst"])
+def test_what_takes_the_place_of_a_part_of_a_bundle_after_it_was_looked_at_is_not_read(
+    tmp_path: Path, swapped: str
+) -> None:
+    spool = tmp_path / "bundle/spool"
+    spool.mkdir(parents=True)
+    (spool / "t0001-a1.lst").write_text("its own")
+    (tmp_path / "secret/spool").mkdir(parents=True)
+    for name in ("secret/t0001-a1.lst", "secret/spool/t0001-a1.lst"):
+        (tmp_path / name).write_text("a secret")
+    with opened(tmp_path / "bundle") as root:
+        (tmp_path / swapped).rename(tmp_path / "away")
+        target = "secret/t0001-a1.lst" if swapped.endswith("lst") else "secret"
+        (tmp_path / swapped).symlink_to(tmp_path / target)
+        try:
+            text = root.text_of(spool / "t0001-a1.lst")
+        except ToolkitError as error:
+            text = error.message
+    assert "secret" not in text and ("its own" in text) is (swapped == "bundle")

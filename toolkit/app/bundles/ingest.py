@@ -13,7 +13,8 @@ from pathlib import Path
 
 from toolkit.app.approvals import Approvals, check_approved
 from toolkit.app.bundles import rman as rman_bundle
-from toolkit.app.bundles.reading import Folder, Recorder, open_folder
+from toolkit.app.bundles.reading import Folder, Recorder, read_folder
+from toolkit.app.bundles.root import Root, opened
 from toolkit.app.targets import policy_of
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -59,8 +60,13 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
         ToolkitError: TK-0406 for what is no whole bundle, was altered, holds spools of another run, has a newer
             format or was not run at all.
     """
-    folder = open_folder(path)
-    logs = rman_bundle.logs_of(path)
+    with opened(path) as root:
+        return _ingest(root, store)
+
+
+def _ingest(root: Root, store: Store) -> Ingested:
+    folder = read_folder(root)
+    logs = rman_bundle.logs_of(root.path)
     if not folder.attempts and not logs:
         raise ToolkitError(
             "no trial of this bundle has been run", code="TK-0406", hint="run its run.sh on the server first"
@@ -72,7 +78,7 @@ def ingest_bundle(path: Path, store: Store) -> Ingested:
     _refuse_another(folder, store)
     recorder = _recorder(folder, experiment, facts)
     records = list(_records(folder, experiment, recorder)) + [
-        rman_bundle.record_of(each, logs[each.number], experiment, manifest.run, recorder.dialect, facts)
+        rman_bundle.record_of(each, root, logs[each.number], experiment, manifest.run, recorder.dialect, facts)
         for each in trials_of(experiment)
         if each.number in logs
     ]

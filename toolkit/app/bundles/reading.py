@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 
 from toolkit.app.bundles import loading
+from toolkit.app.bundles.root import Root
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.dialects.transfers import MOVED
-from toolkit.documents import open_file
 from toolkit.errors import ToolkitError
 from toolkit.executors.scripted.bundle import APART, SNAPSHOT
 from toolkit.model.bundle import MANIFEST, SPOOLS, BundleTrial, Manifest
@@ -58,7 +58,7 @@ class SpooledAttempt:
 class Folder:
     """A bundle with what it printed; attempts by trial, the first one first."""
 
-    path: Path
+    root: Root
     manifest: Manifest
     manifest_bytes: bytes
     client: str
@@ -66,38 +66,39 @@ class Folder:
 
     def around(self, name: str) -> tuple[tuple[Line, ...], ...]:
         """Return the spool of `check` or `setup`, or none."""
-        path = self.path / SPOOLS / f"{name}.lst"
-        return (_spool(path),) if path.is_file() else ()
+        path = self.root.path / SPOOLS / f"{name}.lst"
+        return (read_spool(self.root.text_of(path)),) if path.is_file() else ()
 
     def received(self) -> Iterator[tuple[str, bytes]]:
         """Yield the files that a run keeps: scripts and spools, by path."""
         for name in sorted(self.manifest.files):
-            yield name, _bytes(self.path / name)
-        spools = (self.path / SPOOLS).glob("*")
+            yield name, self.root.bytes_of(self.root.path / name)
+        spools = (self.root.path / SPOOLS).glob("*")
         for path in sorted(each for each in spools if each.suffix in {".lst", ".log"}):
-            yield f"{SPOOLS}/{path.name}", _bytes(path)
+            yield f"{SPOOLS}/{path.name}", self.root.bytes_of(path)
 
 
-def open_folder(path: Path) -> Folder:
+def read_folder(root: Root) -> Folder:
     """Read a bundle's folder.
 
     Raises:
         ToolkitError: TK-0406 when it is no bundle, when a file is missing or was altered, when a spool is of
             another run.
     """
+    path = root.path
     if not (path / MANIFEST).is_file():
         raise not_a_bundle(f"`{path}` is not a bundle: {MANIFEST} is missing")
     _refuse_links(path)
-    raw = _bytes(path / MANIFEST)
+    raw = root.bytes_of(path / MANIFEST)
     manifest = read_manifest(raw.decode("utf-8", "replace"))
-    _refuse_altered(path, manifest)
+    _refuse_altered(root, manifest)
     attempts: dict[int, list[SpooledAttempt]] = {}
-    logs = loading.logs_by_attempt(path / SPOOLS, text_of)
+    logs = loading.logs_by_attempt(path / SPOOLS, root.text_of)
     for trial, number, names in _found(path):
-        spools = tuple(_spool(name) for name in names)
+        spools = tuple(read_spool(root.text_of(name)) for name in names)
         _refuse_foreign(manifest, trial, names, spools)
         attempts.setdefault(trial, []).append(SpooledAttempt(trial, number, spools, logs.get((trial, number), {})))
-    return Folder(path, manifest, raw, _client(path), attempts)
+    return Folder(root, manifest, raw, _client(root), attempts)
 
 
 def _found(path: Path) -> Iterable[tuple[int, int, list[Path]]]:
@@ -125,14 +126,14 @@ def _refuse_links(path: Path) -> None:
                 raise not_a_bundle(f"`{(Path(folder) / name).relative_to(path)}` of the bundle is {what}")
 
 
-def _refuse_altered(path: Path, manifest: Manifest) -> None:
+def _refuse_altered(root: Root, manifest: Manifest) -> None:
     for name, digest in manifest.files.items():
-        file = path / name
+        file = root.path / name
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise not_a_bundle(f"{MANIFEST} names a file outside the bundle")
         if not file.is_file():
             raise not_a_bundle(f"`{name}` of the bundle is missing")
-        if hashlib.sha256(_bytes(file)).hexdigest() != digest:
+        if hashlib.sha256(root.bytes_of(file)).hexdigest() != digest:
             raise ToolkitError(
                 f"`{name}` was altered after the export, so the run does not describe what was measured",
                 code="TK-0406",
@@ -154,32 +155,11 @@ def _refuse_foreign(
             )
 
 
-def _client(path: Path) -> str:
-    file = path / SPOOLS / "client.txt"
-    text = text_of(file) if file.is_file() else ""
+def _client(root: Root) -> str:
+    file = root.path / SPOOLS / "client.txt"
+    text = root.text_of(file) if file.is_file() else ""
     match = _CLIENT.search(text)
     return match[0].strip() if match is not None else "SQL*Plus"
-
-
-def _spool(path: Path) -> tuple[Line, ...]:
-    return read_spool(text_of(path))
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file of a bundle.
-
-    Raises:
-        ToolkitError: TK-0406 when it cannot be read, or is elsewhere.
-    """
-    return _bytes(path).decode("utf-8", "replace")
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        with open_file(path, os.O_NOFOLLOW) as file:
-            return file.read()
-    except OSError as error:
-        raise not_a_bundle(f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}") from None
 
 
 # -- from spool files to trials -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 
 from toolkit import resources
-from toolkit.app.bundles.reading import text_of
+from toolkit.app.bundles.root import Root
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.backup import client
 from toolkit.dialects.oracle.backup import facts as known
@@ -111,18 +111,19 @@ def logs_of(path: Path) -> Mapping[int, Path]:
 
 
 def record_of(
-    planned: PlannedTrial, log: Path, experiment: Experiment, run: str, dialect: Dialect, facts: Facts
+    planned: PlannedTrial, root: Root, log: Path, experiment: Experiment, run: str, dialect: Dialect, facts: Facts
 ) -> TrialRecord:
     """Return what a trial's log tells."""
-    lines = [OutputLine(0.0, text) for text in text_of(log).splitlines()]
-    begun, ended = _times(log.with_suffix(".times"))
+    texts = root.text_of(log).splitlines()
+    lines = [OutputLine(0.0, text) for text in texts]
+    begun, ended = _times(root, log.with_suffix(".times"))
     work = _work(planned, experiment, run, dialect, facts)
     [call] = dialect.work.timed(work, facts)
     rows = rman_log.rows_of(lines)
     status = 1 if any("ERROR MESSAGE STACK" in line.text for line in lines) else 0
     error: DatabaseError | None = client.error(call.template, status, [line.text for line in lines])
     error = error or rman_log.not_whole(rows.get(rman_log.LOG, ()))
-    kept: dict[str, tuple[Row, ...]] = {**rows, rman_log.PIECES: tuple(_placed(rows, log))}
+    kept: dict[str, tuple[Row, ...]] = {**rows, rman_log.PIECES: tuple(_placed(rows, texts))}
     seconds = (ended - begun).total_seconds()
     found, granted = dialect.work.tell(work, kept, {}, seconds), dialect.work.granted(work, kept, {}, ())
     asked = degree_level(planned.cell)
@@ -146,9 +147,9 @@ def _work(planned: PlannedTrial, experiment: Experiment, run: str, dialect: Dial
     return planning.operation.pieces(planning.planner(run_key(run), planned.number), planned.cell)[0].work
 
 
-def _times(path: Path) -> tuple[datetime, datetime]:
+def _times(root: Root, path: Path) -> tuple[datetime, datetime]:
     """Return when the driver began and ended a trial; some systems tell whole seconds only."""
-    words = text_of(path).split()
+    words = root.text_of(path).split()
     try:
         begun, ended = (datetime.fromtimestamp(float(word), UTC) for word in words[:2])
     except (ValueError, OverflowError):
@@ -160,11 +161,11 @@ def _times(path: Path) -> tuple[datetime, datetime]:
     return begun, ended
 
 
-def _placed(rows: Mapping[str, Sequence[Row]], log: Path) -> Iterator[Row]:
+def _placed(rows: Mapping[str, Sequence[Row]], texts: Sequence[str]) -> Iterator[Row]:
     """Give pieces their place on the clock by the stamps of the log, for nobody saw its lines come."""
     from toolkit.readers.rman.log import read_log
 
-    pieces = {each.handle: each for each in read_log(text_of(log).splitlines()).pieces}
+    pieces = {each.handle: each for each in read_log(texts).pieces}
     starts = [at for each in pieces.values() if (at := _stamp(each.start)) is not None]
     for row in rows.get(rman_log.PIECES, ()):
         piece = pieces.get(None if row.get("handle") is None else str(row["handle"]))
