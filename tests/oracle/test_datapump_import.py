@@ -12,10 +12,13 @@ from tests.oracle.make import assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.test_datapump import struck_at
 from tests.oracle.test_live_statistics import Bench
+from toolkit.cli.main import main
+from toolkit.dialects.implementations import AFTER, BEFORE
+from toolkit.dialects.oracle.datapump.job import LOG
 from toolkit.dialects.oracle.datapump.log import read
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.steps import ObjectRef
-from toolkit.model.values import QualifiedName
+from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode, ObjectKind, SupportState
 
 FILES = ("--directory", "DUMPS", "--dump-files", "SHOP_%U.dmp")
@@ -210,3 +213,51 @@ def test_what_data_pump_does_not_do_is_refused() -> None:
     made = replace(made, source=source, tables=(QualifiedName("O2", "APP"),))
     found = DIALECT.work.support(made, assumed())
     assert found.state is SupportState.UNSUPPORTED and "does not rename into a table that exists" in found.sentence
+
+
+def _kept(after: int, before: int = 0) -> dict[str, tuple[Row, ...]]:
+    text = '. . imported "APP"."ORDERS"  4 KB     500 rows\nJob "A"."B" successfully completed at now\n'
+    counts: dict[str, tuple[Row, ...]] = {BEFORE: ({"row_count": before},), AFTER: ({"row_count": after},)}
+    return {LOG: ({"log_text": text},), **counts}
+
+
+@pytest.mark.parametrize(
+    ("mode", "after", "refuted"),
+    [(Mode.JOB, 500, False), (Mode.JOB, 503, False), (Mode.JOB, 499, True), (Mode.MEASUREMENT, 503, True)],
+)
+def test_rows_that_others_inserted_meanwhile_do_not_fail_a_good_import(
+    mode: Mode, after: int, *, refuted: bool
+) -> None:
+    how = DIALECT.work.of("datapump-import")
+    asked = work("datapump-import", 1, mode, dump_files=("A.dmp",), if_exists="append")
+    kept = _kept(after + 70, before=70)
+    assert (how.refuted(asked, kept) is not None) is refuted
+    said = " ".join(how.tell(asked, kept, {}, 1.0).sentences)
+    assert ("3 rows more than the log tells of" in said) == (after == 503 and not refuted)
+
+
+def test_a_job_may_leave_out_what_needs_names(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        context = bench(standin, tmp_path)
+        answer = context.run(*COPY, "--bare")
+        assert answer.status == 0, answer.said
+        assert "EXCLUDE_PATH_EXPR" in next(text for text in standin.statements if "'IMPORT'" in text)
+
+
+def test_a_bundle_has_the_same_job_for_impdp(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec, folder = tmp_path / "i.toml", tmp_path / "bundle"
+    line = [*COPY, "--bare", "--degree", "2", "-t", "oracle://APP@h/s"]
+    assert main([*line, "--save-as", str(spec)]) == 0
+    assert main(["export", str(spec), "--out", str(folder), "--assume", "19-ee"]) == 0
+    capsys.readouterr()
+    lines = (folder / "parfiles" / "t0001.par").read_text().splitlines()
+    assert {'DIRECTORY="DUMPS"', "DUMPFILE=SHOP_%U.dmp", "PARALLEL=2", 'TABLES="APP"."ORDERS"'} <= set(lines)
+    assert {'REMAP_SCHEMA="APP":"DBATK"', 'REMAP_TABLE="APP"."ORDERS":"ORDERS_2"', "EXCLUDE=INDEX"} <= set(lines)
+    assert not [line for line in lines if "USERID" in line.upper() or "'" in line]
+    assert "impdp" in (folder / "README.txt").read_text()
+
+
+def test_a_file_name_that_impdp_might_misread_gets_no_parameter_file() -> None:
+    how = DIALECT.work.of("datapump-import")
+    asked = work("datapump-import", 1, Mode.JOB, dump_files=("B and C.dmp",))
+    assert how.parameter_file(asked, assumed()) is None

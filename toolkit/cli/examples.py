@@ -39,6 +39,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dbatk awr fetch 101-104 -t orcl --diff 125-128 --out before-after.html",
     ),
     "backup read": ("dbatk backup read rman.log", "dbatk backup read logs/*.log --out lanes.html"),
+    "datapump read": ("dbatk datapump read expdp_shop.log", "dbatk datapump read logs/*.log --json"),
     "snapshot take": ("dbatk snapshot take before -t orcl", "dbatk snapshot take after -t crm --watch 10m"),
     "snapshot list": ("dbatk snapshot list", "dbatk snapshot list --limit 5"),
     "plan show": ("dbatk plan show nightly.toml", "dbatk plan show nightly.toml --json"),

@@ -183,6 +183,7 @@ def _add_all(app: typer.Typer) -> None:
     from toolkit.cli.backup import add_backup
     from toolkit.cli.bundles import add_bundles
     from toolkit.cli.ceiling import add_ceiling
+    from toolkit.cli.datapump import add_datapump
     from toolkit.cli.doctor import add_doctor
     from toolkit.cli.environment import add_environment
     from toolkit.cli.files import add_files
@@ -201,6 +202,7 @@ def _add_all(app: typer.Typer) -> None:
     groups: dict[str, typer.Typer] = {}
     add_operations(app, groups)
     add_backup(groups["backup"])
+    add_datapump(groups["datapump"])
     add_restore(groups["restore"])
     _add_runs(app)
     add_import(app)

@@ -36,11 +36,8 @@ MOST_WARMUPS = 100
 LARGEST_SEED = 2**31 - 1
 SNAPSHOTS = ("auto", "none", "pgstat", "duckstat", "osstat", "vstat", "statspack", "awr")
 
-_MEASURED_ONLY = {
-    "bare": "a job loads the table itself",
-    "into": "a job loads the table as it is",
-    "on_live_objects": "a job always works on the live object",
-}
+_MEASURED_ONLY = {"on_live_objects": "a job always works on the live object"}
+_LOADS_MEASURED_ONLY = {"bare": "a job loads the table itself", "into": "a job loads the table as it is"}
 _BELONGS_TO = {
     "sample_by": "sample",
     "sample_seed": "sample",
@@ -359,7 +356,7 @@ def _check_range(name: str, value: int | None, low: int, high: int) -> None:
 
 def _check_mode(operation: OperationName, said: Mapping[str, object], general: General, mode: Mode) -> None:
     if mode is Mode.JOB:
-        _check_job(said, general)
+        _check_job(operation, said, general)
     elif general.keep is Keep.ALL and not declaration(operation).keeps:
         raise ToolkitError(
             f"`--keep all` has no effect for `{operation}`: a trial creates no object of its own",
@@ -368,9 +365,10 @@ def _check_mode(operation: OperationName, said: Mapping[str, object], general: G
         )
 
 
-def _check_job(said: Mapping[str, object], general: General) -> None:
+def _check_job(operation: OperationName, said: Mapping[str, object], general: General) -> None:
     measure = "omit it, or measure with `--repeat 3`"
-    for name, reason in _MEASURED_ONLY.items():
+    loads = _LOADS_MEASURED_ONLY if declaration(operation).makes_rows else {}
+    for name, reason in (_MEASURED_ONLY | loads).items():
         if said.get(name) not in (None, False, (False,)):
             raise ToolkitError(f"{_flag(name)} is for measurements only: {reason}", code="TK-0107", hint=measure)
     if general.verifies:

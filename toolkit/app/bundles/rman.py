@@ -25,7 +25,7 @@ from toolkit.model.protocols import DatabaseError, OutputLine
 from toolkit.model.records import TrialRecord, run_key
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
-from toolkit.model.words import Mode, Outcome, StepKind
+from toolkit.model.words import Effect, Mode, Outcome, StepKind
 from toolkit.runner import PlanningContext, rman_log
 
 _STAMP = "%Y-%m-%d %H:%M:%S"
@@ -71,12 +71,21 @@ def files_of(
         trials=len(plan),
         folder=shlex.quote(folder.name),
         licences="\n                ".join(licences) or "none",
-        makes="a backup, which is kept" if not measuring
+        makes="a backup, which is kept" if not measuring and _writes(trials)
         else "backups with their own tag, each deleted after its trial" if writes
         else "nothing",
         deletes=_deletes(files, facts),
     )  # fmt: skip
     return {**files, SUMS: "".join(f"{digest(text)}  {path}\n" for path, text in sorted(files.items()))}
+
+
+def _writes(trials: Sequence[Bundled]) -> bool:
+    """Tell whether any trial writes a backup: a report or a validation does not."""
+    return any(
+        step.effect is Effect.CREATES
+        for each in trials if each.stages is not None
+        for item in each.stages.timed.items for step in item.steps
+    )  # fmt: skip
 
 
 def _deletes(files: Mapping[str, str], facts: Facts) -> str:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from types import MappingProxyType
 
 from toolkit import resources
 from toolkit.dialects.base import Dialect
@@ -291,7 +292,7 @@ class Bundled:
 def bundle_files(
     dialect: Dialect, run: str, trials: Sequence[Bundled], facts: Facts, *,
     snapshots: tuple[str, ...], readme: str, born: Scalar = None, options: Mapping[str, OptionValue] | None = None,
-    once: bool = False,
+    once: bool = False, beside: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:  # fmt: skip
     """Return the text of every file by its path, checksums included.
 
@@ -304,6 +305,7 @@ def bundle_files(
         readme: one screen for the person who runs it.
         born: the database's instant when the bundle was made, where it was asked.
         options: of the experiment; they say how long to wait for locks.
+        beside: further files for the reader, by path; no script reads them.
         once: whether the work must not be done a second time, as rows that are added to a table of the user's.
     """
     waits = tuple(step_of(dialect, call) for call in dialect.lock_waits(options or {}).begin)
@@ -313,6 +315,7 @@ def bundle_files(
         DRIVER: resources.template_text("bundle/run.sh"),
         "README.txt": readme,
         PLAN: _plan(run, trials, once=once),
+        **beside,
     }
     scripts = {"check": writer.check(_reads(run))}
     everything: list[Step] = []

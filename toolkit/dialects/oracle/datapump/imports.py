@@ -112,6 +112,10 @@ class DatapumpImports(DatapumpJobs):
         unknown = () if found.error_count is not None or found.errors else (_END_UNKNOWN,)
         if table_of(work) is not None and _rows(kept, AFTER) is None:
             unknown = (*unknown, f"the rows of `{table_of(work)}` were not counted: SELECT on it is needed")
+        more = _more_than_told(work, kept)
+        if more is not None and not _is_refuted(work, more):
+            others = f"{counted(more, 'row')} more than the log tells of: others inserted meanwhile"
+            unknown = (*unknown, f"`{table_of(work)}` has {others}, or its rows before were not those counted")
         return TrialFindings(metrics, (*unknown, *found.errors[:20]), items=items_of(found))
 
     def takes(self, work: Work, facts: Facts) -> tuple[Takes, ...]:
@@ -159,20 +163,37 @@ def _renames(work: Work) -> dict[str, ContextValue]:
     return renames
 
 
+def _more_than_told(work: Work, kept: Kept) -> int | None:
+    """Return how many more rows the table has than the log tells of, negative where it has fewer.
+
+    None where that is not known, or not to be expected.
+    """
+    found, after = log_of(kept), _rows(kept, AFTER)
+    if found is None or table_of(work) is None or after is None or work.option("content") == "metadata_only":
+        return None
+    before = _rows(kept, BEFORE) if work.option("if_exists") == "append" else 0
+    return None if before is None else after - before - sum(each.rows for each in found.tables)
+
+
+def _is_refuted(work: Work, more: int) -> bool:
+    """Tell whether a difference refutes an import: missing rows do, in a table of nobody else's any.
+
+    More rows may be what others inserted between the counts; what they deleted looks like rows that were lost.
+    """
+    return more != 0 if work.mode is Mode.MEASUREMENT else more < 0
+
+
 def _miscounted(work: Work, kept: Kept) -> str | None:
     """Say that the table did not get the rows that the log names."""
-    found, table = log_of(kept), table_of(work)
-    after = _rows(kept, AFTER)
-    if found is None or table is None or after is None or work.option("content") == "metadata_only":
+    more, found = _more_than_told(work, kept), log_of(kept)
+    if more is None or found is None or not _is_refuted(work, more):
         return None
-    kept_before = _rows(kept, BEFORE) if work.option("if_exists") == "append" else 0
     told = sum(each.rows for each in found.tables)
-    if kept_before is None or after - kept_before == told:
-        return None
-    more = " more than before" if work.option("if_exists") == "append" else ""
+    than = " more than before" if work.option("if_exists") == "append" else ""
+    deleted = "" if work.mode is Mode.MEASUREMENT else " (unless others deleted some meanwhile)"
     return (
-        f"`{table}` has {counted(after - kept_before, 'row')}{more}, and the log of Data Pump tells of {told} "
-        "imported"
+        f"`{table_of(work)}` has {counted(told + more, 'row')}{than}, and the log of Data Pump tells of {told} "
+        f"imported{deleted}"
     )
 
 

@@ -11,6 +11,7 @@ SET_PARALLEL, SET_PARAMETER, START_JOB, WAIT_FOR_JOB, ATTACH, STOP_JOB; UTL_FILE
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ from toolkit.model.words import Effect, ObjectKind, Outcome, Role, StepKind
 from toolkit.units import counted
 
 LOG = "datapump_log"
+_PLAIN_FILE = re.compile(r"[A-Za-z0-9_%.$#+-]{1,255}")
+"""File names that need no quotes in a parameter file; `%U` is the number of a dump file."""
 LOG_SOURCE = "log of Data Pump"
 _UNREAD = frozenset({"ORA-00904", "ORA-00932", "ORA-01031", "ORA-22285", "ORA-22288"})
 """A release without the function, a directory that may be written but not read."""
@@ -64,6 +67,21 @@ class DatapumpJobs(Implementation):
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return session.end(work, facts)
 
+    def parameter_file(self, work: Work, facts: Facts) -> Call | None:
+        """Spell what expdp or impdp would read for the same job; None for a file name that it might misread."""
+        [timed] = self.timed(work, facts)
+        files = (*_texts(timed.values["files"]), str(timed.values["log"]))
+        if not all(_PLAIN_FILE.fullmatch(file) for file in files):
+            return None
+        excluded = str(timed.values["excluded"] or "")
+        own: dict[str, ContextValue] = {
+            "schema_names": schemas(work),
+            "table_name": work.source,
+            "excluded_kinds": tuple(re.findall(r"'(\w+)'", excluded)),
+            "content": None if timed.values["content"] is None else str(timed.values["content"]).upper(),
+        }
+        return Call("datapump.par", {**timed.values, **own}, kind=StepKind.SCRIPT)
+
     def refuted(self, work: Work, kept: Kept) -> str | None:
         found = log_of(kept)
         if found is None or found.error_count == 0 or not (found.errors or found.error_count):
@@ -83,6 +101,10 @@ class DatapumpJobs(Implementation):
             return Granted(work.degree, LOG_SOURCE)
         sentence = f"{found.workers} of {work.degree} workers {self.worked} tables or partitions"
         return Granted(found.workers, LOG_SOURCE, sentence)
+
+
+def _texts(value: ContextValue) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
 
 def job_call(work: Work, facts: Facts, undo: Call, **values: ContextValue) -> Call:
