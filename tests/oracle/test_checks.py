@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.facts import Facts
 from toolkit.model.operations import operations
-from toolkit.model.values import Row
+from toolkit.model.values import QualifiedName, Row
 from toolkit.resources import sql_root
 
 FILES = ("settings", *DIALECT.place_files, *DIALECT.doctor_files)
@@ -332,6 +333,15 @@ def test_what_waits_for_a_job_is_named_with_the_way_it_was_found() -> None:
     assert "ORDERS_IX partition P4 and 2 more" in index.evidence and "SYS" not in index.evidence
     assert "VALIDATED of ALL_CONSTRAINTS" in constraint.evidence and "--schema SHOP" in constraint.action
     assert "SHOP.ORDERS with 1,200 rows" in chained.evidence and "ANALYZE fills" in chained.evidence
+
+
+def test_a_command_for_a_shell_has_names_as_they_must_be_typed() -> None:
+    row: Row = {
+        "kind": "chained rows", "schema_name": "Web Shop", "object_name": "O'Neil", "of_table": "", "number_of": 3,
+    }  # fmt: skip
+    said = judged(doctor_waiting=(row,))["chained-rows"].action
+    assert shlex.split(said)[:5] == ["dbatk", "table", "move", "--table", '"Web Shop"."O\'Neil"']
+    assert DIALECT.parse_name(shlex.split(said)[4]) == QualifiedName("O'Neil", "Web Shop")
 
 
 def test_an_unusable_index_and_a_constraint_are_found_in_the_catalogue() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import Check
+from toolkit.dialects.postgresql.names import quote
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row
 from toolkit.units import byte_size, count, percent, seconds
 
 FILE, BLOAT, HORIZON = "doctor_reclaim", "doctor_bloat", "vacuum_horizon"
 _ESTIMATE = "estimated from the column widths and rows of the last ANALYZE; pgstattuple_approx would measure it"
+_PLAIN = re.compile(r"[a-z_][a-z0-9_$]*", re.ASCII)
 _WORTH = 0.3
 """Of a table's bytes: below this share a rewrite hardly pays, and the estimate is not exact enough to tell."""
 _LONG_HELD_SECONDS = 60.0
@@ -47,7 +51,7 @@ def _dead(row: Row) -> Check:
         f"dead rows of {row['name']}", "note",
         f"{count(int(dead))}, {share} of all rows (server statistics); {byte_size(_number(row, 'byte_count'))}",
         "scans read them; VACUUM makes their space reusable and blocks neither reads nor writes",
-        f"dbatk vacuum --table {row['name']}",
+        f"dbatk vacuum --table {shlex.quote(str(row['name']))}",
     )  # fmt: skip
 
 
@@ -58,7 +62,7 @@ def _old(row: Row) -> Check:
         f"age of {row['name']}", state,
         f"{count(int(age))} transactions; autovacuum_freeze_max_age is {count(int(limit))}",
         "near 2,000 million the server takes no more writes; the autovacuum against it yields to nobody",
-        f"dbatk vacuum --freeze --table {row['name']}",
+        f"dbatk vacuum --freeze --table {shlex.quote(str(row['name']))}",
     )  # fmt: skip
 
 
@@ -67,7 +71,7 @@ def _bloat(row: Row) -> Iterator[Check]:
     size, expected = _number(row, "byte_count"), _number(row, "expected_bytes")
     if size is None or expected is None:
         yield Check(f"wasted space of {name}", "note", "unknown: it has no statistics, or not of every column",
-                    "", f"dbatk stats gather --table {name}")  # fmt: skip
+                    "", f"dbatk stats gather --table {_typed(row)}")  # fmt: skip
         return
     wasted = max(0.0, size - expected)
     worth = wasted > _WORTH_BYTES and wasted > _WORTH * size
@@ -75,8 +79,14 @@ def _bloat(row: Row) -> Iterator[Check]:
         f"wasted space of {name}", "warning" if worth else "ok",
         f"{byte_size(wasted)} of {byte_size(size)} ({_ESTIMATE})",
         "a rewrite gives it back, and lets nobody read or write the table while it lasts" if worth else "",
-        f"measure how long: dbatk table move --table {name} --repeat 3" if worth else "",
+        f"measure how long: dbatk table move --table {_typed(row)} --repeat 3" if worth else "",
     )  # fmt: skip
+
+
+def _typed(row: Row) -> str:
+    """Return the name of a table as a shell must be given it."""
+    parts = (str(row["schema_name"]), str(row["table_name"]))
+    return shlex.quote(".".join(part if _PLAIN.fullmatch(part) else quote(part) for part in parts))
 
 
 def _number(row: Row, column: str) -> float | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 
 from toolkit.dialects.answers import Check
 from toolkit.dialects.oracle import places
 from toolkit.dialects.oracle.degrees import number, parameters
+from toolkit.dialects.oracle.names import package_name
 from toolkit.dialects.oracle.space import tablespaces
 from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar
@@ -255,9 +257,10 @@ def _waiting(facts: Facts) -> Iterator[Check]:
             continue
         named = ", ".join(_named(row) for row in found[:_SHOWN])
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        first = {"schema": found[0].get("schema_name"), "table": found[0].get("of_table")}
+        schema, name = (package_name(str(found[0].get(key) or "")) for key in ("schema_name", "object_name"))
+        typed = {"schema": shlex.quote(schema), "table": shlex.quote(f"{schema}.{name}")}
         yield Check(
-            kind.replace(" ", "-"), state, f"{named}{more} ({source})", consequence, action.format(**first)
+            kind.replace(" ", "-"), state, f"{named}{more} ({source})", consequence, action.format(**typed)
         )
 
 
