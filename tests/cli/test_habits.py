@@ -227,7 +227,7 @@ def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_i
 def test_what_an_engine_lacks_is_said_before_what_else_is_missing(more: tuple[str, ...], dbatk: Dbatk) -> None:
     answer = dbatk("partition", "split", "-t", "duckdb:///none.duckdb", "--table", "t", *more)
     assert answer.status == 5
-    assert "DuckDB has no implementation of `partition-split` in dbatk [TK-0304]" in answer.err
+    assert "dbatk does not support `partition-split` on DuckDB [TK-0304]" in answer.err
 
 
 def test_what_is_missing_for_an_engine_that_has_it_is_asked_for(dbatk: Dbatk) -> None:

@@ -56,7 +56,7 @@ def experiment(
 
 def refused_as_unsupported(arena: Arena, work: Experiment) -> str:
     """See that what an engine has no implementation of is neither run nor printed; return the sentence."""
-    sentence = f"{engine(arena.engine).title} has no implementation of `{work.operation}` in dbatk"
+    sentence = f"dbatk does not support `{work.operation}` on {engine(arena.engine).title}"
     target = arena.target()
     with TemporaryDirectory() as folder, open_store(Path(folder) / "store.sqlite") as store:
         for asked in (

@@ -132,6 +132,17 @@ def test_a_copied_page_is_read_by_its_tabs() -> None:
     assert report.faults == []
 
 
+def test_the_last_row_of_a_copied_part_is_kept_without_its_last_cell() -> None:
+    """No line ends where a selection does; of a row with fewer cells nothing is known to be whole."""
+    page = copied(html())
+    lines = page[: page.index("log file sync")].split("\n")
+    row = next(line for line in page.split("\n") if line.startswith("log file sync"))
+    for end, waits in ((row, [57000]), (row[:-2], [57000]), (row.rpartition("\t")[0], [])):
+        found = read_report("\n".join([*lines[:-1], end]).encode(), "r").sections.get("top_events")
+        assert isinstance(found, list) and [event["waits"] for event in found] == waits
+        assert all(event["wait_class"] is None for event in found)
+
+
 @pytest.mark.parametrize("text", [
     as_markdown(html()), as_csv(html(), ","), as_csv(html(), ";"),
     "\n".join(f"{line};;;;;;;;" for line in as_csv(html(), ";").replace('""', "").splitlines()),

@@ -17,6 +17,7 @@ from toolkit.analysis.compare import compare
 from toolkit.analysis.documents import run_document
 from toolkit.model.records import Artifact, RunRecord
 from toolkit.model.words import Mode, Outcome
+from toolkit.report.html import code_spans
 from toolkit.report.render import Format, render, render_comparison
 
 TIMES = {1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [2.0, 2.1, 2.04]}
@@ -149,6 +150,22 @@ def test_any_text_leaves_the_page_whole(text: str) -> None:
     page = Page(render(run, Format.HTML))
     assert page.open == []
     assert "script" not in {tag for tag, _ in page.tags}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("others used it", "Others used it"),
+        ("work_mem was set", "work_mem was set"),
+        ("crm2: it died", "crm2: it died"),
+        ("host: it died", "Host: it died"),
+        ("`crm` died", "<code>crm</code> died"),
+        ("3 runs", "3 runs"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_begins_with_a_capital_and_a_name_as_it_is_written(text: str, shown: str) -> None:
+    assert code_spans(text) == shown
 
 
 def test_a_date_in_a_title_is_not_broken_at_its_hyphens() -> None:

@@ -205,7 +205,7 @@ def _follow(store: Store, run: str) -> None:
         if record.head.state is not RunState.RUNNING:
             return
         if not alive:
-            say("warning: no process works on this run; `dbatk runs resume` continues it")
+            say(f"warning: no process works on this run; `{store.resume_command(run)}` continues it")
             return
         time.sleep(FOLLOW_SECONDS)
 

@@ -308,7 +308,7 @@ class Implementations:
     def absence(self, *operations: OperationName) -> str:
         """Say that there is no implementation of an operation, or of several."""
         named = ", ".join(f"`{operation}`" for operation in operations)
-        return f"{engine(self._engine).title} has no implementation of {named} in dbatk"
+        return f"dbatk does not support {named} on {engine(self._engine).title}"
 
     @contextmanager
     def registered(self, operation: OperationName, implementation: Implementation) -> Iterator[None]:

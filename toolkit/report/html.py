@@ -69,9 +69,10 @@ def render_page(template: str, **values: object) -> str:
 def code_spans(text: str) -> Markup:
     """Escape a sentence, begin it with a capital, set its names between back-ticks as code.
 
-    A number keeps its unit beside it.
+    A number keeps its unit beside it, and a name (`work_mem`, `crm2`) at the begin its letters.
     """
-    return as_written(text[:1].upper() + text[1:])
+    word = text.split(maxsplit=1)[0].rstrip(",.:;").replace("-", "").replace("'", "") if text.strip() else ""
+    return as_written(text[:1].upper() + text[1:] if word.isalpha() else text)
 
 
 def as_written(text: str) -> Markup:

@@ -387,7 +387,9 @@ def test_a_trial_that_runs_is_stopped_by_a_guard_and_gone_on_with(server: Server
         asleep.join()
     assert stopped.value.code == "TK-0311" and "max_active_sessions" in stopped.value.message
     (head,) = store.list_runs()
-    assert head.state == "interrupted" and f"resume {head.run}" in str(stopped.value.hint)
+    command = store.resume_command(head.run)
+    assert (head.state, "--store" in command) == ("interrupted", True)
+    assert f"`{command}` continues it" in str(stopped.value.hint)
     assert head.experiment.guards[1] == "max_active_sessions=0"
 
 

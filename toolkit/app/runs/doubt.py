@@ -153,8 +153,8 @@ class LoadInDoubt:
         return ToolkitError(
             message,
             code=END_UNKNOWN,
-            hint=f"count the rows of `{table}`; `dbatk runs resume {self.run} --rows there` counts it as done, "
-            f"`--rows missing` {words.does} them again",
+            hint=f"count the rows of `{table}`; `{self.store.resume_command(self.run)} --rows there` counts it as "
+            f"done, `--rows missing` {words.does} them again",
         )
 
     def _record_done(self, attempt: int, items: tuple[ItemRecord, ...], reason: str) -> None:

@@ -167,5 +167,9 @@ def launch_of(
 
 
 def end_asked_for(stop: Stop, run: str, store: Store) -> ToolkitError:
-    hint = f"`{store.resume_command(run)}` continues it"
-    return stop.because or ToolkitError(f"run {run} was interrupted", code="TK-0130", hint=hint)
+    command, because = store.resume_command(run), stop.because
+    if because is None:
+        return ToolkitError(f"run {run} was interrupted", code="TK-0130", hint=f"`{command}` continues it")
+    if command not in because.hint:  # guards know no store
+        because.hint = because.hint.replace(f"dbatk runs resume {run}", command)
+    return because

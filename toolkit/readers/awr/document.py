@@ -49,7 +49,20 @@ def _without_half_a_value(text: str) -> str:
     begin, end = max(map(tail.rfind, ("<td", "<th"))), max(map(tail.rfind, _CELL_ENDS))
     if 0 <= end < begin:
         return text[: begin - len(tail)]
-    return text if max(begin, end) >= 0 else text[: text.rfind("\n") + 1]
+    return text if max(begin, end) >= 0 else _whole_cells(text)
+
+
+def _whole_cells(text: str) -> str:
+    """Return a text without its last line, or of a row of a table between tabs without the last of its cells.
+
+    A part that is copied from a browser ends where the selection does: the row is there, its last cell perhaps not
+    whole.
+    """
+    above, _, last = text.rpartition("\n")
+    tabs = last.count("\t")
+    if tabs and tabs == above.rpartition("\n")[2].count("\t"):
+        return text[: text.rfind("\t") + 1]
+    return f"{above}\n" if above else ""
 
 
 def _document(text: str, name: str) -> ReportDocument:
