@@ -17,6 +17,8 @@ from toolkit.app.files import write_file
 from toolkit.config.secrets import SecretKind, SecretRef, resolver
 from toolkit.documents import check_no_secret, parse_document
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import operations
+from toolkit.model.options import OptionKind
 from toolkit.notify.lines import appending
 
 __all__ = ["dbatk", "home", "url"]
@@ -107,6 +109,45 @@ def test_a_pipe_is_never_waited_for(dbatk: Dbatk, home: Path, url: str, option: 
     assert answer.status in (1, 2), answer.err
     assert "pipe" in answer.err
     assert "Traceback" not in answer.err
+
+
+PATHS: dict[str, tuple[str, ...]] = {
+    "stdin": ("command", "--stdin", "PIPE", "--", "cat"),
+    "cwd": ("command", "--cwd", "PIPE", "--", "true"),
+    "rejects": ("load", "-t", "URL", "bad.csv", "--table", "small", "--max-rejects", "5", "--rejects", "PIPE"),
+    "server_log": (
+        "ctas",
+        "-t",
+        "URL",
+        "--source",
+        "small",
+        "--table",
+        "x",
+        "--server-log",
+        "PIPE",
+        "--log-phase",
+        "a=b..c",
+    ),
+    "backup": ("restore", "try", "-t", "URL", "--backup", "PIPE", "--destination", "."),
+    "destination": ("backup", "run", "-t", "URL", "--destination", "PIPE"),
+}
+"""A command for each option of an operation that takes a file or folder by its path."""
+
+
+def test_each_option_that_takes_a_path_is_tried_with_a_pipe() -> None:
+    kinds = {OptionKind.PATH, OptionKind.PATHS}
+    assert {each.key for one in operations().values() for each in one.options if each.kind in kinds} == set(PATHS)
+
+
+@pytest.mark.parametrize("option", list(PATHS))
+def test_a_pipe_in_the_place_of_a_path_is_never_waited_for(
+    dbatk: Dbatk, home: Path, url: str, option: str
+) -> None:
+    os.mkfifo(home / "pipe")
+    (home / "bad.csv").write_text("i,k\n1,1\nx,2\n")
+    answer = dbatk(*(word.replace("URL", url).replace("PIPE", "pipe") for word in PATHS[option]))
+    assert answer.status in (2, 3), answer.err
+    assert f"{home}/pipe" in answer.out + answer.err and "Traceback" not in answer.err
 
 
 def test_a_log_file_that_became_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -16,12 +16,14 @@ group. When the socket is closed, dbatk is gone: what runs is ended.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
 import select
 import signal
 import socket
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -294,7 +296,7 @@ def _spawn(order: dict[str, object], output: int) -> tuple[float, int]:
     assert isinstance(environment, dict)
     if order["cwd"]:
         os.chdir(str(order["cwd"]))
-    source = os.open(str(order["stdin"]) or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    source = _opened(str(order["stdin"]) or os.devnull)
     actions = [(os.POSIX_SPAWN_DUP2, here, there) for here, there in ((source, 0), (output, 1), (output, 2))]
     try:
         begun = time.perf_counter()
@@ -307,6 +309,20 @@ def _spawn(order: dict[str, object], output: int) -> tuple[float, int]:
     finally:
         os.close(source)
     return begun, pid
+
+
+def _opened(path: str) -> int:
+    """Open what a program reads, never waiting: a named pipe may have no writer, a device no end.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if path != os.devnull and not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "what it reads is a pipe, a device or a folder, not a file", path)
+    os.set_blocking(handle, True)
+    return handle
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Protocol, TextIO
 
+from toolkit.documents import open_to_write
 from toolkit.executors.csv_text import blocks_of, lines_before, records_of
 from toolkit.model.protocols import Answer, At, DatabaseError, LoadingConnection
 from toolkit.model.transfers import FileFormat, FilePart, RejectedRow, Transfer
@@ -94,7 +95,7 @@ class Rejected:
 
 def _appending(path: Path) -> TextIO:
     new = not path.exists()
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    handle = open_to_write(path, os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW)
     file = os.fdopen(handle, "a", newline="", encoding="utf-8", errors="backslashreplace")
     if new:
         csv.writer(file).writerow(_HEADER)
