@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolkit.readers.rman import stamps
 from toolkit.readers.rman.stamps import DATE, has_time, of_stamp, parser, read
 
 FORMATS = {
@@ -104,6 +105,14 @@ def test_a_stamp_not_seen_before_is_read_in_the_order_learnt() -> None:
     assert known("04/05/2026 01:00:00") == datetime(2026, 5, 4, 1)
     assert known("04/05/2026 01:00:00") == datetime(2026, 5, 4, 1)
     assert known("no date") is None
+
+
+def test_the_order_learnt_holds_for_more_stamps_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stamps, "_MOST_REMEMBERED", 1)
+    known = parser(["13/03/2026 01:00:00"])
+    assert [known(f"04/0{month}/2026 01:00:00") for month in (5, 6)] == [
+        datetime(2026, 5, 4, 1), datetime(2026, 6, 4, 1),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,29 @@ def test_a_set_of_several_pieces_has_the_time_of_each() -> None:
     assert found.channel_busy_seconds == {"c1": 58}
 
 
+def test_the_time_that_a_message_tells_outranks_its_stamps() -> None:
+    at = PLAIN.format
+    found = read_log([
+        *HEAD, *SET[:3],
+        f"channel c1: starting piece 1 at {at(1, 0)}", f"channel c1: finished piece 1 at {at(1, 40)}",
+        "piece handle=/backup/p1 tag=NIGHT comment=NONE",
+        f"channel c1: starting piece 2 at {at(1, 40)}", f"channel c1: finished piece 2 at {at(1, 58)}",
+        "piece handle=/backup/p2 tag=NIGHT comment=NONE",
+        "channel c1: backup set complete, elapsed time: 00:00:58", *SET[:3],
+        f"channel c1: starting piece 1 at {at(2, 0)}", f"channel c1: finished piece 1 at {at(2, 30)}",
+        "piece handle=/backup/p3 tag=NIGHT comment=NONE",
+        "channel c1: backup set complete, elapsed time: 01:02:03", *TAIL,
+    ])  # fmt: skip
+    assert [one.elapsed_seconds for one in found.pieces] == [40, 18, 3723]
+    assert found.channel_busy_seconds == {"c1": 58 + 3723}
+
+
+def test_a_channel_is_known_by_its_first_word() -> None:
+    assert read_log([*HEAD[:2], "allocated channel: c9", TAIL[-1]]).channels == ("c9",)
+    cut = read_log(["channel t7: starting piece 1 at 02-MAR-26", "channel t7: finished piece 1 at 02-MAR-26"])
+    assert cut.channels == ("t7",)
+
+
 def test_a_piece_written_twice_has_both_handles() -> None:
     lines = [*SET[:4], "channel c1: finished piece 1 at 02-MAR-26 with 2 copies and tag NIGHT",
              "piece handle=/one/p comment=NONE", "piece handle=/two/p comment=NONE", SET[6]]  # fmt: skip
