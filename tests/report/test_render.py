@@ -283,6 +283,30 @@ def test_what_was_done_is_shown_as_it_was_written() -> None:
     assert facts["factors"] == "degree 1, 2" and "`" not in "".join(facts.values())
 
 
+@pytest.mark.parametrize(
+    ("jobs", "shown"),
+    [
+        (
+            '[[job]]\nname = "short"\ncommand = "true"\n[[job]]\nname = "long"\ncommand = "ls"\n',
+            "jobs short, long",
+        ),
+        ("no document [", "jobs no document ["),
+    ],
+)
+def test_of_a_mix_the_names_of_its_jobs_are_shown(jobs: str, shown: str) -> None:
+    run = sweep({1: [1.0, 1.1]})
+    head = replace(run.head, experiment=replace(run.head.experiment, options={"jobs": jobs}))
+    page = render(replace(run, head=head), Format.HTML)
+    assert dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))["what"] == f"ctas: {shown}"
+
+
+def test_names_between_back_ticks_are_code_in_a_table_too() -> None:
+    run = sweep({1: [1.0, 1.1], 2: [0.6, 0.5]})
+    failed = replace(run.trials[0], outcome=Outcome.FAILED, reason="table `orders` is locked")
+    page = render(replace(run, trials=(failed, *run.trials[1:])), Format.HTML)
+    assert "<code>orders</code>" in page and "`orders`" not in page
+
+
 def test_the_title_of_a_job_names_its_degree() -> None:
     job = sweep({4: [1.0]}, mode=Mode.JOB)
     assert ": degree 4 (20" in render(job, Format.TEXT).splitlines()[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -219,10 +220,24 @@ def _factor(run: RunRecord) -> Iterator[str]:
 
 
 def _said(name: str, value: OptionValue) -> str:
-    """Spell an option as it was given; of a program its line is enough."""
-    if isinstance(value, tuple) and name in every_option() and every_option()[name].kind is OptionKind.ARGUMENTS:
+    """Spell an option as it was given; of a program its line is enough, of a document the names of its entries."""
+    kind = every_option()[name].kind if name in every_option() else None
+    if isinstance(value, tuple) and kind is OptionKind.ARGUMENTS:
         return shlex.join(value)
-    return f"{name.rstrip('_')} {_option(value)}"
+    named = _entries(str(value)) if kind in _DOCUMENTS else ()
+    return f"{name.rstrip('_')} {_option(named or value)}"
+
+
+_DOCUMENTS = frozenset({OptionKind.JOBS, OptionKind.TRANSACTIONS})
+
+
+def _entries(text: str) -> tuple[str, ...]:
+    """Return the names of the entries of a TOML document, nothing where it has none or is something else."""
+    try:
+        lists = [value for value in tomllib.loads(text).values() if isinstance(value, list)]
+    except tomllib.TOMLDecodeError:
+        return ()
+    return tuple(str(one["name"]) for each in lists for one in each if isinstance(one, dict) and "name" in one)
 
 
 def _facts(run: RunRecord) -> Iterator[tuple[str, str]]:
