@@ -25,7 +25,7 @@ _NAMED = pytest.StashKey[frozenset[str]]()
 _FAST_EXAMPLES = 15
 _TOGETHER = (
     ("app/maintenance/on_cluster/test_cluster.py", "app/maintenance/on_cluster/test_dispatch.py"),
-    ("app/hosts/test_users_on_hosts.py", "app/hosts/test_jobs_on_hosts.py"),
+    ("app/hosts/test_users_on_hosts.py", "app/hosts/test_jobs_on_hosts.py", "app/hosts/test_loads_on_hosts.py"),
     ("report/test_page_in_browser.py",),
     ("report/test_interval_pages.py",),
     ("report/test_site.py",),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.hosts.conftest import until
 from tests.oracle import wreck
 from tests.oracle.standin import Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
@@ -28,10 +29,15 @@ def rows(standin: Standin) -> list[tuple[object, ...]]:
     return asked.fetchall()
 
 
-def check(standin: Standin, folder: Path, file: Path, fault: Fault) -> None:
-    """Load, die at the fault, resume to the end."""
+def check(standin: Standin, folder: Path, file: Path, *faults: Fault) -> None:
+    """Load, die at the first fault, resume and die at each further one, resume to the end."""
     how = ("--commit-every", "4K", "--batch-rows", "50", "--degree", "2")
-    assert wreck.kill(standin, folder, fault, "load", str(file), "--table", "GTEST", *how)
+    first, *further = faults
+    assert wreck.kill(standin, folder, first, "load", str(file), "--table", "GTEST", *how)
+    for fault in further:
+        # what a killed process has sent may still be at work: it must not be what the next fault strikes
+        until(lambda: not standin.engine.state.sessions)
+        assert wreck.kill(standin, folder, fault, "runs", "resume", "last", "--not-production", url=False)
     status, told = wreck.run(standin, folder, "runs", "resume", "last", "--not-production")
     assert status in (0, 2), told  # 2: it was killed after all was done
     assert rows(standin) == _LINES
@@ -47,3 +53,25 @@ def test_killed_at_each_statement_of_a_chunk_no_row_is_lost_or_doubled(
     file = written(tmp_path / "a.csv", [*_LINES])
     with running_standin() as standin:
         check(standin, tmp_path, file, Fault(break_connection, words=words, when=when, spared=spared))
+
+
+_AGAIN = [
+    (first, again, when)
+    for first in (_COMMIT, _NOTE)
+    for again in (_COMMIT, _NOTE, _INSERT)
+    for when in (AFTER, BEFORE)
+]
+
+
+@pytest.mark.parametrize(("first", "again", "when"), thinned(_AGAIN, 2))
+def test_killed_again_while_it_is_resumed_no_row_is_lost_or_doubled(
+    tmp_path: Path, first: str, again: str, when: str
+) -> None:
+    file = written(tmp_path / "a.csv", [*_LINES])
+    faults = (
+        Fault(break_connection, words=first, when=AFTER, spared=1),
+        Fault(break_connection, words=again, when=when, spared=1),
+        Fault(break_connection, words=again, when=when),
+    )
+    with running_standin() as standin:
+        check(standin, tmp_path, file, *faults)

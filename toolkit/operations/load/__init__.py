@@ -55,7 +55,7 @@ DECLARATION = OperationDeclaration(
         Option("files", OptionKind.FILES,
                "CSV, CSV compressed by gzip, or parquet; a pattern in quotes names several"),
         _DEGREE, _TABLE, _COLUMNS, *_HOW, *shared.FILE_TEXT, *_BAD_ROWS, shared.LOGGING, *_INTO, *shared.LOCKS,
-        *options_of("sessions are", "omit it: the database is a library of one process there"), *shared.SERVER_LOG,
+        *options_of("sessions are", "the database is a library of one process there"), *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk load -t dwh lines.csv --table LINES --degree 4",
