@@ -73,6 +73,10 @@ if [ "$status" -eq 2 ] && { [ -z "$rejected" ] || grep -E 'discontinued|SQL\*Loa
   status=1
 fi
 if [ "$status" -ne 0 ] && [ "$status" -ne 2 ]; then
+  # it never got into the database (a wrong password, or one that nobody gives any more): nothing was loaded
+  if [ "$often" = once ] && cat "$base.log" "$base.out" 2>/dev/null | grep '^SQL\*Loader-704: Internal error: ulconnect: ' >/dev/null; then
+    rm -f "$once.begun"
+  fi
   if [ -n "$(errors 1)" ]; then errors 5
   else told TK-0203 "SQL*Loader ended with exit status $status and names no error; see $base.out"
   fi

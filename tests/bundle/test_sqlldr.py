@@ -163,6 +163,33 @@ def test_a_job_that_was_cut_off_loads_nothing_twice(workshop: Maker) -> None:
     assert (ended.outcome, ended.error_code) == (Outcome.FAILED, "TK-0209")
 
 
+def test_a_script_that_was_killed_is_refused_while_its_sessions_work_and_loads_nothing_twice(
+    workshop: Maker,
+) -> None:
+    """SQL*Plus and SQL*Loader are not told of a kill -9 of the script: they go on, also when it is begun again."""
+    shop = workshop()
+    files = written(shop, "a.csv", "b.csv")
+    shop.export(operation="load", options=options(files, *JOB), factors='method = ["direct"]')
+    slow = shop.folder / "slow"
+    slow.touch()
+    shop.extra["STUB_SLOW"] = str(slow)
+    running = shop.begin()
+    wait_for(lambda: list(shop.spools.glob("load-1.pid")))
+    running.kill()
+    running.wait(timeout=120)
+    if running.stdout is not None:
+        running.stdout.close()
+    status, said = shop.run()
+    assert status == 5 and "sessions of this run are still at work" in said, said
+    slow.unlink()
+    wait_for(lambda: not shop.standin.engine.state.sessions and not _alive(shop.spools))
+    status, said = shop.run()
+    rows = shop.standin.engine.cursor().execute("SELECT ID FROM DBATK.GTEST WHERE ID >= 100000").fetchall()
+    assert len(rows) == len(set(rows)) == 300, "the file that was being loaded, once"
+    assert status == 3 and "OCISessionBegin" in said, "nobody gave the password for the next file"
+    assert not list(shop.spools.glob("*-i2.begun")), "of which it is known that it was not loaded"
+
+
 def _alive(spools: Path) -> bool:
     for each in spools.glob("load-*.pid"):
         try:
