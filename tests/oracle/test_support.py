@@ -114,3 +114,8 @@ def test_a_target_that_oracle_loads_serially_refuses_a_degree(column: str) -> No
     row: Row = {"schema_name": "DBATK", "table_name": item.object.name.name, column: "X"}
     assert not DIALECT.work.support(item, assumed(target=(row,))).ok
     assert DIALECT.work.support(work(INSERT), assumed(target=(row,))).ok
+
+
+def test_what_oracle_has_instead_of_a_restore_into_a_scratch_place_is_said() -> None:
+    said = DIALECT.work.absence("restore-try")
+    assert "backup run --action restore_validate" in said and "dbatk restore script" in said

@@ -282,6 +282,7 @@ class Implementations:
         known: Mapping[OperationName, Implementation],
         *,
         later: Mapping[OperationName, str] | None = None,
+        instead: Mapping[OperationName, str] | None = None,
     ) -> None:
         """Name the implementations of an engine.
 
@@ -289,10 +290,12 @@ class Implementations:
             name: the engine.
             known: implementations by operation.
             later: by operation the module whose `WORK` has its implementation, imported when it is asked for.
+            instead: by an operation that is absent what does as much of it as can be had, in words.
         """
         self._engine = name
         self._known = known
         self._later = later or {}
+        self._instead = instead or {}
 
     def __contains__(self, operation: OperationName) -> bool:
         return operation in self._known or operation in self._later
@@ -308,7 +311,8 @@ class Implementations:
     def absence(self, *operations: OperationName) -> str:
         """Say that there is no implementation of an operation, or of several."""
         named = ", ".join(f"`{operation}`" for operation in operations)
-        return f"dbatk does not support {named} on {engine(self._engine).title}"
+        instead = "".join(f": {self._instead[one]}" for one in operations if one in self._instead)
+        return f"dbatk does not support {named} on {engine(self._engine).title}{instead}"
 
     @contextmanager
     def registered(self, operation: OperationName, implementation: Implementation) -> Iterator[None]:

@@ -44,4 +44,9 @@ WORK = Implementations(
         "backup-report": f"{__name__}.of_backup",
         "workload": f"{__name__}.of_users",
     },
+    instead={
+        "restore-try": "a restore needs an instance of its own. `dbatk backup run --action restore_validate` "
+        "reads all that a restore would read, and `dbatk restore script` writes what duplicates or restores the "
+        "database elsewhere, with checks",
+    },
 )

@@ -106,4 +106,7 @@ WORK = Implementations(
         "command": RunPrograms(),
         "workload": PostgresqlWorkloads(),
     },
+    instead={
+        "backup-report": "it has no repository of backups; `pgbackrest info` lists those of pgBackRest",
+    },
 )
