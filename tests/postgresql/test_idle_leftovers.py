@@ -15,10 +15,13 @@ from tests.store.make import head
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.repair import clean
+from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment
 from toolkit.model.values import Factor
-from toolkit.model.words import Mode, RunState
+from toolkit.model.words import Mode, Role, RunState
+from toolkit.runner.leftovers import end_sessions_of_others
 from toolkit.store import open_store
 
 pytestmark = pytest.mark.postgresql
@@ -86,3 +89,19 @@ def test_the_refusal_for_a_run_of_another_store_says_how_to_end_one_that_is_gone
                   events=Heard())  # fmt: skip
     assert caught.value.code == "TK-0302"
     assert "`dbatk clean` names the session" in str(caught.value.hint)
+
+
+def test_the_look_at_who_blocks_is_not_ended_with_the_sessions_of_a_lost_host(postgresql_server: Server) -> None:
+    target, dialect = target_of(postgresql_server), dialect_of("postgresql")
+    ours, lost = Sessions(target, "20260101-000000-abcd"), Sessions(target, "20260101-000000-abcd")
+    try:
+        ours.get(Role.CONTROL)
+        ours._blockers._ask()
+        assert ours._blockers.identity is not None
+        lost.get(Role.WORKER)
+        assert end_sessions_of_others(target, dialect, "20260101-000000-abcd", ours.ids) == 1
+        ours._blockers._ask()
+        assert ours._blockers._how is not None, "it was not refused"
+    finally:
+        ours.close()
+        lost.close()

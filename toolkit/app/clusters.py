@@ -7,13 +7,14 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from toolkit import __version__
 from toolkit.config.clusters import scheduler_of
 from toolkit.errors import ToolkitError
+from toolkit.store.leases import this_boot
 from toolkit.units import seconds
 
 if TYPE_CHECKING:
@@ -28,11 +29,12 @@ _NO_CODE: Mapping[str, object] = {"distributed.client.preload": [], "distributed
 
 @dataclass(frozen=True, slots=True)
 class WorkerCheck:
-    """What a worker is found to be: its host and version, and why it could not work."""
+    """What a worker is found to be: its host and version, why it could not work, and its host's boot."""
 
     host: str
     version: str
     faults: tuple[str, ...] = ()
+    boot: str = field(default_factory=this_boot)
 
 
 def connect(address: str) -> Client:

@@ -81,6 +81,12 @@ class Blockers:
         if error.code in self._busy and seen_at >= since:
             error.message = f"{error.message}; it waited for {blocker}"
 
+    @property
+    def identity(self) -> str | None:
+        """Which session it asks in; None while it has none."""
+        session = self._session
+        return None if session is None else session.identity
+
     def close(self) -> None:
         """Ask no more."""
         with self._lock:

@@ -347,7 +347,10 @@ class Sessions:
     def ids(self) -> frozenset[str]:
         """The ids of the sessions that are open, as the database lists them (`pid 4711` has the id 4711)."""
         with self._lock:
-            return frozenset(connection.identity.partition(" ")[2] for connection in self._open.values())
+            open_ones = [connection.identity for connection in self._open.values()]
+        if (asking := self._blockers.identity) is not None:
+            open_ones.append(asking)
+        return frozenset(identity.partition(" ")[2] for identity in open_ones)
 
     def end(self) -> None:
         """Close all sessions, and leave the other hosts that took part; never raises."""

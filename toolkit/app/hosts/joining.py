@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -119,11 +120,19 @@ def _programs(planning: PlanningContext) -> Mapping[tuple[str, str | None], None
 
 
 def one_of_each_host(workers: Mapping[str, WorkerCheck]) -> dict[str, str]:
-    """Return a worker of each host, by the name of the host: one begins as many processes as it has processors."""
-    found: dict[str, str] = {}
+    """Return a worker of each host, by the name of the host: one begins as many processes as it has processors.
+
+    Two machines may have one name: what they are since their boot tells them apart.
+    """
+    found: dict[tuple[str, str], str] = {}
     for worker, check in workers.items():
-        found.setdefault(check.host, worker)
-    return dict(sorted(found.items()))
+        found.setdefault((check.host, check.boot), worker)
+    alike = Counter(host for host, _ in found)
+    return dict(sorted((_named(host, boot, alike[host]), worker) for (host, boot), worker in found.items()))
+
+
+def _named(host: str, boot: str, alike: int) -> str:
+    return host if alike == 1 else f"{host} ({boot[:8]})"
 
 
 def _refuse_too_few(planning: PlanningContext, have: int, address: str) -> None:
