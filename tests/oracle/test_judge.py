@@ -252,6 +252,9 @@ def _statistics() -> Iterator[Work]:
     for of in ({"table": "GTEST"}, {"schema": ("APP",)}):
         source = SOURCE if "table" in of else None
         yield replace(work("stats-export", 1, Mode.JOB, **kept, **of), source=source)
+    for degree in (1, 4):
+        yield work("stats-extend", degree, columns=("ID", '"Odd name"'))
+    yield work("stats-extend", 1, Mode.JOB, columns=("ID", '"Odd name"'), drop=True)
     yield work("stats-publish", 1, Mode.JOB, max_difference=5, **kept)
     yield work("stats-publish", 1, Mode.JOB, ref=SCHEMA, **kept)
     for gather in ("gather", "stale", "empty", "auto"):

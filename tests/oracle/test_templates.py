@@ -85,6 +85,8 @@ def rest(release: str) -> Iterator[Step]:
         for part in (DIALECT.work.prepare, DIALECT.work.worker_begin, DIALECT.work.worker_end):
             yield from steps(part(item, facts))
     yield from steps((Call("auxiliary_check", {"name": "AUX", "tables": (SOURCE,)}),))
+    spelled = {"name": "SORT_AREA_SIZE", "word": None, "number": 65536, "text": None}
+    yield from steps((Call("session_set", spelled),))
     yield from steps((Call("last_value", {"table": SOURCE, "column": "ID"}),))
     yield from steps((Call("query_rows", {"query": "SELECT g.id FROM dbatk.gtest g"}),))
     yield from steps(call for call in DIALECT.transaction_end({"transaction_id": "0A1B"}) if not call.file)
