@@ -172,7 +172,8 @@ def test_the_sort_area_of_a_sweep_is_the_sessions_own(tmp_path: Path) -> None:
         status, run = dbatk(standin, tmp_path, *line)
         assert status == 0
         assert {trial["factors"]["sort_area_mb"] for trial in run["trials"]} == {"auto", 64}  # type: ignore[attr-defined]
-        policies = [text.split()[-1] for text in standin.statements if "WORKAREA_SIZE_POLICY" in text]
+        sent = (re.search(r"WORKAREA_SIZE_POLICY\W+(\w+)", text) for text in standin.statements)
+        policies = [found[1] for found in sent if found]
         assert policies == ["MANUAL", "AUTO"]
 
 
