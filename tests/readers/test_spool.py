@@ -264,6 +264,8 @@ ITEM = [mark("stage", "timed"), mark("clock", at(3)), mark("item", "1")]
         ([mark("failed")], {"end": "failed"}), ([mark("interrupted")], {"end": "interrupted"}),
         ([mark("failed"), mark("end", at(1))], {"end": "failed", "begun_at": instant(1), "ended_at": instant(1)}),
         ([mark("interrupted"), mark("failed")], {"end": "interrupted"}),
+        ([mark("failed"), mark("settled"), mark("failed")], {"end": "settled"}),
+        ([mark("told", "SQL*Loader-0100", "a file", "b|c")], {"failures": [("", Failure("SQL*Loader-0100", "a file|b|c"))]}),
         ([mark("cleaned", at(1)), mark("failed")], {"end": "failed", "begun_at": instant(1), "ended_at": instant(1)}),
         # an item: what the client printed while it was on the clock
         ([*ITEM, "Elapsed: 00:00:01.50", "Elapsed: 00:00:02.00", "7 rows created.", "9 rows created.", "ORA-01: x", "ORA-0001: x",
