@@ -95,7 +95,8 @@ class OperationDeclaration:
         options: in the order of help.
         required: groups of options of which exactly one is given.
         common: options that help shows first, besides what is required and the degree.
-        planned_by: the module whose `OPERATION` plans it; `<package>.plan` for a package of dbatk.
+        planned_by: the module whose `OPERATION` plans it, `<package>.plan` for a package of dbatk; or
+            `<module>:<maker>`, whose maker returns it for the name of the operation.
         object: what a trial works on; None for work on this host.
         degree: the factor that says how parallel it is.
         rows: what it does to rows.

@@ -15,5 +15,6 @@ def operation(name: OperationName) -> Operation:
     Raises:
         ToolkitError: TK-0101 when there is no such operation.
     """
-    found: Operation = import_module(declaration(name).planned_by).OPERATION
+    module, _, maker = declaration(name).planned_by.partition(":")
+    found: Operation = getattr(import_module(module), maker)(name) if maker else import_module(module).OPERATION
     return found

@@ -29,7 +29,7 @@ _NO_COPY = ("view", "foreign table")
 class OverTables:
     """Plans one work for each table; of several, those that cannot be worked on are left out with a sentence."""
 
-    def __init__(self, name: OperationName, version: int, *, anew: bool) -> None:
+    def __init__(self, name: OperationName, version: int = 1, *, anew: bool = False) -> None:
         self.name = name
         self.version = version
         self._anew = anew

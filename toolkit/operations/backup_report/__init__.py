@@ -50,7 +50,7 @@ DECLARATION = OperationDeclaration(
         "dbatk backup report -t orcl",
         "dbatk backup report -t orcl --crosscheck --recovery-days 14 --catalog /@rcat",
     ),
-    planned_by="toolkit.operations.backup_report.plan",
+    planned_by="toolkit.operations.backup.plan:Backup",
     common=("reports", "crosscheck", "redundancy", "recovery_days", "catalog"),
     object=ObjectKind.BACKUP,
     degree="",

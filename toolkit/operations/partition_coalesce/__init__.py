@@ -19,7 +19,7 @@ DECLARATION = OperationDeclaration(
         "dbatk partition coalesce -t orcl --table SHOP.SESSIONS --dry-run",
         "dbatk partition coalesce -t orcl --table SHOP.SESSIONS --degree 4 --lock-wait 10s",
     ),
-    planned_by="toolkit.operations.partition_coalesce.plan",
+    planned_by="toolkit.operations.tables:OverTables",
     required=(("table",),),
     object=ObjectKind.TABLE,
     verified_by=VerifiedBy.SIZES,

@@ -43,7 +43,7 @@ DECLARATION = OperationDeclaration(
         'dbatk partition drop -t orcl --table SALES --keep-rows "24 months" --dry-run',
         'dbatk partition drop -t crm --table sales --keep-rows "90 days" --detach',
     ),
-    planned_by="toolkit.operations.partition_drop.plan",
+    planned_by="toolkit.operations.tables:OverTables",
     required=(("table",), ("keep_rows",)),
     common=("keep_rows", "detach"),
     object=ObjectKind.TABLE,

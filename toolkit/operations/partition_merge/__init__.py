@@ -45,7 +45,7 @@ DECLARATION = OperationDeclaration(
         "dbatk partition merge -t orcl --table SALES --merged P2024_01,P2024_02 --new-name P2024 --dry-run",
         "dbatk partition merge -t orcl --table SALES --merged NORTH,SOUTH --new-name HOME --degree 4",
     ),
-    planned_by="toolkit.operations.partition_merge.plan",
+    planned_by="toolkit.operations.tables:OverTables",
     required=(("table",), ("merged",), ("new_name",)),
     common=("tablespace",),
     object=ObjectKind.TABLE,

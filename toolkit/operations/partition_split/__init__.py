@@ -50,7 +50,7 @@ DECLARATION = OperationDeclaration(
         "dbatk partition split -t orcl --table SALES --partition PMAX --at 2026-12-01 --new-names P2026_11,PMAX",
         "dbatk partition split -t orcl --table SALES --partition REST --in-values N,S --new-names A,B --dry-run",
     ),
-    planned_by="toolkit.operations.partition_split.plan",
+    planned_by="toolkit.operations.tables:OverTables",
     required=(("table",), ("partition",), ("at", "in_values"), ("new_names",)),
     common=("online",),
     object=ObjectKind.TABLE,

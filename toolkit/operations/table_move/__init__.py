@@ -46,7 +46,7 @@ DECLARATION = OperationDeclaration(
         "dbatk table move -t orcl --table SHOP.ORDERS --online --degree 4",
         "dbatk table move -t crm --table shop.orders --degree 1,2,4 --repeat 5",
     ),
-    planned_by="toolkit.operations.table_move.plan",
+    planned_by="toolkit.operations.tables:OverTables",
     required=(("table", "schema"),),
     excludes=(
         ("partition", "schema", "a schema has no partitions: name the table"),

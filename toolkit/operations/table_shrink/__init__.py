@@ -31,7 +31,7 @@ DECLARATION = OperationDeclaration(
         "dbatk table shrink -t orcl --table SHOP.ORDERS --compact",
         "dbatk table shrink -t orcl --schema SHOP --cascade --concurrency 4",
     ),
-    planned_by="toolkit.operations.table_shrink.plan",
+    planned_by="toolkit.operations.tables:OverTables",
     required=(("table", "schema"),),
     excludes=(("partition", "schema", "a schema has no partitions: name the table"),),
     common=("cascade", "compact", "partition"),

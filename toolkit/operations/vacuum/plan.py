@@ -2,4 +2,4 @@
 
 from toolkit.operations.tables import OverTables
 
-OPERATION = OverTables("vacuum", 1, anew=True)
+OPERATION = OverTables("vacuum", anew=True)
