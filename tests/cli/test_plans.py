@@ -40,7 +40,7 @@ def plan(home: Path, url: str) -> str:
 def test_a_plan_is_shown_before_it_runs_and_changes_nothing(dbatk: Dbatk, plan: str, home: Path) -> None:
     shown = dbatk("plan", plan)
     assert shown.status == 0 and "3 steps on 1 target" in shown.out
-    assert "no window" in shown.out and "if its condition holds" in " ".join(shown.out.split())
+    assert "no window" in shown.out and "if its query returns at least 1,000" in " ".join(shown.out.split())
     steps = json.loads(dbatk("plan", plan, "--json").out)["steps"]
     assert [step["step"] for step in steps] == ["copy", "index", "rare"]
     with open_store(home / "store.sqlite") as store:

@@ -13,13 +13,14 @@ import pytest
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import outlook, plan_targets_of
+from toolkit.app.maintenance.conditions import what_must_hold
 from toolkit.app.maintenance.outlook import full_outlook
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
 from toolkit.executors.reaching import Reach, Reached
 from toolkit.model.facts import Facts
-from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
+from toolkit.model.plan import Condition, ConditionKind, PlanRunRecord, PlanStep, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import RunState
 from toolkit.store import Store
@@ -183,3 +184,22 @@ def test_a_step_that_would_not_fit_may_still_be_skipped_by_its_condition(store: 
     always, grown = outlook.outlook_of(plan, targets, store, began + timedelta(days=9, hours=1)).rows
     assert "takes up to" in always.verdict and "condition" not in always.verdict
     assert grown.verdict.endswith("; its condition, asked only when it would begin, may skip it")
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [
+        (Condition(ConditionKind.SQL, "SELECT 1", at_least=1, at_most=5), "its query returns between 1 and 5"),
+        (Condition(ConditionKind.STALE, at_least=3), "tables with stale statistics are at least 3"),
+        (Condition(ConditionKind.INDEX_BYTES, at_least=2**30), "its indexes have at least 1.00 GiB"),
+        (Condition(ConditionKind.GROWTH, at_least=0.2), "its indexes have grown by at least 20 %"),
+        (
+            Condition(ConditionKind.TRANSACTION_AGE, at_least=150_000_000),
+            "the age of its oldest rows in transactions is at least 150,000,000",
+        ),
+        (Condition(ConditionKind.SQL, "SELECT 1", at_most=0), "its query returns at most 0"),
+        (Condition(ConditionKind.AGE, at_least=86_400), ""),
+    ],
+)
+def test_what_a_step_will_be_asked_for_is_said(condition: Condition, says: str) -> None:
+    assert what_must_hold(PlanStep("load", "insert", only_if=(condition,))) == says

@@ -16,12 +16,12 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import open_session, read_facts, refused
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import SizeReads, declaration
-from toolkit.model.plan import Condition, ConditionKind, StepRecord, StepState
+from toolkit.model.plan import Condition, ConditionKind, PlanStep, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Role
 from toolkit.runner import Stop, spec_of
-from toolkit.units import byte_size, counted, number, seconds
+from toolkit.units import byte_size, counted, number, percent, seconds
 
 SIZE_SECONDS = 5.0
 """How long the catalogue may take to tell a size: the size of a locked table is not worth waiting for."""
@@ -107,6 +107,36 @@ def _bounds(condition: Condition) -> str:
     if condition.at_least is not None:
         return f"less than {number(condition.at_least)}"
     return f"more than {number(condition.at_most)}"
+
+
+def what_must_hold(step: PlanStep) -> str:
+    """Say which conditions the database is asked when a step would begin: `its query returns at least 5`."""
+    asked = [condition for condition in step.only_if if condition.kind is not ConditionKind.AGE]
+    return " and ".join(f"{_MEASURED[condition.kind]} {_needed(condition)}" for condition in asked)
+
+
+_MEASURED = {
+    ConditionKind.SQL: "its query returns",
+    ConditionKind.STALE: "tables with stale statistics are",
+    ConditionKind.INDEX_BYTES: "its indexes have",
+    ConditionKind.GROWTH: "its indexes have grown by",
+    ConditionKind.TRANSACTION_AGE: "the age of its oldest rows in transactions is",
+}
+
+
+def _needed(condition: Condition) -> str:
+    low, high = (_spelled(condition, bound) for bound in (condition.at_least, condition.at_most))
+    if low and high:
+        return f"between {low} and {high}"
+    return f"at least {low}" if low else f"at most {high}"
+
+
+def _spelled(condition: Condition, bound: float | None) -> str:
+    if bound is None:
+        return ""
+    if condition.kind is ConditionKind.INDEX_BYTES:
+        return byte_size(bound)
+    return percent(100 * bound) if condition.kind is ConditionKind.GROWTH else number(bound)
 
 
 def number_of(plan_target: PlanTarget, query: str) -> float:

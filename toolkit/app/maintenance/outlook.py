@@ -11,7 +11,7 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from toolkit.app.maintenance.choice import Choice, ExpectedDuration, NextStep, choose, expected
-from toolkit.app.maintenance.conditions import unmet
+from toolkit.app.maintenance.conditions import unmet, what_must_hold
 from toolkit.app.maintenance.guards import GuardRow, guard_rows
 from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
@@ -159,7 +159,8 @@ def _rows(
         state = verdict.state or StepState.DONE
         ended = now if state is StepState.DONE else None
         records[job.step.name] = StepRecord(0, plan_target.name, job.step.name, state=state, ended_at=ended)
-        word = verdict.reason or ("if its condition holds" if job.step.only_if else "yes")
+        asked = what_must_hold(job.step)
+        word = verdict.reason or (f"if {asked}" if asked else "yes")
         if verdict.state is StepState.STOPPED and job.step.only_if:
             word = f"{word}; its condition, asked only when it would begin, may skip it"
         rows.append(_row(plan_target.name, job, history[job.step.name], estimate, word))
