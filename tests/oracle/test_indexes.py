@@ -129,7 +129,7 @@ def statements() -> dict[str, str]:
 @pytest.mark.full
 def test_every_form_of_every_release_stands_before_two_grammars(tmp_path: Path) -> None:
     found = statements()
-    assert len(found) > 60
+    assert len(found) > 55, "a session's parameters are set by one statement"
     broken = {"CREATE BITMAP UNIQUE INDEX i ON t (a)": "two kinds", "ALTER INDEX i REBUILD PARTITION": "no part"}
     judged = judge({**found, **broken}, tmp_path).splitlines()
     assert [line.split(":")[0] for line in judged if ": rejected" in line] == list(broken.values())

@@ -232,6 +232,7 @@ def test_fewer_than_forty_round_trips(operation: OperationName) -> None:
         "load": {"table": "GTEST", "files": ("lines.csv",)},
         "purge": {"table": "GTEST", "where": "AMOUNT < 30"},
         "mview-refresh": {"table": "GTEST", "method": "complete", "on_live_objects": True},
+        "stats-extend": {"table": "GTEST", "columns": ("AMOUNT", "ID")},
     }
     named = {**_NAMED, **other}[operation]
     experiment = build_experiment(operation, dict(named), {"degree": (1, 4)}, General(target="t"))
