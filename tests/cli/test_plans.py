@@ -234,7 +234,7 @@ target = "duckdb:///small.duckdb"
 name = "load"
 operation = "insert"
 table = "small"
-query = "SELECT sum(a.range) AS i, 1 AS k FROM range(60000) a, range(60000) b"
+query = "SELECT sum(a.range) AS i, 1 AS k FROM range(30000) a, range(30000) b"
 """
 
 
