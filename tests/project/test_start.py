@@ -80,3 +80,23 @@ def test_a_command_is_the_same_alone_and_among_all_commands(words: tuple[str, ..
     alone = typer.Typer()
     assert command_line._add_alone(alone, [*words, "FILE"])
     assert command(alone, words) == command(command_line.build_app(), words)
+
+
+def test_no_command_is_lost_where_its_group_is_built_without_the_others() -> None:
+    groups = {
+        name: list(found.commands)
+        for name, found in typer.main.get_group(command_line.build_app()).commands.items()
+        if hasattr(found, "commands")
+    }
+    assert {"datapump", "backup", "runs"} <= groups.keys()
+    for group, names in groups.items():
+        for name in names:
+            alone = typer.Typer()
+            if command_line._add_alone(alone, [group, name]):
+                assert name in _names(alone, group), f"dbatk {group} {name}"
+
+
+def _names(app: typer.Typer, group: str) -> set[str]:
+    (found,) = (each.typer_instance for each in app.registered_groups if each.name == group)
+    assert found is not None
+    return {str(each.name) for each in (*found.registered_commands, *found.registered_groups)}

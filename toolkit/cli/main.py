@@ -148,6 +148,14 @@ def _add_backup_read(app: typer.Typer) -> None:
     add_backup(group)
 
 
+def _add_datapump_read(app: typer.Typer) -> None:
+    from toolkit.cli.datapump import add_datapump
+
+    group = new_group("Read logs of Data Pump.")
+    app.add_typer(group, name="datapump")
+    add_datapump(group)
+
+
 def _add_restore_script(app: typer.Typer) -> None:
     from toolkit.cli.restoring import add_restore
 
@@ -172,6 +180,7 @@ def _add_plan(app: typer.Typer) -> None:
 
 _ALONE: dict[str, Callable[[typer.Typer], None]] = {
     "awr": _add_awr, "compare": _add_compare, "backup read": _add_backup_read,
+    "datapump read": _add_datapump_read,
     "restore script": _add_restore_script, "restore try": _add_operations,
     "runs": _add_runs, "report": _add_runs, "plan": _add_plan,
 }  # fmt: skip
