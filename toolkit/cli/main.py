@@ -180,7 +180,7 @@ def _add_plan(app: typer.Typer) -> None:
 
 _ALONE: dict[str, Callable[[typer.Typer], None]] = {
     "awr": _add_awr, "compare": _add_compare, "backup read": _add_backup_read,
-    "datapump read": _add_datapump_read,
+    "datapump read": _add_datapump_read, "datapump export": _add_operations, "datapump import": _add_operations,
     "restore script": _add_restore_script, "restore try": _add_operations,
     "runs": _add_runs, "report": _add_runs, "plan": _add_plan,
 }  # fmt: skip
