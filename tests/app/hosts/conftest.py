@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 
 from tests.servers.dask import ROOT, TIMEOUT_SECONDS, DaskCluster
@@ -99,3 +100,16 @@ def until(what: Callable[[], object]) -> None:
     while not what():
         assert time.monotonic() < end
         threading.Event().wait(0.05)
+
+
+def of_runs(server: psycopg.Connection) -> int:
+    """How many sessions of runs the server has."""
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '^[0-9]{8}-[0-9]{6}-'"
+    row = server.execute(asked).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def scratch(server: psycopg.Connection) -> int:
+    """How many scratch objects the server has."""
+    row = server.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'").fetchone()
+    return 0 if row is None else int(row[0])

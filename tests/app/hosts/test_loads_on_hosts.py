@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.app.hosts.conftest import AHEAD_SECONDS, Begin, other_clock, until
+from tests.app.hosts.conftest import AHEAD_SECONDS, Begin, of_runs, other_clock, scratch, until
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked
 from tests.servers.postgresql import Server
@@ -49,17 +49,6 @@ def line(cluster: DaskCluster, file: Path, *more: str) -> tuple[str, ...]:
 
 def there(server: psycopg.Connection) -> tuple[object, ...] | None:
     return server.execute("SELECT count(*), count(DISTINCT id), coalesce(sum(id), 0) FROM spread.lines").fetchone()
-
-
-def of_runs(server: psycopg.Connection) -> int:
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '^[0-9]{8}-[0-9]{6}-'"
-    row = server.execute(asked).fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def scratch(server: psycopg.Connection) -> int:
-    row = server.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'").fetchone()
-    return 0 if row is None else int(row[0])
 
 
 def report(begin: Begin) -> dict[str, object]:

@@ -12,7 +12,16 @@ import psutil
 import psycopg
 import pytest
 
-from tests.app.hosts.conftest import AHEAD_SECONDS, Begin, other_clock, processes_of, profile, until
+from tests.app.hosts.conftest import (
+    AHEAD_SECONDS,
+    Begin,
+    of_runs,
+    other_clock,
+    processes_of,
+    profile,
+    scratch,
+    until,
+)
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked
 from tests.servers.postgresql import Server
@@ -37,17 +46,6 @@ def transactions(server: psycopg.Connection) -> int:
     """Return about how many transactions have updated a scratch table."""
     asked = "SELECT coalesce(max(n_tup_upd), 0) FROM pg_stat_user_tables WHERE relname LIKE 'dbatk%'"
     row = server.execute(asked).fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def of_runs(server: psycopg.Connection) -> int:
-    asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name ~ '^[0-9]{8}-[0-9]{6}-'"
-    row = server.execute(asked).fetchone()
-    return 0 if row is None else int(row[0])
-
-
-def scratch(server: psycopg.Connection) -> int:
-    row = server.execute("SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'").fetchone()
     return 0 if row is None else int(row[0])
 
 
