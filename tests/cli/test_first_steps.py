@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
@@ -41,6 +43,27 @@ def test_a_first_try_that_cannot_work_is_answered_with_one_that_does(
     assert answer.status != 0
     assert says in answer.err + answer.out
     assert not (home / "boss.pdf").exists()
+
+
+@pytest.mark.parametrize("given", ["-", "empty.sql"])
+def test_a_query_without_text_is_told_by_where_it_should_come_from(
+    dbatk: Dbatk, home: Path, url: str, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    (home / "empty.sql").write_text("\n", encoding="utf-8")
+    answer = dbatk("ctas", "-t", url, "--query", given, "--table", "t")
+    assert answer.status == 2
+    assert ("standard input is empty" if given == "-" else "empty.sql` is empty") in " ".join(answer.err.split())
+
+
+def test_an_operation_that_an_engine_lacks_is_no_matter_of_options(dbatk: Dbatk) -> None:
+    line = ("restore", "try", "-t", "oracle://dba@127.0.0.1:1/x", "--backup", "/b", "--dry-run")
+    answer = dbatk(*line, "--assume", "19-ee")
+    said = " ".join(answer.err.split())
+    assert answer.status == 5
+    assert "dbatk restore script" in said
+    assert "`dbatk doctor` lists what this target does not support" in said
+    assert "leave out" not in said
 
 
 @pytest.mark.full

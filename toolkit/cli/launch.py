@@ -301,8 +301,15 @@ def read_text(name: str) -> str:
     from toolkit.documents import read_utf8
 
     if name != "-":
-        return read_utf8(Path(name), _LARGEST_BYTES)
+        return _not_empty(read_utf8(Path(name), _LARGEST_BYTES), f"`{name}` is empty", "check that it was saved")
     try:
-        return sys.stdin.read().removeprefix("\ufeff")
+        text = sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise ToolkitError("standard input is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
+    return _not_empty(text, "standard input is empty", "pipe the text to it, or name a file in place of `-`")
+
+
+def _not_empty(text: str, sentence: str, hint: str) -> str:
+    if not text.strip():
+        raise ToolkitError(sentence, code="TK-0106", hint=hint)
+    return text

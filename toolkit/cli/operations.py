@@ -215,7 +215,7 @@ def _refuse_absent(operation: OperationName, target: str | None, error: ToolkitE
 
     work = dialect_of(engine).work
     if operation not in work:
-        raise ToolkitError(work.absence(operation), code="TK-0304") from error
+        raise work.refusal(operation) from error
 
 
 def experiment_of(operation: OperationName, arguments: Arguments) -> Experiment:

@@ -78,7 +78,7 @@ def backups_of(work: Implementations, operation: OperationName) -> Backups:
     found = work.of(operation)
     if isinstance(found, Backups):
         return found
-    raise ToolkitError(work.absence(operation), code="TK-0304")
+    raise work.refusal(operation)
 
 
 # -- a backup in a folder of this host ----------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept, Options
 from toolkit.dialects.work import Call, Chunk, ContextValue, Work
-from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.records import Metric
 from toolkit.model.steps import ObjectRef
@@ -323,5 +322,5 @@ def chunked(work: Implementations, operation: OperationName) -> ChunkedChange:
     """
     found = work.of(operation)
     if not isinstance(found, ChunkedChange):
-        raise ToolkitError(work.absence(operation), code="TK-0304")
+        raise work.refusal(operation)
     return found

@@ -27,6 +27,8 @@ BEFORE, AFTER = "before", "after"
 """Under which keys the answers of `before_and_after` are kept."""
 PRINTED = "printed_plan"
 """The key of a plan's lines as the database prints them, one column: kept with the first trial of each cell."""
+ABSENT = "`dbatk doctor` lists what this target does not support"
+"""The hint where a whole operation is absent: no option that is left out would help."""
 
 
 class Parts(Protocol):
@@ -262,7 +264,7 @@ class NotImplementedHere(Implementation):
         self.sentence = sentence
 
     def support(self, work: Work, facts: Facts) -> Support:
-        return Support(SupportState.UNSUPPORTED, self.sentence)
+        return Support(SupportState.UNSUPPORTED, self.sentence, ABSENT)
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Refuse to be spelled.
@@ -270,7 +272,7 @@ class NotImplementedHere(Implementation):
         Raises:
             ToolkitError: TK-0304.
         """
-        raise ToolkitError(self.sentence, code="TK-0304")
+        raise ToolkitError(self.sentence, code="TK-0304", hint=ABSENT)
 
 
 class Implementations:
@@ -313,6 +315,10 @@ class Implementations:
         named = ", ".join(f"`{operation}`" for operation in operations)
         instead = "".join(f": {self._instead[one]}" for one in operations if one in self._instead)
         return f"dbatk does not support {named} on {engine(self._engine).title}{instead}"
+
+    def refusal(self, operation: OperationName) -> ToolkitError:
+        """Return the error of an operation that there is no implementation of."""
+        return ToolkitError(self.absence(operation), code="TK-0304", hint=ABSENT)
 
     @contextmanager
     def registered(self, operation: OperationName, implementation: Implementation) -> Iterator[None]:

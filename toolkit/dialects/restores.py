@@ -63,7 +63,7 @@ def restores_of(work: Implementations, operation: OperationName) -> Restores:
     found = work.of(operation)
     if isinstance(found, Restores):
         return found
-    raise ToolkitError(work.absence(operation), code="TK-0304")
+    raise work.refusal(operation)
 
 
 # -- the backup and the place -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolkit.dialects.implementations import NotImplementedHere
+from toolkit.dialects.implementations import ABSENT, NotImplementedHere
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Query
 from toolkit.model.operations import declaration
@@ -32,7 +32,7 @@ def check_work(work: Operation, planner: Planner) -> None:
     """
     implementation = planner.dialect.work.of(planner.spec.operation)
     if isinstance(implementation, NotImplementedHere):
-        raise ToolkitError(implementation.sentence, code="TK-0304")
+        raise ToolkitError(implementation.sentence, code="TK-0304", hint=ABSENT)
     work.check(planner)
     schema, facts = _schema(planner), planner.facts
     if schema is None or _KEY not in facts.answers or _KEY in facts.refused:

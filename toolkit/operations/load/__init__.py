@@ -20,7 +20,11 @@ _DEGREE = replace(
     help="sessions that load, each a part of the files; on duckdb, threads: 4 (default 1); to compare "
     "several: 1,2,4",
 )
-_TABLE = replace(shared.TABLE, help="table to load into, which exists; a measurement loads copies of it")
+_TABLE = replace(
+    shared.TABLE,
+    help="table to load into, which exists (on duckdb "
+    "`dbatk ctas --query` makes one from a file); a measurement loads copies of it",
+)
 _COLUMNS = replace(
     shared.COLUMNS, help="columns of the table in the order of the files (default: by the first line of each file)"
 )
