@@ -46,6 +46,10 @@ UNION ALL
 SELECT format('schema %%s', n.nspname), n.nspacl::text FROM pg_namespace n
  WHERE n.nspname NOT LIKE 'pg\\_t%%temp\\_%%'
 UNION ALL
+SELECT format('statistics %%s', e.stxname),
+       concat_ws(' | ', pg_get_statisticsobjdef(e.oid), pg_get_userbyid(e.stxowner), e.stxstattarget)
+  FROM pg_statistic_ext e WHERE e.stxnamespace = %(schema)s::regnamespace
+UNION ALL
 SELECT 'function ' || p.proname, '' FROM pg_proc p WHERE p.pronamespace = %(schema)s::regnamespace
 """
 _FILES = """
@@ -59,6 +63,11 @@ _GATHERED = (
     " UNION SELECT m.relname FROM pg_class m"
     " WHERE m.relnamespace = %(schema)s::regnamespace AND m.relkind = 'm' AND NOT m.relispopulated"
 )
+_FILLED = """
+SELECT FROM pg_statistic_ext e JOIN pg_statistic_ext_data d ON d.stxoid = e.oid
+ WHERE e.stxnamespace = %(schema)s::regnamespace AND e.stxname = %(name)s
+   AND num_nulls(d.stxdndistinct, d.stxddependencies, d.stxdmcv) < 3
+"""
 _SUM = "SELECT count(*), coalesce(sum(hashtextextended(concat_ws(',', {columns}), 0)), 0) FROM {table} {where}"
 _SESSIONS = (
     "SELECT application_name, state, query FROM pg_stat_activity"
@@ -263,6 +272,10 @@ class Checks:
             self._say(f"the move of `{name}` is done, and its file is that of before")
         if work.gathers and name not in self._gathered() and not (work.is_mix and name == "made"):
             self._say(f"the statistics of `{name}` are gathered, and there are none")
+        if work.makes_statistics and self._made_statistics() is not True:
+            self._say(f"the statistics of `{name}` are done, and they are not right: {self._made_statistics()}")
+        if work.drops_statistics and self._has_statistics():
+            self._say(f"the drop of the statistics of `{name}` is done, and they are there")
         part = name.rpartition(" ")[2]
         if part in self._attached() & set(work.drops):
             self._say(f"the drop of `{part}` is done, and it is there")
@@ -317,6 +330,21 @@ class Checks:
         right = f"USING {definition}" in found[0] and "| t | t | t | f" in found[0]
         return right or found[0]
 
+    def _made_statistics(self) -> bool | str | None:
+        """Whether the statistics of a job are filled and right, or what they are; None when they are not there."""
+        found = self._picture().get("statistics made")
+        if found is None:
+            return None
+        filled = bool(self._rows(_FILLED, {**self._schema, "name": "made"}))
+        right = found.replace(f"{self._place.schema}.", "").startswith(
+            f"CREATE STATISTICS made {self._work.makes_statistics} | "
+        )
+        return (right and filled) or f"{found}{'' if filled else ', empty'}"
+
+    def _has_statistics(self) -> bool:
+        """Whether the statistics that a job drops are there."""
+        return f"statistics {self._work.drops_statistics}" in self._picture()
+
     def _look_at_end(self, record: RunRecord) -> None:
         """See that a resumed run has done all it was asked for."""
         work = self._work
@@ -342,6 +370,10 @@ class Checks:
             self._say(f"the resumed run is over, and {sorted(missing)} have no statistics")
         if there := self._attached() & set(work.drops):
             self._say(f"the resumed run is over, and {sorted(there)} are there")
+        if work.makes_statistics and self._made_statistics() is not True:
+            self._say(f"the resumed run is over, and its statistics are not right: {self._made_statistics()}")
+        if work.drops_statistics and self._has_statistics():
+            self._say(f"the resumed run is over, and `{work.drops_statistics}` is there")
         if work.exchanges and not self._is_exchanged():
             self._say("the resumed run is over, and nothing was exchanged")
         if work.validates and (left := self._waiting()):
@@ -365,6 +397,8 @@ class Checks:
             self._say("the table of the job is there without its rows")
         if self._work.makes_index and self._made_index() not in (None, True):
             self._say(f"the index of the job is not right: {self._made_index()}")
+        if self._work.makes_statistics and self._made_statistics() not in (None, True):
+            self._say(f"the statistics of the job are not right: {self._made_statistics()}")
         for what, state in now.items():
             if what[0] in "iI" and what[1] == " " and "| t | t | t | f" not in state:
                 self._say(f"the index `{what}` is not valid: {state}")
@@ -376,7 +410,7 @@ class Checks:
         if self._work.makes_index:
             children = re.fullmatch(r"i parted_[01]_k_idx|inherits case_\d+\.(made|parted_[01]_k_idx)", what)
             return what in ("i made", "I made") or bool(children)
-        return False
+        return self._work.makes_statistics is not None and what == "statistics made"
 
     def _is_moved(self, what: str) -> bool:
         """Whether it is what a job changes: which of two is the partition, a mark, what is validated."""
@@ -387,6 +421,8 @@ class Checks:
 
     def _is_dropped(self, what: str, found: str | None) -> bool:
         """Whether something is gone, or is a table of its own, as a job was asked for."""
+        if what == f"statistics {self._work.drops_statistics}":
+            return found is None
         for name in self._work.drops:
             if what == f"r {name}" and found is not None:
                 return "--detach" in self._work.arguments and self._before[what].replace("| t", "| f") == found

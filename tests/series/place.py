@@ -52,6 +52,7 @@ _TABLES = (
     "INSERT INTO {0}.fresh SELECT i, i, 'fresh', '2002-03-01' FROM generate_series(1, 30000) i",
     "CREATE TABLE {0}.checked AS SELECT i AS id, i % 7 AS k, md5(i::text) AS word"
     " FROM generate_series(1, 30000) i",
+    "CREATE STATISTICS {0}.checked_group (dependencies) ON k, word FROM {0}.checked",
     "ALTER TABLE {0}.checked ADD CONSTRAINT small CHECK (k < 7) NOT VALID",
     "ALTER TABLE {0}.checked ADD CONSTRAINT named CHECK (length(word) = 32) NOT VALID",
     "CREATE MATERIALIZED VIEW {0}.seen AS SELECT k, count(*) AS n FROM {0}.source GROUP BY k WITH NO DATA",

@@ -56,6 +56,18 @@ IN_DATABASE = (
      "the exchange of `aged_1` is done"),
     ("mix", ("DELETE FROM {0}.made WHERE id = 7",), "the table is not right"),
     ("stats gather", (_STATISTICS,), "the statistics of `source` are gathered, and there are none"),
+    ("stats gather", ("CREATE STATISTICS {0}.left ON k, word FROM {0}.filled",), "`statistics left` was None"),
+    ("stats gather", ("ALTER STATISTICS {0}.checked_group SET STATISTICS 7",), "`statistics checked_group` was"),
+    ("stats gather", ("DROP STATISTICS {0}.checked_group",), "`statistics checked_group` was"),
+    ("stats extend", ("CREATE STATISTICS {0}.left ON k, word FROM {0}.source",), "`statistics left` was None"),
+    ("stats extend measured", ("CREATE STATISTICS {0}.left ON k, word FROM {0}.source",), "`statistics left` was"),
+    ("stats extend", ("DROP STATISTICS {0}.made",), "are done, and they are not right: None"),
+    ("stats extend", ("DROP STATISTICS {0}.made", "CREATE STATISTICS {0}.made ON k, word FROM {0}.source"),
+     ", empty"),
+    ("stats extend", ("DROP STATISTICS {0}.made", "CREATE STATISTICS {0}.made ON id, k FROM {0}.source",
+                      "ANALYZE {0}.source"), "the statistics of the job are not right"),
+    ("stats extend, drop", ("CREATE STATISTICS {0}.checked_group (dependencies) ON k, word FROM {0}.checked",),
+     "the drop of the statistics of `checked` is done, and they are there"),
 )  # fmt: skip
 IN_STORE = (
     ("DELETE FROM item", "DELETE FROM phase", "DELETE FROM metric", "DELETE FROM trial"),

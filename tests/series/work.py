@@ -27,6 +27,8 @@ class Work:
         rebuilds: tables whose indexes a job builds anew.
         rewrites: tables that a job writes into new files.
         gathers: tables whose statistics a job gathers.
+        makes_statistics: how the statistics `made` of a job are defined, from ` ON` on to the table.
+        drops_statistics: statistics that a job drops.
         drops: partitions of `aged` that a job drops or detaches.
         exchanges: the partition of `aged` and the table that a job lets change places.
         clusters: the index in whose order a job puts a table, which is marked so.
@@ -46,6 +48,8 @@ class Work:
     rebuilds: tuple[str, ...] = ()
     rewrites: tuple[str, ...] = ()
     gathers: tuple[str, ...] = ()
+    makes_statistics: str | None = None
+    drops_statistics: str | None = None
     drops: tuple[str, ...] = ()
     exchanges: tuple[str, ...] = ()
     clusters: str | None = None
@@ -83,6 +87,7 @@ _ON_SOURCE = (*_BUILD, "{}.source", "--name", "made", "--columns")
 _BY_K = {"source": "btree (k, word)"}
 _REBUILD = ("index", "rebuild")
 _GATHER = ("stats", "gather")
+_EXTEND = ("stats", "extend", "--table")
 _VACUUM, _MOVE = ("vacuum",), ("table", "move")
 _DROP, _AGED = ("partition", "drop", "--table", "{}.aged", "--keep-rows", "2 years"), ("aged_0", "aged_1")
 _PROGRAMS = ("--destination", "{backups}", "--bin-dir", "{programs}")
@@ -118,6 +123,10 @@ WORKS = (
     Work("stats gather", (*_GATHER, "--table", "{}.source"), gathers=("source",)),
     Work("stats gather of a schema", (*_GATHER, "--schema", "{}", "--concurrency", "2"),
          gathers=("source", "filled", "parted", "parted_0", "parted_1")),
+    Work("stats extend", (*_EXTEND, "{}.source", "--columns", "k,word", "--name", "made"),
+         makes_statistics="ON k, word FROM source"),
+    Work("stats extend, drop", (*_EXTEND, "{}.checked", "--columns", "word,k", "--drop"),
+         drops_statistics="checked_group"),
     Work("vacuum", (*_VACUUM, "--table", "{}.source", "--freeze", "--analyze", "--degree", "2")),
     Work("vacuum of a schema", (*_VACUUM, "--schema", "{}", "--concurrency", "2")),
     Work("table move", (*_MOVE, "--table", "{}.source", "--degree", "2"), rewrites=("source",)),
@@ -158,5 +167,7 @@ WORKS = (
     Work("purge measured", (*_PURGE, *MEASURED), measures=4),
     Work("workload", ("workload", "--builtin", "tpcb", "--scale", "1", "--users", "1,2", "--measure-for", "1s",
                       "--ramp-up", "0", "--repeat", "1", "--warmup", "0", "--work-schema", "{}"), measures=2),
+    Work("stats extend measured", (*_EXTEND, "{}.source", "--columns", "k,word", "--repeat", "3", "--warmup", "0"),
+         measures=3),
     Work("stats gather measured", (*_GATHER, "--table", "{}.source", "--repeat", "2"), measures=3),
 )  # fmt: skip
