@@ -28,6 +28,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Mode, Outcome, RunState
+from toolkit.report.render import Format, render
 from toolkit.runner import Stop
 from toolkit.store import open_store
 from toolkit.store.codec import experiment_from_json, experiment_to_json
@@ -157,6 +158,15 @@ def test_a_trial_has_the_memory_of_its_processes(store: Store) -> None:
     told = {metric.name: metric for metric in trial.metrics}
     assert (told["tree_memory_bytes"].unit, told["tree_memory_bytes"].source) == ("bytes", "/proc, sampled")
     assert told["tree_memory_bytes"].value > 1e6
+
+
+@pytest.mark.parametrize("chosen", [Format.TEXT, Format.MARKDOWN, Format.HTML])
+def test_a_report_says_how_cpu_time_and_memory_were_measured(store: Store, chosen: Format) -> None:
+    record = ran(store, asked(*python("import time; x = bytearray(2**24); time.sleep(0.3)")))
+    told = " ".join(render(record, chosen).replace("\n  ", " ").split())
+    assert "memory of the largest process, peak" in told
+    assert "the memory of their largest process are what wait4 told at their end" in told
+    assert "is the highest of samples of /proc; no cgroup was used" in told
 
 
 def test_no_shell_reads_an_argument(store: Store, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Kept, Options
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts, Probe
-from toolkit.model.records import Metric
+from toolkit.model.records import BY_PROC, BY_WAIT4, Metric
 from toolkit.model.steps import ObjectRef, Program
 from toolkit.model.values import QualifiedName, Row, Support, spell_level
 from toolkit.model.words import Effect, ObjectKind, ProbeKind, Role, StepKind, SupportState
@@ -20,10 +20,10 @@ from toolkit.model.words import Effect, ObjectKind, ProbeKind, Role, StepKind, S
 _NOTHING = ("true",)
 _ALL = ("with_", "setup", "prepare", "conclude", "cleanup")
 _UNITS = {
-    "user_seconds": ("s", "wait4"),
-    "system_seconds": ("s", "wait4"),
-    "peak_memory_bytes": ("bytes", "wait4"),
-    "tree_memory_bytes": ("bytes", "/proc, sampled"),
+    "user_seconds": ("s", BY_WAIT4),
+    "system_seconds": ("s", BY_WAIT4),
+    "peak_memory_bytes": ("bytes", BY_WAIT4),
+    "tree_memory_bytes": ("bytes", BY_PROC),
     "read_bytes": ("bytes", "/proc"),
     "write_bytes": ("bytes", "/proc"),
     "output_bytes": ("bytes", "its output"),

@@ -58,6 +58,8 @@ SAMPLER, SAMPLE_QUERIES, SAMPLING_SECONDS = "sampler", "sample_queries", "sampli
 """The source of what sampling cost a trial, and the names of its two metrics."""
 
 
+BY_WAIT4, BY_PROC = "wait4", "/proc, sampled"
+"""Sources of what programs used."""
 IMPORTED = "imported"
 """The source of a metric that somebody else measured."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.metrics import MEASURES, CellMetric, Cost, MetricPair, costs_of, metrics_by_cell
-from toolkit.model.records import IMPORTED, ItemRecord, RunRecord
+from toolkit.model.records import BY_PROC, BY_WAIT4, IMPORTED, ItemRecord, RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome
 from toolkit.report.labels import label_of
@@ -27,6 +27,13 @@ _MATTERS = re.compile(
 )
 _DIFFERS = 1.05
 """Medians of cells that are further apart than this, and whose ranges do not meet, differ."""
+
+_HOW = {
+    BY_WAIT4: "CPU time of the programs and the memory of their largest process are what wait4 told at their end",
+    BY_PROC: "the private memory of all their processes together is the highest of samples of /proc",
+}
+_ALWAYS = frozenset({IMPORTED, *_HOW})
+"""Sources of what is always told: what somebody wrote into a file to be imported was worth writing."""
 
 _LETTERS = "ABCDEFGHIJ"
 _SHORT_NAME = 12
@@ -59,13 +66,13 @@ def run_metrics(run: RunRecord, ordered: Sequence[Cell], best: Cell | None) -> M
     if not alive:
         return None
     zero = _zero_note(len(keys) - len(alive))
-    # what somebody wrote into a file to be imported was worth writing
     telling = [
-        key for key in alive if key[2] == IMPORTED or _MATTERS.search(key[0]) or _differ(keyed, key)
+        key for key in alive if key[2] in _ALWAYS or _MATTERS.search(key[0]) or _differ(keyed, key)
     ] or alive
     short, legend = _short_table(keyed, telling, shown, best)
     quiet = _quiet_note(len(alive) - len(telling))
-    return Metrics(_full_table(keyed, alive, shown), zero, legend, short, (*quiet, *zero))
+    how = _how_note({key[2] for key in alive})
+    return Metrics(_full_table(keyed, alive, shown), (*how, *zero), legend, short, (*how, *quiet, *zero))
 
 
 def _is_alive(metric: CellMetric | None) -> bool:
@@ -76,6 +83,12 @@ def _zero_note(zero: int) -> tuple[str, ...]:
     if not zero:
         return ()
     return (f"{count(zero)} metric{'s were' if zero > 1 else ' was'} 0 in every trial and omitted",)
+
+
+def _how_note(sources: Collection[str]) -> tuple[str, ...]:
+    """Say how CPU time and memory of programs were measured."""
+    said = [sentence for source, sentence in _HOW.items() if source in sources]
+    return (f"{'; '.join(said)}; no cgroup was used",) if said else ()
 
 
 def _quiet_note(quiet: int) -> tuple[str, ...]:
