@@ -15,7 +15,11 @@ from tests.app.hosts.conftest import AHEAD_SECONDS, Begin, of_runs, other_clock,
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked
 from tests.servers.postgresql import Server
-from toolkit.errors import ExitCode
+from toolkit.app.clusters import check_workers, connect, leave
+from toolkit.app.hosts import files
+from toolkit.app.hosts.agent import look
+from toolkit.app.hosts.joining import one_of_each_host
+from toolkit.errors import ExitCode, ToolkitError
 
 pytestmark = pytest.mark.postgresql
 ROWS = 40_000
@@ -249,6 +253,22 @@ def test_a_host_without_the_same_file_is_refused_before_the_first_row(
     assert run.returncode == ExitCode.REFUSED, err
     assert "host `gamma` cannot load" in err and said in err, err
     assert there(server) == (0, 0, 0)
+
+
+def test_a_host_that_freezes_as_it_reads_the_files_is_named_and_not_waited_for(
+    cluster: DaskCluster, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LOST_SECONDS", 1.0)
+    frozen, client = cluster.workers["beta"], connect(cluster.url)
+    try:
+        hosts = one_of_each_host(check_workers(client, cluster.url, "take part", look))
+        frozen.send_signal(signal.SIGSTOP)
+        with pytest.raises(ToolkitError, match=r"host `beta` has not answered for 1\.00 s") as caught:
+            files.check_files(client, hosts, [str(file)])
+        assert caught.value.code == "TK-0201"
+    finally:
+        frozen.send_signal(signal.SIGCONT)
+        leave(client)
 
 
 def test_duckdb_is_one_process_and_refuses_hosts(begin: Begin, cluster: DaskCluster, file: Path) -> None:

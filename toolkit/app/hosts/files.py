@@ -7,18 +7,22 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.app.clusters import beside_its_work
+from toolkit.app.clusters import beside_its_work, within
+from toolkit.app.hosts.agent import look
+from toolkit.app.hosts.talk import LOST_SECONDS
 from toolkit.errors import ToolkitError
-from toolkit.units import counted
+from toolkit.units import counted, seconds
 
 if TYPE_CHECKING:
     from distributed import Client
 
 _DIGEST = "blake2b"
+_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ def check_files(client: Client, hosts: Mapping[str, str], paths: Sequence[str]) 
         By host and path when each file was modified there, in nanoseconds.
 
     Raises:
-        ToolkitError: TK-0210 with the first file that a host lacks or that differs there; TK-0201.
+        ToolkitError: TK-0210 with the first file that a host lacks or that differs there; TK-0201 where a host
+            does not read them, or is silent while it does.
     """
     came: list[Mapping[str, object]] = []
 
@@ -69,7 +74,9 @@ def check_files(client: Client, hosts: Mapping[str, str], paths: Sequence[str]) 
     asking = threading.Thread(target=ask, daemon=True, name="see files elsewhere")
     asking.start()
     here = see_files(paths)
-    asking.join()
+    while asking.is_alive():
+        asking.join(_LOOK_SECONDS)
+        _refuse_silent(client, hosts)
     asked = came[0] if came else {}
     found: dict[str, dict[str, int]] = {}
     for host, worker in hosts.items():
@@ -89,6 +96,24 @@ def check_files(client: Client, hosts: Mapping[str, str], paths: Sequence[str]) 
             )
         found[host] = {path: seen.modified for path, seen in there.items()}
     return found
+
+
+def _refuse_silent(client: Client, hosts: Mapping[str, str]) -> None:
+    """Refuse a host that answers nothing: files take as long to read as they are large, a short question does not.
+
+    Raises:
+        ToolkitError: TK-0201.
+    """
+    for host, worker in hosts.items():
+        try:
+            within(LOST_SECONDS, partial(client.run, look, workers=[worker], on_error="return"))
+        except TimeoutError:
+            raise ToolkitError(
+                f"host `{host}` has not answered for {seconds(LOST_SECONDS)} while it was to read the files",
+                code="TK-0201", hint="see whether its worker hangs, and end it",
+            ) from None  # fmt: skip
+        except Exception:  # noqa: BLE001, S112 - a worker that is gone also ends the reading, which is told then
+            continue
 
 
 def _differences(here: Mapping[str, FileSeen], there: Mapping[str, FileSeen]) -> Iterator[str]:
