@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.make import cell, run_of, sweep, sweep_trials
+from tests.report.make import cell, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.cells import analyse
 from toolkit.model.values import Scalar
 from toolkit.report.labels import surrounding
 from toolkit.report.render import Format, render
 from toolkit.report.safe import markdown
-from toolkit.report.tables import scalar, short_cells_table, short_environment
+from toolkit.report.tables import scalar, short_cells_table, short_environment, trials_table
 
 SURROUNDINGS: dict[str, Scalar] = {
     "server_version": "17.10",
@@ -80,3 +80,12 @@ def test_factors_have_columns_of_their_own_while_they_are_narrow() -> None:
 )
 def test_only_punctuation_is_escaped_at_the_begin_of_a_line_of_markdown(text: str, shown: str) -> None:
     assert markdown(text) == shown
+
+
+@pytest.mark.parametrize(("operation", "granted"), [("ctas", ["degree granted"]), ("mix", []), ("command", [])])
+def test_what_was_granted_is_a_column_only_where_something_can_be(operation: str, granted: list[str]) -> None:
+    alone = trial(1, cell(nodes=1), 1, 3.0, requested_degree=1, granted_degree=None)
+    found = trials_table(run_of([alone], operation=operation))
+    assert [column.title for column in found.columns if "granted" in column.title] == granted
+    assert ("unknown of 1" in str(found)) == bool(granted)
+    assert all(len(row) == len(found.columns) for row in found.rows)

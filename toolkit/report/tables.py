@@ -244,8 +244,9 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
     columns = [*right("trial"), *_factor_columns(run), *left("sweep", "outcome"), *right("time")]
     judged = judged_of(run)
     columns += [] if judged.is_time else right(judged.by.title)
-    degree = degree_factor(run.head.experiment.operation)
-    columns += [] if narrow else right(f"{degree} granted", "CPUs used", "rows", "size")
+    degree = degree_factor(run.head.experiment.operation)  # empty where nothing is granted: no column then
+    granted = [f"{degree} granted"] if degree else []
+    columns += [] if narrow else right(*granted, "CPUs used", "rows", "size")
     rows = [
         [
             f"{trial.trial}" if trial.attempt == 1 else f"{trial.trial}, attempt {trial.attempt}",
@@ -254,7 +255,7 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
             _outcome(trial),
             seconds(trial.elapsed_seconds),
             *([] if judged.is_time else [judged.spell(judged.of(trial))]),
-            *([] if narrow else _evidence(trial)),
+            *([] if narrow else [*([_granted(trial)] if degree else []), *_evidence(trial)]),
             _reason(trial),
         ]
         for trial in trials
@@ -262,11 +263,14 @@ def trials_table(run: RunRecord, *, narrow: bool = False) -> Table:
     return table("All trials in run order", [*columns, *left("reason")], rows, map(_trial_mark, trials))
 
 
-def _evidence(trial: TrialRecord) -> list[str]:
+def _granted(trial: TrialRecord) -> str:
     asked, granted = trial.requested_degree, trial.granted_degree
     known = "unknown" if granted is None and trial.elapsed_seconds is not None else count(granted)
-    degree = known if asked == granted else f"{known} of {count(asked)}"
-    return [degree, number(trial.effective_parallelism), count(trial.rows), byte_size(trial.bytes)]
+    return known if asked == granted else f"{known} of {count(asked)}"
+
+
+def _evidence(trial: TrialRecord) -> list[str]:
+    return [number(trial.effective_parallelism), count(trial.rows), byte_size(trial.bytes)]
 
 
 def _outcome(trial: TrialRecord) -> str:
