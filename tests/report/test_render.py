@@ -310,3 +310,11 @@ def test_names_between_back_ticks_are_code_in_a_table_too() -> None:
 def test_the_title_of_a_job_names_its_degree() -> None:
     job = sweep({4: [1.0]}, mode=Mode.JOB)
     assert ": degree 4 (20" in render(job, Format.TEXT).splitlines()[0]
+
+
+def test_an_option_that_is_a_number_has_its_unit() -> None:
+    run = sweep({1: [1.0]})
+    options = {"users": 4, "ramp_up": 5, "think_time": 0.5, "table": "t"}
+    users = replace(run.head.experiment, operation="workload", options=options)
+    page = render(replace(run, head=replace(run.head, experiment=users)), Format.TEXT)
+    assert "users 4, ramp_up 5 s, think_time 0.5 s, table t" in " ".join(page.split())

@@ -221,11 +221,14 @@ def _factor(run: RunRecord) -> Iterator[str]:
 
 def _said(name: str, value: OptionValue) -> str:
     """Spell an option as it was given; of a program its line is enough, of a document the names of its entries."""
-    kind = every_option()[name].kind if name in every_option() else None
+    option = every_option().get(name)
+    kind = option.kind if option is not None else None
     if isinstance(value, tuple) and kind is OptionKind.ARGUMENTS:
         return shlex.join(value)
     named = _entries(str(value)) if kind in _DOCUMENTS else ()
-    return f"{name.rstrip('_')} {_option(named or value)}"
+    measured = isinstance(value, int | float) and not isinstance(value, bool)
+    unit = f" {option.unit}" if option and measured and option.unit and option.unit not in name else ""
+    return f"{name.rstrip('_')} {_option(named or value)}{unit}"
 
 
 _DOCUMENTS = frozenset({OptionKind.JOBS, OptionKind.TRANSACTIONS})
