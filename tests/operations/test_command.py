@@ -24,7 +24,7 @@ from toolkit.cli.operations import experiment_of
 from toolkit.cli.parameters import Arguments
 from toolkit.design.file import dump_experiment, parse_experiment
 from toolkit.design.placeholders import fill, placeholders
-from toolkit.errors import ToolkitError
+from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Mode, Outcome, RunState
@@ -396,3 +396,33 @@ def test_a_killed_dbatk_leaves_nothing_running_and_its_run_goes_on(tmp_path: Pat
             )
         assert opened.journal(head.run).open_entries() == ()
     assert not (tmp_path / "made").exists(), "what --cleanup names is done after a crash, too"
+
+
+@pytest.mark.parametrize(("word", "more"), [("7474.1", ()), ("7474.2", ("--cleanup", "true"))])
+def test_programs_that_outlive_dbatk_and_their_keeper_are_ended_by_clean_which_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str, more: tuple[str, ...]
+) -> None:
+    place = str(tmp_path / "store.sqlite")
+    line = [sys.executable, "-m", "toolkit", "command", "--store", place, "--measure", "--repeat", "1", *more,
+            "--", "sh", "-c", f"sleep {word}; sleep {word}"]  # fmt: skip
+    dbatk = subprocess.Popen(line, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: len(at_work(dbatk, word)) == 2, "it never began")
+        dbatk.send_signal(signal.SIGSTOP)  # or it would see that its keepers are gone
+        for keeper in psutil.Process(dbatk.pid).children():
+            keeper.kill()
+    finally:
+        dbatk.kill()
+        dbatk.wait()
+    assert len(left(word)) == 2, "nobody ended them"
+    status = main(["clean", "-t", "host://", "--store", place])
+    assert left(word) == []
+    told = capsys.readouterr().out
+    assert "2 processes that went on without dbatk: ended" in told
+    assert (status, "not cleaned: " in told) == ((ExitCode.INCOMPLETE, True) if more else (ExitCode.DONE, False))
+
+
+def at_work(dbatk: subprocess.Popen[bytes], word: str) -> list[psutil.Process]:
+    """The programs of a trial, once they are what they are to be."""
+    below = psutil.Process(dbatk.pid).children(recursive=True)
+    return [one for one in left(word) if one in below and one.name() in ("sh", "sleep")]

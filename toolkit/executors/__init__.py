@@ -2,7 +2,7 @@
 
 from toolkit.executors.host import read_probes, run_command, run_folder
 from toolkit.executors.printing import Script, print_script, print_steps
-from toolkit.executors.programs import end_orphans
+from toolkit.executors.programs import end_orphans, runs_with_programs
 from toolkit.executors.reaching import may_still_end, reach, silent_seconds
 from toolkit.executors.reading import look, read_facts, refused
 from toolkit.executors.refusals import Refusals
@@ -26,5 +26,6 @@ __all__ = [
     "refused",
     "run_command",
     "run_folder",
+    "runs_with_programs",
     "silent_seconds",
 ]

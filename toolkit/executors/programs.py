@@ -333,11 +333,11 @@ def end_orphans(run: str) -> int:
     Only for runs whose dbatk is dead: programs of a live one are found as well.
 
     Returns:
-        How many there were.
+        How many were ended; psutil sends no signal to a later process with the number of one that was found.
     """
     import psutil
 
-    found = [process for process in psutil.process_iter() if _belongs_to(process, run)]
+    found = [process for process in psutil.process_iter() if _run_of(process) == run]
     for process in found:
         with contextlib.suppress(psutil.Error):
             process.terminate()
@@ -345,15 +345,22 @@ def end_orphans(run: str) -> int:
     for process in left:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(left, timeout=_ORPHAN_SECONDS)
-    return len(found)
+    _, left = psutil.wait_procs(left, timeout=_ORPHAN_SECONDS)
+    return len(found) - len(left)
 
 
-def _belongs_to(process: object, run: str) -> bool:
+def runs_with_programs() -> frozenset[str]:
+    """Return the runs, dead or alive, of which processes are on this host beside this one."""
+    import psutil
+
+    return frozenset(run for process in psutil.process_iter() if (run := _run_of(process)) is not None)
+
+
+def _run_of(process: object) -> str | None:
     import psutil
 
     assert isinstance(process, psutil.Process)
     try:
-        return bool(process.pid != os.getpid() and process.environ().get(RUN_VARIABLE) == run)
+        return None if process.pid == os.getpid() else process.environ().get(RUN_VARIABLE)
     except (psutil.Error, OSError):
-        return False
+        return None

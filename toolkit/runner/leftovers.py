@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, Timeouts, end_orphans, refused
+from toolkit.executors import Sessions, Timeouts, end_orphans, refused, runs_with_programs
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Journal
@@ -24,13 +24,19 @@ from toolkit.runner.changes import Changes
 from toolkit.runner.ownership import name_of, named
 from toolkit.store import Store
 from toolkit.targets.base import Target
-from toolkit.units import seconds
+from toolkit.units import counted, seconds
 
 # -- sessions and programs ----------------------------------------------------------------------------------------
 STILL_ACTIVE = "TK-0308"
 _TIMEOUT_SECONDS = 30.0
 _LOOK_SECONDS = 0.2
 _ENDING = "each was killed and is rolling back; run `dbatk clean` again later"
+
+
+def end_programs(run: str) -> tuple[str, ...]:
+    """End the programs of a dead run on this host; return a sentence where there were some."""
+    ended = end_orphans(run)
+    return (f"{counted(ended, 'process', 'processes')} that went on without dbatk: ended",) if ended else ()
 
 
 def end_orphaned_sessions(
@@ -86,7 +92,7 @@ def end_sessions_of_others(target: Target, dialect: Dialect, run: str, ours: Con
 def with_sessions(
     target: Target, dialect: Dialect, broken: Iterable[str], ended: Container[str], timeouts: Timeouts | None
 ) -> frozenset[str]:
-    """Return those of some runs of which a session is seen: TCP ends that of a client that is cut off late.
+    """Return those of which a session or program is seen: TCP ends that of a client that is cut off late.
 
     Args:
         target: where to look.
@@ -101,7 +107,8 @@ def with_sessions(
     sessions = Sessions(target, "dbatk repair", timeouts=timeouts)
     try:
         waiting = {str(row["run"]) for row in _waiting(sessions, dialect)}
-        at_work = {run for run in broken if _has_sessions(sessions, dialect, run)}
+        programs = runs_with_programs()
+        at_work = {run for run in broken if run in programs or _has_sessions(sessions, dialect, run)}
         return frozenset(at_work | {run for run in waiting if run in ended})
     except DatabaseError as error:
         raise refused(dialect, error) from None

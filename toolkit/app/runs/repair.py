@@ -28,7 +28,7 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import Others, note_completed, of_other_stores, with_sessions
+from toolkit.runner.leftovers import Others, end_programs, note_completed, of_other_stores, with_sessions
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store
@@ -116,8 +116,7 @@ def clean(
 
     Raises:
         ToolkitError: TK-0107 when the run worked on another database, TK-0313 for commands that nobody approved,
-            TK-0302 when it is alive, or a run of
-            another store works on the database, TK-0308 when its sessions cannot be ended.
+            TK-0302 when it is alive or another store's run works here, TK-0308 when its sessions do not end.
     """
     dialect = dialect_of(target.engine)
     done: list[str] = []
@@ -153,7 +152,7 @@ def shown_undo(target: Target, *, run: str | None, store: Store) -> dict[str, st
     for head in _heads(target, dialect, run, store, None):
         script = UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target)
         text = script.text(store.journal(head.run).open_entries())
-        scripts[head.run] = text or f"-- run {head.run}: no object to undo; sessions that are left are ended\n"
+        scripts[head.run] = text or f"-- run {head.run}: no object to undo; its sessions and programs are ended\n"
     return scripts
 
 
@@ -180,6 +179,7 @@ def _clean_one(
     sessions.administer(policy.restart, policy.sysdba)
     sessions.wait_for_locks(head.experiment.options)
     try:
+        programs = end_programs(head.run)
         end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)
         sessions.claim(lambda run: under is not None and store.is_of_plan_run(run, under))
         script = undo_script(head, store, dialect, events)
@@ -190,7 +190,7 @@ def _clean_one(
         note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
-        undone = replace(undone, left=(*undone.left, *partly, *moved))
+        undone = replace(undone, done=(*programs, *undone.done), left=(*undone.left, *partly, *moved))
         return undone, _need_backup(sessions, dialect, journal.entries())
     except DatabaseError as error:
         raise refused(dialect, error) from None
@@ -222,7 +222,7 @@ def _cleaning(head: RunHead, under: str | None) -> AuditEvent:
 def _heads(
     target: Target, dialect: Dialect, run: str | None, store: Store, timeouts: Timeouts | None
 ) -> list[RunHead]:
-    """Return the run named, or the runs with open entries or sessions that worked on this very database."""
+    """Return the run named, or the runs with open entries, sessions or programs that worked on this database."""
     here = database_of(read_server(target, dialect, timeouts), target)
     if run is not None:
         head = store.load_head(run)
