@@ -4,6 +4,7 @@
 -- Effect: reads only
 -- Params: :schema, :name (null: every table of the schema)
 -- Versions: PostgreSQL 14 and later
+-- filled: VACUUM FULL passes over a materialized view that was never filled, without a word (cluster_rel of cluster.c).
 -- may_vacuum: VACUUM skips the tables of others without an error. The owner of the database may, but for shared tables.
 SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
        CASE c.relkind WHEN 'p' THEN 'partitioned table' WHEN 'm' THEN 'materialized view' ELSE 'table' END AS kind,
@@ -16,6 +17,7 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
               OR EXISTS (SELECT FROM pg_catalog.pg_roles m
                           WHERE m.rolname = 'pg_maintain' AND pg_has_role(m.oid, 'USAGE'))
             THEN 'yes' ELSE 'no' END AS may_vacuum,
+       CASE WHEN c.relispopulated THEN 'yes' ELSE 'no' END AS filled,
        pg_stat_get_dead_tuples(c.oid) AS dead_rows,
        pg_stat_get_live_tuples(c.oid) AS live_rows,
        (SELECT count(*) FROM pg_catalog.pg_index i

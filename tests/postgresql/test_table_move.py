@@ -97,6 +97,22 @@ def test_what_the_role_may_not_write_anew_is_refused_and_partitions_that_are_ski
     assert "it was not rewritten; the server warned" in trial["reason"]
 
 
+def test_a_materialized_view_that_was_never_filled_is_left_out_of_a_schema_and_refused_alone(
+    dbatk: Dbatk, session: Session, postgresql_url: str, postgresql_schema: str
+) -> None:
+    session.execute("CREATE MATERIALIZED VIEW empty AS SELECT i FROM mine WITH NO DATA")
+    session.execute("CREATE MATERIALIZED VIEW seen AS SELECT i FROM mine")
+    node = "SELECT pg_relation_filenode('seen')"
+    before = session.execute(node).fetchone()
+    asked = ("table", "move", "-t", postgresql_url, "--not-production")
+    whole = dbatk(*asked, "--schema", postgresql_schema, "--json")
+    assert whole.status == 0, whole.out
+    assert "`empty` was never filled" in whole.out.replace(f"{postgresql_schema}.", "")
+    assert session.execute(node).fetchone() != before
+    one = dbatk(*asked, "--table", f"{postgresql_schema}.empty")
+    assert (one.status, "was never filled" in one.err, "dbatk mview refresh" in one.err) == (5, True, True)
+
+
 def test_a_locked_table_is_not_moved_and_says_so(
     dbatk: Dbatk, session: Session, postgresql_server: Server, postgresql_schema: str
 ) -> None:

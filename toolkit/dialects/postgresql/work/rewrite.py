@@ -39,12 +39,16 @@ class Rewrite(InSession):
             return support.refused("only tables and materialized views are rewritten", "name the table it reads")
         if not work.object.scratch and row_of(work, facts).get("may_vacuum") == "no":
             return support.refused(not_ours(work.object.name), grant_of(work.object.name, facts))
+        if not work.object.scratch and (empty := _never_filled(work, facts)):
+            return support.refused(empty, "`dbatk mview refresh` fills it, into a new file")
         if work.index is not None and not work.index.valid:
             return support.refused(f"`{work.index.name}` is invalid and orders nothing; rebuild it first")
         return workers.judge_memory(work, "maintenance_work_mem")
 
     def left_out(self, work: Work, facts: Facts) -> str | None:
-        return not_ours(work.object.name) if row_of(work, facts).get("may_vacuum") == "no" else None
+        if row_of(work, facts).get("may_vacuum") == "no":
+            return not_ours(work.object.name)
+        return _never_filled(work, facts)
 
     def settings(self, work: Work) -> dict[str, Scalar]:
         settings: dict[str, Scalar] = {INDEX_DEGREE: work.degree - 1}
@@ -120,3 +124,9 @@ class Rewrite(InSession):
                 f"the table is marked as clustered by `{work.index.name}` (ALTER TABLE ... SET WITHOUT CLUSTER "
                 "removes the mark)"
             )
+
+
+def _never_filled(work: Work, facts: Facts) -> str | None:
+    if row_of(work, facts).get("filled") != "no":
+        return None
+    return f"`{work.object.name}` was never filled: there is nothing to rewrite"
