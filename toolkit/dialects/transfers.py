@@ -123,14 +123,16 @@ def told(work: Work, kept: Kept, seconds: float, rejects: str = "") -> TrialFind
         rejects: what has the rejected rows; the file of the transfer if not given.
     """
     rows = kept.get(MOVED, ())
-    if not rows or seconds <= 0:
+    if not rows:
         return TrialFindings()
     sums = {name: sum(_number(row, name) for row in rows) for name in ("file_bytes", "text_bytes", "row_count")}
-    found = [
-        Metric("file_bytes", sums["file_bytes"], "bytes", "size of the files"),
-        Metric("load_mb_per_second", sums["file_bytes"] / 1e6 / seconds, "MB/s", "bytes of the files over time"),
-        Metric("load_rows_per_second", sums["row_count"] / seconds, "rows/s", "rows loaded over time"),
-    ]
+    found = [Metric("file_bytes", sums["file_bytes"], "bytes", "size of the files")]
+    if seconds > 0:
+        mb, count = sums["file_bytes"] / 1e6, sums["row_count"]
+        found += [
+            Metric("load_mb_per_second", mb / seconds, "MB/s", "bytes of the files over time"),
+            Metric("load_rows_per_second", count / seconds, "rows/s", "rows loaded over time"),
+        ]
     if sums["text_bytes"] and sums["text_bytes"] != sums["file_bytes"]:
         found.append(Metric("text_bytes", sums["text_bytes"], "bytes", "what the files unpack to"))
     for name, what in _PHASES.items():

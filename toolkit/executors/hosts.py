@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
 from toolkit.model.hosts import Clock, HostSample
 from toolkit.model.protocols import Answer, Connection
 from toolkit.model.steps import Step
+
+_LOOKS = 8
+
+
+def ticks_ahead() -> float:
+    """Return by how many seconds `time.perf_counter` is ahead of `time.monotonic` on this host.
+
+    Two looks one after the other do not tell: on a busy host the process may have to wait between them. Of several
+    the one counts whose looks were closest together.
+    """
+
+    def look() -> tuple[float, float]:
+        before, ticks, after = time.monotonic(), time.perf_counter(), time.monotonic()
+        return after - before, ticks - (before + after) / 2
+
+    return min(look() for _ in range(_LOOKS))[1]
 
 
 class Host(Protocol):

@@ -18,7 +18,7 @@ from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors.blocking import Blockers
 from toolkit.executors.host import run_folder
-from toolkit.executors.hosts import Host, SessionsHost
+from toolkit.executors.hosts import Host, SessionsHost, ticks_ahead
 from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
 from toolkit.executors.restart import by_sysdba
@@ -192,10 +192,11 @@ class Sessions:
             The begin, by `time.perf_counter`.
         """
         ahead = max((host.lead_seconds for host in self._hosts_used), default=0.0)
+        ticks = ticks_ahead()
         begin = time.monotonic() + ahead
         for host in self._hosts_used:
             host.begin_at(begin)
-        return time.perf_counter() + ahead
+        return begin + ticks
 
     @property
     def other_hosts(self) -> Sequence[Host]:

@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from shutil import which
@@ -30,6 +30,7 @@ from toolkit.app.runs.repair import database_of, read_server
 from toolkit.app.targets import find_target
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
+from toolkit.executors.hosts import ticks_ahead
 from toolkit.executors.keeping import KeptPrograms
 from toolkit.executors.programs import RUN_VARIABLE, inherited
 from toolkit.executors.users.hosts import HOST_LOST, LEAD_SECONDS, ORDER_LATE, Act, Order, ThisHost
@@ -126,7 +127,7 @@ class Ran:
             raise DatabaseError(message, code=code, cancelled=cancelled, lines=lines)
         if self.found.span is None:
             return self.found
-        back = self.ticks_ahead + ahead - (time.perf_counter() - time.monotonic())
+        back = self.ticks_ahead + ahead - (ticks_ahead())
         begin, end = self.found.span
         return replace(self.found, span=(begin - back, end - back))
 
@@ -139,8 +140,7 @@ def look(assignment: Assignment | None = None) -> WorkerCheck:
         faults = tuple(_lacking(assignment.programs))
     elif assignment is not None:
         try:
-            with _target_of(assignment):
-                pass
+            _opened(assignment).close()
         except ToolkitError as error:
             faults = (error.sentence,)
         except Exception as error:  # noqa: BLE001 - what an error holds must not travel unseen
@@ -294,7 +294,7 @@ class Agent:
             error = failed.sentence, failed.code, False, ()
         except Exception as fault:  # noqa: BLE001 - what an error holds must not travel unseen
             error = unexpected(fault).message, "TK-0901", False, ()
-        return Ran(found, error, time.perf_counter() - time.monotonic())
+        return Ran(found, error, ticks_ahead())
 
     def end(self) -> None:
         """End all users, at once."""
@@ -361,15 +361,6 @@ def _refuse_late(order: Order) -> None:
 
 
 # -- the database, from here --------------------------------------------------------------------------------------
-@contextmanager
-def _target_of(assignment: Assignment) -> Iterator[Target]:
-    target = _opened(assignment)
-    try:
-        yield target
-    finally:
-        target.close()
-
-
 def _opened(assignment: Assignment) -> Target:
     """Return the target as this host knows it, if the run may work there.
 

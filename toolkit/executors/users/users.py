@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
+from toolkit.executors.hosts import ticks_ahead
 from toolkit.executors.users.crew import dealt
 from toolkit.executors.users.hosts import TICK_SECONDS, Act, Order, ThisHost, UsersHost
 from toolkit.model.hosts import THIS_HOST, HostPart
@@ -102,9 +103,9 @@ class Users:
         self._all(Order(Act.LOOK))
 
     def _measure(self, workload: Workload) -> Answer:
+        offset = ticks_ahead()
         begin = time.monotonic() + self._lead_seconds
         end = begin + workload.measure_seconds
-        offset = time.perf_counter() - time.monotonic()
         parts = [HostPart(group.host.name, len(group.numbers), clock=group.host.clock) for group in self._groups]
         found = Measured()
         for group, part, own in zip(
