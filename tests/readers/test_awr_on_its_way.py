@@ -84,7 +84,8 @@ def check_not_another(text: str, way: str) -> None:
     if now != was:
         assert set(sent.warnings) - set(plain.warnings)
     if "took off" not in way:  # there a cell is lost that nothing tells of: the warnings must do
-        # of a parameter with a value for each container or instance, the value of another one may be what is left
+        # of a parameter that the report's own container sets and whose row is lost, what it inherits is left; of
+        # one with a value for each instance another one's
         several = {one for one in now - was if one[0] == "init_parameters" and text.count(f">{one[1]}<") > 1}
         assert now - several <= was
 

@@ -292,6 +292,36 @@ def test_the_container_below_a_row_is_no_row() -> None:
     assert (event["event"], event["pct_activity"]) == ("enq: TX - row lock contention", 100.0)
 
 
+def settings(*rows: tuple[str, str, str, str]) -> str:
+    """Return a list of parameters: name, value, value at the end, container."""
+    below = {pdb: f"   PDB: {pdb}\n" if pdb else "" for *_, pdb in rows}
+    found = [f"{name:29} {begin:33} {end}\n{below[pdb]}" for name, begin, end, pdb in rows]
+    title = "Parameters modified by this container      DB/Inst: ACME/acme1  Snaps: 7-8\n\n"
+    return f"{title}{VALUES}{''.join(found)}          {'-' * 61}\n"
+
+
+def test_what_another_container_sets_does_not_hold_in_the_one_of_the_report() -> None:
+    found = document(settings(
+        ("open_cursors", "300", "400", ""), ("session_cached_cursors", "100", "200", "PDB1"),
+        ("open_cursors", "900", "1000", "PDB2"),
+    ))  # fmt: skip
+    assert found["init_parameters"] == {"open_cursors": "300"}
+    assert found["init_parameters_changed"] == {"open_cursors": {"begin": "300", "end": "400"}}
+    assert found["init_parameters_by_container"] == {
+        "PDB1": {"session_cached_cursors": "100"}, "PDB2": {"open_cursors": "900"},
+    }  # fmt: skip
+    assert found["init_parameters_changed_by_container"] == {
+        "PDB1": {"session_cached_cursors": {"begin": "100", "end": "200"}},
+        "PDB2": {"open_cursors": {"begin": "900", "end": "1000"}},
+    }  # fmt: skip
+
+
+def test_of_several_containers_none_is_taken_for_the_one_of_the_report() -> None:
+    one, other = ("open_cursors", "300", "", "PDB1"), ("open_cursors", "900", "", "PDB2")
+    assert document(settings(one))["init_parameters"] == {"open_cursors": "300"}
+    assert document(settings(one, other))["init_parameters"] == {}
+
+
 FUNCTIONS = """IOStat by Function/Filetype summary DB/Inst: ACME/acme1  Snaps: 7-8
 
  Reads:   Reqs   Data    Waits:    Avg

@@ -165,6 +165,8 @@ class Interval:
         ratios: Percentages by name as printed (`Buffer Hit`).
         segments: By measure.
         parameters: Values at the begin; `changed_parameters` are begin and end of those changed within.
+        container_parameters: Parameters set in other containers of the database, by container.
+        container_changes: Those of them that changed within, by container.
         details: Numbers of further lists of a report: by section, by what names a row, by name.
         advice: Curves of memory advice by section: the size in bytes, and what is estimated for it.
         indexes: The table of each index that was there at the end; empty where that is not known.
@@ -187,11 +189,23 @@ class Interval:
     ratios: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, str | None] = field(default_factory=dict)
     changed_parameters: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+    container_parameters: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    container_changes: Mapping[str, Mapping[str, tuple[str | None, str | None]]] = field(default_factory=dict)
     details: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     advice: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
     instances: tuple[Interval, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def all_parameters(self) -> dict[str, str | None]:
+        """The parameters of every container, those of others as `NAME (CONTAINER)`."""
+        return _of_all(self.parameters, self.container_parameters)
+
+    @property
+    def all_changes(self) -> dict[str, tuple[str | None, str | None]]:
+        """The parameters of every container that changed within, those of others as `NAME (CONTAINER)`."""
+        return _of_all(self.changed_parameters, self.container_changes)
 
     @property
     def uncaptured_seconds(self) -> float:
@@ -223,3 +237,8 @@ class Interval:
         """Return the total of a rate of the load profile over the interval."""
         rate, elapsed = self.load.get(name), self.origin.elapsed_seconds
         return rate * elapsed if rate is not None and elapsed is not None else None
+
+
+def _of_all(own: Mapping[str, T], others: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
+    theirs = {f"{name} ({place})": value for place, values in others.items() for name, value in values.items()}
+    return {**own, **theirs}

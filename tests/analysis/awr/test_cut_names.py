@@ -35,9 +35,12 @@ def test_a_cut_name_that_may_be_either_of_two_is_left_as_it_is() -> None:
 
 def test_a_cut_value_of_a_parameter_is_no_change_and_another_value_is() -> None:
     long = "+DATA/acme/controlfile/current.455.772715921"
-    before = interval(who=origin(cuts_names=True), parameters={"control_files": long[:33], "processes": "150"})
-    after = interval(day=1, parameters={"control_files": long, "processes": "300"})
-    assert compare_intervals(before, after).parameters == {"processes": ("150", "300")}
+    cut, whole = {"control_files": long[:33], "processes": "150"}, {"control_files": long, "processes": "300"}
+    before = interval(who=origin(cuts_names=True), parameters=cut, container_parameters={"PDB1": cut})
+    after = interval(day=1, parameters=whole, container_parameters={"PDB1": whole})
+    assert compare_intervals(before, after).parameters == {
+        "processes": ("150", "300"), "processes (PDB1)": ("150", "300"),
+    }  # fmt: skip
 
 
 def test_an_event_cut_shorter_in_the_long_list_than_among_the_topmost_counts_once() -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.analysis.awr.made import HOUR, interval, origin, segments
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.findings import headline, measures
+from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.awr.load import load_factor
 from toolkit.analysis.awr.sentences import cause_sentence, evidence, worth_telling
 from toolkit.errors import ToolkitError
@@ -323,6 +324,52 @@ def test_loads_that_are_far_apart_get_no_verdict_but_what_each_side_waited_for(
 def test_as_many_executions_in_fewer_transactions_are_the_same_work() -> None:
     after = interval(day=1, cpu=4000, load={"transactions": 1.0})
     assert "slower: one execution takes" in headline(compare_intervals(interval(), after))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({}, "1 parameter changed: `instance_number` 1 -> 2"),
+        ({"instance": "acme2"}, "1 parameter differs: `instance_number` 1 -> 2"),
+        ({"container": "PDB1"}, "1 parameter differs: `instance_number` 1 -> 2"),
+    ],
+)
+def test_parameters_changed_only_where_one_instance_is_compared_with_itself(
+    other: dict[str, object], said: str
+) -> None:
+    before = interval(parameters={"instance_number": "1"})
+    after = interval(day=1, parameters={"instance_number": "2"}, who=origin(day=1, **other))
+    diff = compare_intervals(before, after)
+    assert [one.sentence for one in diff.doubts if one.kind == "parameters"] == [said]
+    assert ("different instances: `acme1` and `acme2`" in [one.sentence for one in diff.doubts]) == (
+        "instance" in other
+    )
+
+
+def test_parameters_of_other_containers_are_told_with_their_container() -> None:
+    def made(day: int, own: str, theirs: str) -> Interval:
+        return interval_of({
+            "init_parameters": {"open_cursors": own},
+            "init_parameters_changed": {"open_cursors": {"begin": own, "end": "9"}},
+            "init_parameters_by_container": {"CDB$ROOT": {"open_cursors": own}, "PDB1": {"open_cursors": theirs}},
+            "init_parameters_changed_by_container": {
+                "CDB$ROOT": {"open_cursors": {"begin": own, "end": "9"}},
+                "PDB1": {"open_cursors": {"begin": theirs, "end": "9"}},
+            },
+            "elapsed_min": 60, "dbid": 7, "db_name": "ACME", "begin_snap_time": f"2025-03-0{3 + day}T10:00:00",
+        })  # fmt: skip
+
+    diff = compare_intervals(made(0, "300", "100"), made(1, "300", "200"))
+    assert diff.parameters == {"open_cursors (PDB1)": ("100", "200")}
+    within = [one.sentence for one in diff.doubts if one.kind == "parameters_within"]
+    assert within == [
+        f"parameters changed during the interval {side}: `open_cursors`, `open_cursors (PDB1)`"
+        for side in ("before", "after")
+    ]
+    # of a report that names one container alone they are its own, told once
+    sole = {"elapsed_min": 60, "dbid": 7, "db_name": "ACME", "init_parameters": {"open_cursors": "100"},
+            "init_parameters_by_container": {"PDB1": {"open_cursors": "100"}}}  # fmt: skip
+    assert interval_of(sole).all_parameters == {"open_cursors": "100"}
 
 
 def test_of_all_that_is_known_db_time_alone_tells_loads_apart() -> None:

@@ -55,6 +55,8 @@ def named(names: list[str], odd: str, day: int) -> Interval:
         parameters={"db_name": db, "local_listener": f"(HOST={host})", "sga_target": f"{4 + day}G",
                     "service_names": service if day else None},
         changed_parameters={"service_names": (service, odd)},
+        container_parameters={odd: {"service_names": service if day else None}},
+        container_changes={odd: {"service_names": (service, odd)}},
         warnings=(f"the report has no `{table}`: cut off", f'in "{owner}" 3 values are no numbers'),
     )  # fmt: skip
 
@@ -140,10 +142,13 @@ def test_masking_changes_no_number() -> None:
 
 
 def test_parameters_of_containers_lose_their_containers() -> None:
-    report = {"init_parameters_by_container": {"SALESPDB": {"local_listener": "salesbox", "processes": "300"}}}
-    masked = mask_report(report, Pseudonyms("salt"))["init_parameters_by_container"]
-    assert isinstance(masked, dict)
-    ((container, settings),) = masked.items()
-    assert container.startswith("container_")
+    report = {
+        "init_parameters_by_container": {"SALESPDB": {"local_listener": "salesbox", "processes": "300"}},
+        "init_parameters_changed_by_container": {"SALESPDB": {"service_names": {"begin": "sales", "end": None}}},
+    }
+    found = mask_report(report, Pseudonyms("salt"))
+    (settings,), (changes,) = (list(found[key].values()) for key in report)  # type: ignore[attr-defined]
+    assert all(one.startswith("container_") for key in report for one in found[key])  # type: ignore[attr-defined]
+    assert changes["service_names"]["begin"].startswith("value_")
     assert settings["local_listener"].startswith("value_")
     assert settings["processes"] == "300"

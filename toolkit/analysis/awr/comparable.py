@@ -105,8 +105,8 @@ def doubts(before: Interval, after: Interval) -> list[IntervalDifference]:
     found.extend(_parameters(before, after))
     found.extend(_plans(before, after))
     for name, side in (("before", before), ("after", after)):
-        if side.changed_parameters:
-            names = ", ".join(f"`{one}`" for one in list(side.changed_parameters)[:5])
+        if side.all_changes:
+            names = ", ".join(f"`{one}`" for one in list(side.all_changes)[:5])
             found.append(
                 IntervalDifference("parameters_within", f"parameters changed during the interval {name}: {names}")
             )
@@ -240,12 +240,16 @@ def _parameters(before: Interval, after: Interval) -> Iterator[IntervalDifferenc
             f"`{name}` {_value(old)} -> {_value(new)}" for name, (old, new) in [*changed.items()][:6]
         )
         more = f" and {len(changed) - 6} more" if len(changed) > 6 else ""
-        verb = (
-            "changed" if before.origin.dbid == after.origin.dbid else "differ" if len(changed) > 1 else "differs"
-        )
+        apart = "differ" if len(changed) > 1 else "differs"
+        verb = "changed" if _same_place(before.origin, after.origin) else apart
         yield IntervalDifference(
             "parameters", f"{len(changed)} parameter{'s' if len(changed) > 1 else ''} {verb}: {shown}{more}"
         )
+
+
+def _same_place(a: Origin, b: Origin) -> bool:
+    """Whether both are of one instance of a database, where a parameter that differs must have changed."""
+    return (a.dbid, a.instance, a.container) == (b.dbid, b.instance, b.container)
 
 
 _LONGEST_VALUE = 40
@@ -272,13 +276,13 @@ def changed_parameters(before: Interval, after: Interval) -> dict[str, tuple[str
 
     A report lists what is not at its default: a parameter that one of two reports lacks is at its default there.
     """
-    if not before.parameters or not after.parameters:
+    a, b = before.all_parameters, after.all_parameters
+    if not a or not b:
         return {}
-    names = sorted({*before.parameters, *after.parameters})
     return {
-        name: (before.parameters.get(name), after.parameters.get(name))
-        for name in names
-        if _spelled(before.parameters.get(name)) != _spelled(after.parameters.get(name))
+        name: (a.get(name), b.get(name))
+        for name in sorted({*a, *b})
+        if _spelled(a.get(name)) != _spelled(b.get(name))
     }
 
 

@@ -44,6 +44,10 @@ def _spelt(side: Interval, other: Interval) -> Interval:
         time_model=_renamed(side.time_model, other.time_model),
         counters=_renamed(side.counters, other.counters),
         parameters=_parameters(side.parameters, other.parameters),
+        container_parameters={
+            name: _parameters(values, other.container_parameters.get(name, {}))
+            for name, values in side.container_parameters.items()
+        },
     )
 
 

@@ -9,6 +9,7 @@ from toolkit.analysis.awr import listings
 from toolkit.analysis.awr.details import advice_of, details_of
 from toolkit.analysis.awr.listings import Record, moment, number, numbers, record, records, size, text
 from toolkit.model.interval import Interval, Origin
+from toolkit.readers.awr.parameters import ROOT
 
 _MIB = 2**20
 _MINUTE = 60.0
@@ -49,8 +50,12 @@ def interval_of(report: Record) -> Interval:
         host_cpu=_host_cpu(record(report.get("host_cpu"))),
         memory=_memory(report),
         ratios=numbers(report.get("instance_efficiency_pct")),
-        parameters={str(name): text(value) for name, value in record(report.get("init_parameters")).items()},
-        changed_parameters=_changed(report),
+        parameters=_values(record(report.get("init_parameters"))),
+        changed_parameters=_changed(record(report.get("init_parameters_changed"))),
+        container_parameters={name: _values(one) for name, one in _others(report, "init_parameters").items()},
+        container_changes={
+            name: _changed(one) for name, one in _others(report, "init_parameters_changed").items()
+        },
         warnings=tuple(str(one) for one in _list(report.get("warnings"))),
     )
     return replace(
@@ -176,11 +181,25 @@ def _bytes(megabytes: float | None) -> float | None:
     return None if megabytes is None else megabytes * _MIB
 
 
-def _changed(report: Record) -> dict[str, tuple[str | None, str | None]]:
+def _values(parameters: Record) -> dict[str, str | None]:
+    return {str(name): text(value) for name, value in parameters.items()}
+
+
+def _changed(parameters: Record) -> dict[str, tuple[str | None, str | None]]:
     return {
         str(name): (text(record(both).get("begin")), text(record(both).get("end")))
-        for name, both in record(report.get("init_parameters_changed")).items()
+        for name, both in parameters.items()
     }
+
+
+def _others(report: Record, section: str) -> dict[str, Record]:
+    """Return a section of parameters of the containers that the report is not of; the root's hold in all."""
+    own = report.get("init_parameters")
+    # where a report names no container but one, its parameters are taken for the report's own
+    ours = {name for name, one in record(report.get("init_parameters_by_container")).items() if one == own}
+    ours |= {text(report.get("container_name")) or ROOT, ROOT}
+    by = record(report.get(f"{section}_by_container"))
+    return {str(name): record(one) for name, one in by.items() if name not in ours}
 
 
 def _instance(report: Record, one: Record) -> Interval:

@@ -163,9 +163,10 @@ def mask_report(report: Mapping[str, object], names: Pseudonyms) -> dict[str, ob
 def _section(key: str, value: object, names: Pseudonyms) -> object:
     if key in {"init_parameters", "init_parameters_changed"} and isinstance(value, Mapping):
         return {_parameter(str(name), names): _setting(one, names) for name, one in value.items()}
-    if key == "init_parameters_by_container" and isinstance(value, Mapping):
+    section, by, _ = key.partition("_by_container")
+    if by and isinstance(value, Mapping):
         return {
-            names.name(str(container), "container"): _section("init_parameters", settings, names)
+            names.name(str(container), "container"): _section(section, settings, names)
             for container, settings in value.items()
         }
     if key == "sql_text" and isinstance(value, Mapping):
@@ -227,18 +228,18 @@ def mask_interval(interval: Interval, names: Pseudonyms) -> Interval:
     # names are learnt before the statements are read, in which they may look like words of SQL
     origin = mask_origin(interval.origin, names)
     segments = {measure: _segments(listing, names) for measure, listing in interval.segments.items()}
-    parameters = {_parameter(name, names): _spelled(value, names) for name, value in interval.parameters.items()}
-    changed = {
-        _parameter(name, names): (_spelled(begin, names), _spelled(end, names))
-        for name, (begin, end) in interval.changed_parameters.items()
-    }
+    settings, changes = interval.container_parameters, interval.container_changes
     return replace(
         interval,
         origin=origin,
         statements=replace(statements, rows={key: _statement(one, names) for key, one in statements.rows.items()}),
         segments=segments,
-        parameters=parameters,
-        changed_parameters=changed,
+        parameters=_parameters(interval.parameters, names),
+        changed_parameters=_changes(interval.changed_parameters, names),
+        container_parameters={
+            names.name(one, "container"): _parameters(values, names) for one, values in settings.items()
+        },
+        container_changes={names.name(one, "container"): _changes(both, names) for one, both in changes.items()},
         details={
             name: {names.name(key, _PRIVATE[name]): row for key, row in rows.items()} if name in _PRIVATE else rows
             for name, rows in interval.details.items()
@@ -247,6 +248,19 @@ def mask_interval(interval: Interval, names: Pseudonyms) -> Interval:
         instances=tuple(mask_interval(one, names) for one in interval.instances),
         warnings=tuple(_warning(one, names) for one in interval.warnings),
     )
+
+
+def _parameters(values: Mapping[str, str | None], names: Pseudonyms) -> dict[str, str | None]:
+    return {_parameter(name, names): _spelled(value, names) for name, value in values.items()}
+
+
+def _changes(
+    changes: Mapping[str, tuple[str | None, str | None]], names: Pseudonyms
+) -> dict[str, tuple[str | None, str | None]]:
+    return {
+        _parameter(name, names): (_spelled(begin, names), _spelled(end, names))
+        for name, (begin, end) in changes.items()
+    }
 
 
 def mask_origin(origin: Origin, names: Pseudonyms) -> Origin:

@@ -117,8 +117,9 @@ class SectionBuilder:
             "init_parameters": {}, "instances": [],
         }  # fmt: skip
         found = {**nothing, **self.sections}
-        if isinstance(kept := self.sections.get("init_parameters"), dict):
-            found.update(parameters_in(kept, self.container))
+        kept, changed = (self.sections.get(name) for name in ("init_parameters", "init_parameters_changed"))
+        if isinstance(kept, dict) and isinstance(changed, dict):
+            found.update(parameters_in(kept, changed, self.container))
         ratios = found["instance_efficiency_pct"]
         found["buffer_hit_pct"] = ratios.get("Buffer Hit") if isinstance(ratios, dict) else None
         if not found["wait_classes"] and (classes := found.get("foreground_wait_classes")):

@@ -22,32 +22,42 @@ def keep_parameters(
         begin = row["begin"]
         if not parameter or not (row["name"] or begin):
             continue
-        parameters = found.setdefault(row.get("pdb"), {})
+        container = row.get("pdb")
+        parameters = found.setdefault(container, {})
         parameters[parameter] = _both(parameters.get(parameter), begin)
         if row.get("end"):
-            changed[parameter] = {"begin": begin, "end": row["end"]}
+            changed.setdefault(container, {})[parameter] = {"begin": begin, "end": row["end"]}
 
 
-def parameters_in(found: Mapping[Scalar, Mapping[str, Scalar]], container: Scalar) -> dict[str, object]:
+def parameters_in(
+    found: Mapping[Scalar, Mapping[str, object]], changed: Mapping[Scalar, Mapping[str, object]], container: Scalar
+) -> dict[str, object]:
     """Return the parameters that hold in a container, and those of every container that is named.
+
+    Another container's value holds only where nothing else is known: the report names one container alone.
 
     Args:
         found: Parameters by the container they are set in; None for what is inherited or has no container.
+        changed: Begin and end of those that changed within the interval, by container as well.
         container: The container a report is of, None for the root or a database without containers.
     """
-    order = [container, None, _ROOT] if container else [_ROOT, None]
-    others = [name for name in found if name not in order]
+    own = [ROOT, None, container] if container else [None, ROOT]
+    order = own if len(found) > 1 or any(place in found for place in own) else list(found)
+    place_of = {name: place for place in order for name in found.get(place, {})}
+    within = {name: place for name, place in place_of.items() if name in changed.get(place, {})}
     return {
-        "init_parameters": {
-            name: value
-            for place in reversed([*order, *others])
-            for name, value in found.get(place, {}).items()
-        },
-        "init_parameters_by_container": {str(name): values for name, values in found.items() if name is not None},
-    }  # fmt: skip
+        "init_parameters": {name: found[place][name] for name, place in place_of.items()},
+        "init_parameters_changed": {name: changed[place][name] for name, place in within.items()},
+        "init_parameters_by_container": _named(found),
+        "init_parameters_changed_by_container": _named(changed),
+    }
 
 
-_ROOT = "CDB$ROOT"
+def _named(by: Mapping[Scalar, object]) -> dict[str, object]:
+    return {str(container): values for container, values in by.items() if container is not None}
+
+
+ROOT = "CDB$ROOT"
 
 
 def _both(known: Scalar, more: Scalar) -> Scalar:

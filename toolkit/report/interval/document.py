@@ -57,8 +57,8 @@ def _whole(diff: IntervalDiff) -> dict[str, object]:
         "statistics": _named(diff.counters),
         "parameters": _parameters(diff.parameters),
         "parameters_changed_within": {
-            "before": _parameters(diff.before.changed_parameters),
-            "after": _parameters(diff.after.changed_parameters),
+            "before": _parameters(diff.before.all_changes),
+            "after": _parameters(diff.after.all_changes),
         },
         "instances": [_whole(one) for one in diff.instances],
         "unmatched_instances": list(diff.unmatched_instances),
