@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.awr.made import interval
+from tests.analysis.awr.made import interval, origin
 from tests.tiers import examples
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Amount, Change
@@ -181,17 +181,22 @@ def test_a_bound_is_told_only_where_the_other_value_is_above_it(most: float, sai
 
 
 COUNTS = st.one_of(st.none(), st.integers(0, 10**9).map(float))
+PARALLEL = {"PX remote messages sent": 9.0, "queries parallelized": 3.0, "DML statements parallelized": 2.0}
 
 
 @given(
     st.lists(COUNTS, min_size=10, max_size=10),
     st.sampled_from(["executions", "work", "slower", "new"]),
     st.booleans(),
+    st.booleans(),
 )
 @examples(400)
-def test_no_sentence_of_a_statement_denies_its_own_numbers(values, part: str, grew: bool) -> None:  # type: ignore[no-untyped-def]
+def test_no_sentence_of_a_statement_denies_its_own_numbers(values, part: str, grew: bool, across: bool) -> None:  # type: ignore[no-untyped-def]
     sides = [Statement("k", *each, text="select 1") for each in (values[:5], values[5:])]
-    before, after = (interval(day=day, statements=(one,)) for day, one in enumerate(sides))
+    before, after = (
+        interval(day=day, statements=(one,), who=origin(day=day, rac=True), counters=PARALLEL if across else {})
+        for day, one in enumerate(sides)
+    )
     diff = compare_intervals(before, after)
     sentence = cause_sentence(Cause("statement", "k", 1.0 if grew else -1.0, part), diff)
     runs, gets = (sides[0].executions, sides[1].executions), (sides[0].gets, sides[1].gets)
@@ -210,3 +215,58 @@ def test_no_sentence_of_a_statement_denies_its_own_numbers(values, part: str, gr
         assert all(runs) and None not in gets
         more = gets[1] / runs[1] > gets[0] / runs[0]
         assert more == ("more buffer gets" in sentence)
+    # one instance's share of what runs on several says nothing of an execution, and no more than the share
+    share = across and any(one is not None and one <= 5 for one in runs)
+    assert share == ("what it did on other instances is not in these reports" in sentence), sentence
+    if share:
+        said = r"needs (more|fewer|less)|spills|takes (longer|less time) per execution"
+        assert not re.search(said, sentence), sentence
+    if "work on this instance" in sentence or "time on this instance" in sentence:
+        assert share
+        assert all(runs)
+        each = [
+            [getattr(side, name) / side.executions for side in sides]
+            for name in ("gets", "cpu_s", "elapsed_s")
+            if None not in (getattr(side, name) for side in sides)
+        ]
+        assert any((b > a) == grew and a != b for a, b in each), sentence
+
+
+@pytest.mark.parametrize(
+    ("who", "counters", "said"),
+    [
+        ({"rac": True}, PARALLEL, "does less work on this instance per execution"),
+        (
+            {"rac": True},
+            {**PARALLEL, "queries parallelized": 0.0, "DML statements parallelized": 0.0},
+            "needs fewer",
+        ),
+        ({"rac": True}, {"queries parallelized": 9.0, "PX local messages sent": 9.0}, "needs fewer buffer gets"),
+        ({"rac": True, "scope": "rac_global"}, PARALLEL, "needs fewer buffer gets"),
+        ({"rac": False}, PARALLEL, "needs fewer buffer gets"),
+    ],
+)
+def test_a_share_of_a_parallel_statement_is_told_as_one(
+    who: dict[str, object], counters: dict[str, float], said: str
+) -> None:
+    """Seen in two real reports of one instance: the same query ran on one instance, then on four."""
+    sides = [
+        interval(day=day, statements=(Statement("k", 1.0, spent, None, gets),), who=origin(day=day, **who),
+                 counters=counters)
+        for day, spent, gets in ((0, 1188.0, 3880826.0), (1, 289.0, 970122.0))
+    ]  # fmt: skip
+    sentence = cause_sentence(Cause("statement", "k", -0.2, "work"), compare_intervals(*sides))
+    assert sentence.startswith(f"statement `k` {said}")
+    assert ("other instances" in sentence) == ("on this instance" in said)
+
+
+@pytest.mark.parametrize("counters", [PARALLEL, {}])
+def test_what_no_execution_ended_of_may_have_its_coordinator_elsewhere(counters: dict[str, float]) -> None:
+    sides = [
+        interval(day=day, statements=(Statement("k", ended, 900.0, None, 1e6),), who=origin(day=day, rac=True),
+                 counters=counters)
+        for day, ended in ((0, 1.0), (1, 0.0))
+    ]  # fmt: skip
+    sentence = cause_sentence(Cause("statement", "k", 0.2, "slower"), compare_intervals(*sides))
+    assert "none of its executions ended in the interval after" in sentence
+    assert ("after, or another instance coordinated it" in sentence) == bool(counters)

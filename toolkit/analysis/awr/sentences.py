@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Change
-from toolkit.analysis.awr.diff import IntervalDiff, StatementChange
+from toolkit.analysis.awr.diff import IntervalDiff
 from toolkit.analysis.awr.families import BUSY, COMMIT_SETTINGS
 from toolkit.analysis.awr.findings import RATE_NAMES, SAME
+from toolkit.analysis.awr.statement_sentence import excerpt, statement_sentence
 from toolkit.analysis.awr.wording import Lead, event_name, head, hundredths, joined, shift, unlike_load
 from toolkit.model.interval import LOAD
 from toolkit.units import byte_size, number, percent, seconds
@@ -20,9 +21,6 @@ _WORTH = 0.05
 """Of the change: what explains less is no cause worth a sentence."""
 _ABOVE_THE_WHOLE = 100.5
 """Percent of the change: from here on others must have worked against a cause, and its share says so."""
-_EXCERPT = 60
-_NEARLY_ALL = 0.95
-"""Of the DB time: what is not captured then is too little for a statement worth a sentence."""
 
 
 def worth_telling(causes: Sequence[Cause], diff: IntervalDiff) -> list[Cause]:
@@ -106,7 +104,7 @@ def _what(cause: Cause, diff: IntervalDiff) -> str:
     if cause.kind == "commit":
         return _commit(cause, diff)
     if cause.kind == "statement":
-        return _statement(cause, diff)
+        return statement_sentence(cause, diff)
     return f"{_TELLERS.get(cause.kind, _event)(cause)}{_waiting(cause, diff)}"
 
 
@@ -115,7 +113,7 @@ def _waiting(cause: Cause, diff: IntervalDiff) -> str:
     texts = {one.key: one.text for one in diff.statements}
     sign = "more active sessions" if cause.impact > 0 else "fewer active sessions"
     named = [
-        f"`{one.key}`{_excerpt(texts.get(one.key))} up to {number(abs(one.impact))}{'' if place else f' {sign}'}"
+        f"`{one.key}`{excerpt(texts.get(one.key))} up to {number(abs(one.impact))}{'' if place else f' {sign}'}"
         for place, one in enumerate(cause.statements)
     ]
     several = "statements" if len(named) > 1 else "the statement"
@@ -135,134 +133,6 @@ def _load(cause: Cause) -> str:
     other_way = ", ".join(fact for fact, other in zip(facts, against, strict=True) if fact and other)
     told = joined(head(grew, leads, ("the load accounts for more", "the load accounts for less")), *with_it)
     return f"{told}, though {other_way}" if other_way else told
-
-
-def _statement(cause: Cause, diff: IntervalDiff) -> str:
-    row = next((one for one in diff.statements if one.key == cause.key), None)
-    if row is None:
-        return f"statement `{cause.key}`"
-    grew = cause.impact > 0
-    called = f"statement `{cause.key}`{_excerpt(row.text)}"
-    timed = row.each("elapsed_s").ratio is not None
-    sampled = _sampled(row, diff)
-    does = _does(row, cause.part, grew)
-    if cause.part == "new" and sampled:
-        does = f"is in the lists of statements only {'after' if grew else 'before'}"
-    facts = [
-        sampled if cause.part == "new" else "",
-        shift(row.elapsed, "active sessions")
-        if cause.part == "new" or not timed or does.startswith("whose")
-        else "",
-        _executions(row, after=grew),
-        shift(row.each("gets"), "gets per execution"),
-        "" if row.each("gets").ratio else shift(row.each("cpu_s"), "CPU per execution", seconds),
-        _temp_each(row),
-        shift(row.each("elapsed_s"), "time per execution", seconds),
-        f"plan {row.plans[0]} -> {row.plans[1]}" if row.plan_changed else "",
-        _longer_than_interval(row, diff),
-        _not_captured(diff, grew) if cause.part == "new" and not sampled else "",
-    ]
-    return joined(f"{called} {does}", *facts)
-
-
-def _sampled(row: StatementChange, diff: IntervalDiff) -> str:
-    """Say that active session history saw a statement in both intervals, whichever of them counts its time."""
-    sides = [
-        sum(
-            one.get("pct_event", 0.0)
-            for key, one in side.details.get(_SAMPLES, {}).items()
-            if key.partition(", ")[0] == row.key
-        )
-        for side in (diff.before, diff.after)
-    ]
-    if not all(sides):
-        return ""
-    before, after = map(percent, sides)
-    return f"though active session history saw it in both ({before} of the samples before, {after} after)"
-
-
-_OFTENER = "is executed more often", "is executed less often"
-_AS_OFTEN = "is executed as often, in a shorter interval", "is executed as often, in a longer interval"
-
-
-def _does(row: StatementChange, part: str, grew: bool) -> str:
-    """Say what a statement did otherwise; more work only where the work of both sides is shown."""
-    if part == "new":
-        return "is new among the top statements" if grew else "is no longer among the top statements"
-    executions = row.measures["executions"]
-    often = Lead(executions, *(_AS_OFTEN if executions.before.total == executions.after.total else _OFTENER))
-    each = (
-        Lead(row.each("gets"), "needs more buffer gets per execution", "needs fewer buffer gets per execution"),
-        Lead(row.each("temp_blocks"), "spills more per execution", "spills less per execution"),
-        Lead(row.each("cpu_s"), "needs more CPU per execution", "needs less CPU per execution", seconds),
-    )
-    slow = Lead(row.each("elapsed_s"), "takes longer per execution", "takes less time per execution", seconds)
-    whole = Lead(row.elapsed, "takes more time", "takes less time")
-    leads = [often, slow, whole] if part == "executions" else [*each, slow, whole]
-    if part == "slower":
-        leads = [slow, whole]
-    said = head(grew, leads, unlike_load(row.elapsed, "whose time", ("takes more time", "takes less time")))
-    if row.plan_changed and part != "executions":
-        return f"runs with another plan, {said}"
-    if part == "slower" and row.each("elapsed_s").ratio is None:
-        return f"{said}, {_not_timed(row)}"
-    return f"{said}, its work is not known in both" if part == "slower" else said
-
-
-_SAMPLES = "ash_sql_by_event"
-
-
-def _longer_than_interval(row: StatementChange, diff: IntervalDiff) -> str:
-    """Warn where an execution lasted longer than the interval it is counted in, or in which it did not end."""
-    each, whole, often = row.each("elapsed_s"), row.elapsed, row.measures["executions"]
-    for side, one, spent, ended in (
-        (diff.before, each.before.rate, whole.before.total, often.before.total),
-        (diff.after, each.after.rate, whole.after.total, often.after.total),
-    ):
-        length = side.origin.elapsed_seconds
-        longest = spent if ended == 0 else one
-        if length and longest is not None and longest > length:
-            return "an execution takes longer than the interval: it ran in parallel, or began before it"
-    return ""
-
-
-def _not_captured(diff: IntervalDiff, grew: bool) -> str:
-    """Say that a statement that is not in a list may be one that the report did not notice."""
-    side, when = (diff.before, "before") if grew else (diff.after, "after")
-    captured = side.statements.captured
-    if captured is None or captured >= _NEARLY_ALL:
-        return ""
-    return f"unless the report {when} did not capture it (captured: {percent(100 * captured)} of DB time)"
-
-
-def _excerpt(text: str | None) -> str:
-    """Return the begin of a statement's text, by which a reader knows it."""
-    words = " ".join((text or "")[: 4 * _EXCERPT].replace("`", "'").split())
-    if not words:
-        return ""
-    return f" ({words})" if len(words) <= _EXCERPT else f" ({words[:_EXCERPT].rstrip()}…)"
-
-
-def _not_timed(row: StatementChange) -> str:
-    executions = row.measures["executions"]
-    if executions.before.total is None and executions.after.total is None:
-        return "its executions are not known"
-    return "the time of an execution is not known in both"
-
-
-def _executions(row: StatementChange, *, after: bool) -> str:
-    """Tell how often it was executed; what ran and counts none did not end within the interval."""
-    executions = row.measures["executions"]
-    one, when = (executions.after, "after") if after else (executions.before, "before")
-    if one.total == 0:
-        return f"none of its executions ended in the interval {when}"
-    return shift(executions, "executions per second")
-
-
-def _temp_each(row: StatementChange) -> str:
-    each = row.each("temp_blocks")
-    spilt = (each.before.rate or 0.0) > 0 or (each.after.rate or 0.0) > 0
-    return shift(each, "temporary blocks per execution") if spilt else ""
 
 
 def name_of_waits(cause: Cause) -> str:
