@@ -41,6 +41,26 @@ def test_a_file_with_what_was_asked_for_stays(dbatk: Dbatk) -> None:
         assert connection.execute("select * from made").fetchall() == [(1,)]
 
 
+def test_a_dry_run_shows_the_script_and_makes_no_file(dbatk: Dbatk) -> None:
+    Path("q.sql").write_text("select 1 as a")
+    answer = dbatk("ctas", "-t", NEW, "--query", "q.sql", "--table", "made", "--dry-run")
+    assert (answer.status, list(Path().glob("new.duckdb*"))) == (0, [])
+    assert "select 1 as a" in answer.out
+    elsewhere = "duckdb:///none_such/new.duckdb?create=yes"
+    answer = dbatk("ctas", "-t", elsewhere, "--query", "q.sql", "--table", "made", "--dry-run")
+    assert (answer.status, Path("none_such").exists()) == (1, False)
+
+
+def test_who_wrote_after_he_only_read_has_written_the_file() -> None:
+    made = find_target(NEW).target
+    reads = made.connect(Role.CONTROL, SessionTag("r"), read_only=True)
+    assert reads.execute("select count(*) as n from duckdb_tables()").rows == ({"n": 0},)
+    made.connect(Role.CONTROL, SessionTag("w")).execute("create table kept as select 1 as a")
+    made.close()
+    with duckdb.connect("new.duckdb") as connection:
+        assert connection.execute("select * from kept").fetchall() == [(1,)]
+
+
 def test_an_empty_file_of_the_user_stays(dbatk: Dbatk) -> None:
     duckdb.connect("new.duckdb").close()
     assert dbatk("ctas", "-t", NEW, "--source", "none_such", "--table", "made").status != 0

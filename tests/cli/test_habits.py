@@ -144,6 +144,10 @@ def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) 
         (["ctas", "--source", "nothere.csv", "--table", "t"], "check schema and name"),
         (["load", r"\copy orders from rows.csv csv", "--table", "orders"], "`dbatk load orders.csv"),
         (["load", "rows.csv", "--table", "nothere"], "`load` fills a table that exists"),
+        (
+            ["load", "rows.csv", "--table", "n", "--delimiter", ";"],
+            "`dbatk table create -t duckdb:///x.duckdb rows.csv --table n --delimiter ';'` makes it",
+        ),
         (["index", "build", "--table", "orders", "--columns", "Order ID"], "--columns '\"Order ID\"'"),
         (["index", "build", "--table", "orders", "--columns", "amount,Order ID"], "--columns '\"Order ID\"'"),
     ],

@@ -6,9 +6,15 @@ import re
 import shlex
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from toolkit.errors import ToolkitError
+from toolkit.model.operations import declaration
+
+if TYPE_CHECKING:
+    from toolkit.cli.parameters import Arguments
+    from toolkit.model.words import OperationName
 
 _PARALLEL = "--degree --channels --concurrency --users"
 _ADDRESS = "give the address with `-t`: `oracle://user@host:1521/service`, `postgresql://user@host/db`"
@@ -298,31 +304,24 @@ _SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
 _COPY = re.compile(r"\s*\\?copy\s", re.IGNORECASE)
 
 
-def explained(
-    error: ToolkitError,
-    query: str | None,
-    source: str | None,
-    target: str | None = None,
-    files: Sequence[str] = (),
-    table: str | None = None,
-) -> ToolkitError:
+def explained(error: ToolkitError, operation: OperationName, arguments: Arguments) -> ToolkitError:
     """Return an error with a better hint where what was given for an option belongs to another one.
 
     Args:
         error: as it was raised.
-        query: what was given as the file of a query.
-        source: what was given as the name of a table.
-        target: what was given as the database.
-        files: what was given as files to load.
-        table: into which.
+        operation: that was asked for.
+        arguments: with which.
     """
+    query, source, target = (arguments.text(name) for name in ("query", "source", "target"))
+    creation = declaration(operation).created_by
+    files = arguments.texts("files") if creation else ()
     no_such_table = error.code in ("TK-0104", "TK-0204")
     if any(map(_COPY.match, files)):
         hint = "name the file alone: `dbatk load orders.csv --table orders` reads it and sends it, as \\copy does"
     elif files and error.code == "TK-0204":
-        made = _made_from(files, target, table)
+        made = _created(creation, files, arguments)
         hint = f"`load` fills a table that exists: create it first, or check schema and name{made}"
-    elif files and error.code == "TK-0201" and (made := _made_from(files, target, table)):
+    elif files and error.code == "TK-0201" and (made := _created(creation, files, arguments, new=True)):
         hint = f"check the path{made}"
     elif query is not None and error.code == "TK-0106" and _SELECT.match(query):
         hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"
@@ -335,13 +334,35 @@ def explained(
     return ToolkitError(error.message, code=error.code, hint=hint, database_code=error.database_code)
 
 
-def _made_from(files: Sequence[str], target: str | None, table: str | None) -> str:
-    """Return how a table of DuckDB is made from its file: what a new user with a CSV means by loading it."""
-    if not (target or "").startswith("duckdb:") or len(files) != 1 or not Path(files[0]).is_file():
+_OF_FILES = ("columns", "header", "delimiter", "quote", "null", "encoding")
+"""Options of a load that say how files are read, so that a table for them is created with the same."""
+
+
+def _created(creation: OperationName, files: Sequence[str], arguments: Arguments, *, new: bool = False) -> str:
+    """Return how a table is made for files, where the engine can: what a new user means by loading them.
+
+    Args:
+        creation: the operation that makes it.
+        files: that are loaded.
+        arguments: of the load.
+        new: whether the database file is to be made, too.
+    """
+    from toolkit.cli.completing import engine_of
+    from toolkit.dialects.registry import dialect_of
+
+    target = arguments.text("target") or ""
+    engine = engine_of(target)
+    if engine is None or creation not in dialect_of(engine).work:
         return ""
-    select, address = _selecting(files[0], target or "")
-    made = f"echo {select} | dbatk ctas -t {address} --query - --table {shlex.quote(table or 'NAME')}"
-    return f"; to make it from the file: `{made}`"
+    if new and target.startswith("duckdb:"):
+        url, _, given = target.partition("?")
+        target = f"{url}?{'&'.join(dict.fromkeys([*filter(None, given.split('&')), 'create=yes']))}"
+    words = ["dbatk", *declaration(creation).command, "-t", target, *files]
+    words += ["--table", arguments.text("table") or "NAME"]
+    for name in _OF_FILES:
+        if (text := arguments.text(name)) is not None:
+            words += [f"--{name}", text]
+    return f"; `{shlex.join(words)}` makes it for the files"
 
 
 def _reading(file: str, target: str) -> str:

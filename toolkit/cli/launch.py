@@ -131,6 +131,7 @@ def show_result(store: Store, run: str, arguments: Arguments, file: Path | None 
     Recipients are notified where it did not end well, and was read from a file.
     """
     from toolkit.app.results import ended_well, failures, find_run, undo_script_left
+    from toolkit.model.operations import declaration
     from toolkit.model.words import Outcome
 
     record = find_run(store, run, samples=arguments.flag("json"))
@@ -165,7 +166,8 @@ def show_result(store: Store, run: str, arguments: Arguments, file: Path | None 
         tell_experiment_ended(file.stem, run, reasons)
     succeeded = any(trial.outcome is Outcome.OK for trial in record.latest_trials)
     if succeeded and not arguments.flag("quiet") and not speaks_json(arguments):
-        say(f"\nhint: `dbatk report {record.head.label or 'last'} --out report.html` writes a page from it")
+        page = f"`dbatk report {record.head.label or 'last'} --out report.html` writes a page from it"
+        say(f"\nhint: {declaration(record.head.experiment.operation).then or page}")
     return ended
 
 

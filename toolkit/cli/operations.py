@@ -194,10 +194,7 @@ def _body(operation: OperationName) -> Body:
             from toolkit.cli.habits import explained
 
             _refuse_absent(operation, arguments.text("target"), error)
-            query, source, target = (arguments.text(name) for name in ("query", "source", "target"))
-            raise explained(
-                error, query, source, target, arguments.texts("files"), arguments.text("table")
-            ) from error
+            raise explained(error, operation, arguments) from error
 
     return body
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.model.experiment import OptionValue
+from toolkit.model.file_columns import ColumnValues
 from toolkit.model.steps import Attribute, ObjectRef, Program, Takes
 from toolkit.model.transfers import Transfer
 from toolkit.model.values import QualifiedName, Scalar
@@ -135,6 +136,8 @@ class Work:
     """Of a workload: who does what."""
     chunks: tuple[Chunk, ...] = ()
     """Of a change in chunks: those of one transaction."""
+    fields: tuple[ColumnValues, ...] = ()
+    """Of a table to create: what its columns hold."""
     notes: ObjectRef | None = None
     """Of a change in chunks: the table of the run in which its transactions are noted, where it keeps one."""
     bounds: ObjectRef | None = None

@@ -22,6 +22,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.backup_files import content, may_enter
 from toolkit.executors.checksums import prove, seal
 from toolkit.executors.data_files import chunks_of, files_of
+from toolkit.executors.field_kinds import fields_of_files
 from toolkit.model.facts import Probe
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import CONTENT, MARK_FILE, FolderAct, Step
@@ -249,6 +250,8 @@ def _answers(probe: Probe, places: tuple[str, ...]) -> tuple[Row, ...]:
             return files_of(probe)
         case ProbeKind.CHUNKS:
             return chunks_of(probe)
+        case ProbeKind.FIELDS:
+            return fields_of_files(probe)
         case ProbeKind.FOLDER | ProbeKind.CONTENT | ProbeKind.USER as own:
             return (_OF_FOLDERS[own](probe),)
 

@@ -48,8 +48,8 @@ class Probe:
     between them), `byte_count`, `file_count`, `oldest_at` (of a file), `problem`; below it is
     looked only where a name at its top begins as one that is `usual`. Of a user (`names` has the name,
     or the path of what that user owns, and a path): `is_there`, `closed_at` (the first folder on it that is closed
-    to that user). Of data files (`names` has paths and patterns) see `toolkit.executors.data_files`; `style` says
-    how they are read, `chunk_bytes` how they are divided.
+    to that user). Of data files (`names` has paths and patterns) see `toolkit.executors.data_files`, of their
+    columns `toolkit.executors.field_kinds`; `style` says how they are read, `chunk_bytes` how they are divided.
     """
 
     key: str

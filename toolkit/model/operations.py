@@ -28,12 +28,13 @@ Levels = Mapping[str, tuple[Level, ...]]
 class RowSemantics(StrEnum):
     """What an operation does to rows.
 
-    Nothing, it makes the table that holds them, adds them to a table, changes or removes those of a table, or lets
-    whole partitions of them go, which are not counted.
+    Nothing, it makes the table that holds them, or an empty one for them, adds them to a table, changes or removes
+    those of a table, or lets whole partitions of them go, which are not counted.
     """
 
     NONE = "none"
     MAKES = "makes"
+    EMPTY = "empty"
     ADDS = "adds"
     CHANGES = "changes"
     DROPS = "drops"
@@ -113,6 +114,8 @@ class OperationDeclaration:
         one_object: whether a job makes one object by one statement, so that the object proves the work.
         several: what a job over several objects works through, as a plural; empty where there is one.
         keeps: whether a trial makes an object that can stay.
+        created_by: the operation that makes the table it fills, if it has files and no table is there.
+        then: what is usually done after a job of it, for a hint.
         publishes_statistics: whether on live objects it may move the statistics that plans are made from.
         writes_files: whether it writes into folders of this host.
         complete_when_timed: whether the work is done as soon as the timed steps succeeded.
@@ -149,6 +152,8 @@ class OperationDeclaration:
     several: str = ""
     group: str = ""
     keeps: bool = True
+    created_by: OperationName = ""
+    then: str = ""
     publishes_statistics: bool = False
     writes_files: bool = False
     complete_when_timed: bool = True
@@ -175,7 +180,7 @@ class OperationDeclaration:
     @property
     def counts_rows(self) -> bool:
         """Whether the rows of a trial are counted."""
-        return self.rows not in (RowSemantics.NONE, RowSemantics.DROPS)
+        return self.rows not in (RowSemantics.NONE, RowSemantics.DROPS, RowSemantics.EMPTY)
 
     @property
     def counts_twice(self) -> bool:
@@ -185,7 +190,7 @@ class OperationDeclaration:
     @property
     def makes_table(self) -> bool:
         """Whether the table named is made, and so not there yet."""
-        return self.rows is RowSemantics.MAKES
+        return self.rows in (RowSemantics.MAKES, RowSemantics.EMPTY)
 
 
 _OPERATIONS: Declarations[OperationDeclaration] = Declarations("toolkit.operations", "an operation")

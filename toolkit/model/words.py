@@ -112,6 +112,8 @@ class ProbeKind(StrEnum):
     """What data files hold: one row for each."""
     CHUNKS = "chunks"
     """Where data files may be divided: one row for each part."""
+    FIELDS = "fields"
+    """What the columns of data files hold, from all their rows: one row for each column of each file."""
 
 
 class Role(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from toolkit.units import counted
 _QUERY_ROWS = "query_rows:"
 VALUED = ("columns", "virtual_columns", "invisible_columns")
 """Answers that name columns whose values can be read."""
+_NESTED = ("STRUCT", "MAP", "UNION")
 
 
 def reads_of_source(planner: Planner) -> list[Query]:
@@ -233,3 +235,18 @@ def check_same_rows(kept: Mapping[str, Sequence[Row]]) -> str | None:
     if found and found[first].get("checksum") is None:
         return "the queries give as many rows; whether these are the same was not compared on this engine"
     return None
+
+
+def refuse_nested(row: Row) -> None:
+    """Refuse a parquet file whose columns hold more than one value.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
+    for name, of_type in zip(json.loads(str(row["columns"])), json.loads(str(row["types"])), strict=False):
+        if of_type.endswith("]") or of_type.startswith(_NESTED):
+            raise ToolkitError(
+                f"`{row['path']}`: column `{name}` is nested ({of_type}), and a table's column holds one value",
+                code="TK-0107",
+                hint="write it flat first, or load it with the database's own statement",
+            )

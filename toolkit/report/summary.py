@@ -88,7 +88,7 @@ def _ended(trial: TrialRecord, word: str, judged: Judged) -> str:
     parts += [counted(trial.rows, "row")] if trial.rows is not None else []
     parts += [byte_size(trial.bytes)] if trial.bytes else []
     unknown = trial.elapsed_seconds is not None and (trial.requested_degree or 1) > 1
-    parts += [_degree(trial, word)] if trial.granted_degree or unknown else []
+    parts += [_degree(trial, word)] if word and (trial.granted_degree or unknown) else []
     # an error already carries its code; the reason stands last, it may be long
     why = f": {trial.reason}" if trial.reason else ""
     measured = f" ({', '.join(parts)})" if parts else ""

@@ -50,8 +50,10 @@ class DuckdbTarget:
     """A DuckDB file, or a database in memory that lives as long as this object.
 
     A file that does not exist is an error unless the URL says `?create=yes`: a misspelt path must not become an
-    empty database. SQL reaches no other file, no network and no extension, unless the URL says which
-    (`?files=PATH`) or that it may (`?external=yes`): settings of the whole process, made before any statement.
+    empty database. Who only reads such a file finds what would be there, an empty database in memory.
+
+    SQL reaches no other file, no network and no extension, unless the URL says which (`?files=PATH`) or that it
+    may (`?external=yes`): settings of the whole process, made before any statement.
     """
 
     engine = "duckdb"
@@ -65,6 +67,7 @@ class DuckdbTarget:
         self._confined = ("external", "yes") not in access.address.parameters
         self._allowed = [value for name, value in access.address.parameters if name == "files"]
         self._made = False
+        self._imagined = False
         self._root: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
         self._sessions: weakref.WeakSet[DuckdbConnection] = weakref.WeakSet()
@@ -111,6 +114,8 @@ class DuckdbTarget:
             return session
 
     def _session(self, role: Role, *, read_only: bool) -> DuckdbConnection:
+        if self._imagined and not read_only:
+            self._close_all()
         opened = self._root is not None
         if self._root is None:
             with _OPENING:
@@ -140,15 +145,18 @@ class DuckdbTarget:
         if path and not read_only:
             refuse_read_only_folder(path)
         self._refuse_another(path)
-        self._made = self._made or (self._create and bool(path) and not Path(path).exists())
+        new = self._create and bool(path) and not Path(path).exists()
+        self._imagined = new and read_only and Path(path).parent.is_dir()
+        self._made = self._made or (new and not read_only)
         try:
-            root = duckdb.connect(path or ":memory:", read_only=read_only and bool(path))
+            there = bool(path) and not self._imagined
+            root = duckdb.connect(path if there else ":memory:", read_only=read_only and there)
             if self._confined:
                 _confine(root, self._allowed)
         except duckdb.Error as error:
             raise cannot_open(path, str(error)) from None
         try:
-            self._file = self._file or (_file_id(path) if path else None)
+            self._file = self._file or (_file_id(path) if there else None)
             self._refuse_another(path)
         except ToolkitError:
             root.close()
@@ -210,7 +218,7 @@ class DuckdbTarget:
                         self._remove_empty(self._root)
                 with contextlib.suppress(duckdb.Error):
                     self._root.close()
-            self._root = None
+            self._root, self._imagined = None, False
 
     def _remove_empty(self, root: duckdb.DuckDBPyConnection) -> None:
         """Remove a file that was made here and has nothing in it: whatever was asked for was refused.

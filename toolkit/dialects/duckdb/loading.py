@@ -9,11 +9,25 @@ from __future__ import annotations
 from toolkit.dialects.duckdb.objects import note, transaction
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
+from toolkit.model.file_columns import ColumnKind, ColumnValues
 from toolkit.model.steps import ObjectRef
 from toolkit.model.transfers import FileFormat, Transfer
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, Role, SupportState
 
+_TYPES = {
+    ColumnKind.NOTHING: "VARCHAR",
+    ColumnKind.BOOLEAN: "BOOLEAN",
+    ColumnKind.INTEGER: "BIGINT",
+    ColumnKind.FLOAT: "DOUBLE",
+    ColumnKind.DATE: "DATE",
+    ColumnKind.TIMESTAMP: "TIMESTAMP",
+    ColumnKind.ZONED_TIMESTAMP: "TIMESTAMP WITH TIME ZONE",
+    ColumnKind.BYTES: "BLOB",
+    ColumnKind.TEXT: "VARCHAR",
+}
+_DECIMAL_DIGITS = (18, 38)
+"""Widths of a DECIMAL: what 8 bytes hold, and what 16 hold, which is the widest (DuckDB, Numeric Types)."""
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 
 
@@ -80,3 +94,20 @@ def _load(transfer: Transfer, facts: Facts, into: ObjectRef | None, check_rows: 
 def _all_rejects(transfer: Transfer) -> int:
     """Return how many bad rows DuckDB is to keep: one more than may be left out tells that they are too many."""
     return transfer.max_rejects + 1 if transfer.max_rejects else 0
+
+
+# -- types of a table for files -----------------------------------------------------------------------------------
+def type_of(field: ColumnValues) -> str:
+    """Return the type of a column; of decimal numbers with more digits than DECIMAL has, text."""
+    if field.kind is not ColumnKind.DECIMAL:
+        return _TYPES[field.kind]
+    width = next((most for most in _DECIMAL_DIGITS if field.digits + field.scale <= most), None)
+    return "VARCHAR" if width is None else f"DECIMAL({width},{field.scale})"
+
+
+def remarks_of_types(work: Work) -> tuple[str, ...]:
+    """Say what DECIMAL does to further digits."""
+    decimal = [name for name, one in zip(work.columns, work.fields, strict=True) if one.kind is ColumnKind.DECIMAL]
+    if not decimal:
+        return ()
+    return (f"DuckDB rounds later values with more digits after the point: {', '.join(decimal)}",)

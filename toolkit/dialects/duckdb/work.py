@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from toolkit.dialects import reclaimed, sizes, transfers
+from toolkit.dialects import new_tables, reclaimed, sizes, transfers
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.duckdb import backup, loading, reorganise, restore, space
 from toolkit.dialects.duckdb.objects import comment, make_notes, marked, note, quote, transaction
@@ -167,6 +167,22 @@ class _LoadFiles(_Load):
         return transfers.told(work, kept, seconds)
 
 
+class _TableCreate(Implementation):
+    """CREATE TABLE for data files."""
+
+    def support(self, work: Work, facts: Facts) -> Support:
+        return Support(SupportState.SUPPORTED)
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        return new_tables.probes_of(options)
+
+    def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (new_tables.create(work, tuple(map(loading.type_of, work.fields))),)
+
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        return (*new_tables.remarks_of(facts), *loading.remarks_of_types(work))
+
+
 class _IndexBuild(_InThreads):
     """CREATE INDEX."""
 
@@ -306,6 +322,7 @@ WORK = Implementations(
         "ctas": _Ctas(),
         "insert": _Insert(),
         "load": _LoadFiles(),
+        "table-create": _TableCreate(),
         "index-build": _IndexBuild(),
         "index-rebuild": _IndexRebuild(),
         "stats-gather": _StatsGather(),

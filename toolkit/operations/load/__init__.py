@@ -22,8 +22,8 @@ _DEGREE = replace(
 )
 _TABLE = replace(
     shared.TABLE,
-    help="table to load into, which exists (on duckdb "
-    "`dbatk ctas --query` makes one from a file); a measurement loads copies of it",
+    help="table to load into, which exists (`dbatk table create` makes one for the files); "
+    "a measurement loads copies of it",
 )
 _COLUMNS = replace(
     shared.COLUMNS, help="columns of the table in the order of the files (default: by the first line of each file)"
@@ -70,6 +70,7 @@ DECLARATION = OperationDeclaration(
     common=("max_rejects",),
     object=ObjectKind.TABLE,
     rows=RowSemantics.ADDS,
+    created_by="table-create",
     verified_by=VerifiedBy.ROWS,
     check=_check,
     one_session="a job loads one table once, in as many sessions as its degree",

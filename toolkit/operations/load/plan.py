@@ -31,9 +31,8 @@ from toolkit.operations.loads import (
     notes_of,
     reads_of_filled,
     reads_of_space,
+    refuse_nested,
 )
-
-_NESTED = ("STRUCT", "MAP", "UNION")
 
 
 class LoadFiles:
@@ -56,7 +55,7 @@ class LoadFiles:
             kinds = ("view", "foreign table")
             refuse_kinds(planner, kinds, "whose copy would be an ordinary table", "give the table itself")
         for row in planner.facts.rows(FILES):
-            _refuse_nested(row)
+            refuse_nested(row)
             _columns_in(planner, row)
 
     def pieces(self, planner: Planner, cell: Cell) -> tuple[Piece, ...]:
@@ -233,21 +232,6 @@ def _other_delimiter(names: list[str], style: CsvStyle) -> str | None:
 
 def _hint(style: CsvStyle) -> str:
     return f"name the columns with --columns, or check --header and --delimiter (now `{style.delimiter}`)"
-
-
-def _refuse_nested(row: Row) -> None:
-    """Refuse a parquet file whose columns hold more than one value.
-
-    Raises:
-        ToolkitError: TK-0107.
-    """
-    for name, of_type in zip(json.loads(str(row["columns"])), json.loads(str(row["types"])), strict=False):
-        if of_type.endswith("]") or of_type.startswith(_NESTED):
-            raise ToolkitError(
-                f"`{row['path']}`: column `{name}` is nested ({of_type}), and a table's column holds one value",
-                code="TK-0107",
-                hint="write it flat first, or load it with the database's own statement",
-            )
 
 
 OPERATION = LoadFiles()

@@ -48,5 +48,6 @@ WORK = Implementations(
         "restore-try": "a restore needs an instance of its own. `dbatk backup run --action restore_validate` "
         "reads all that a restore would read, and `dbatk restore script` writes what duplicates or restores the "
         "database elsewhere, with checks",
+        "table-create": "a file does not tell how long texts may be; create the table, and `dbatk load` fills it",
     },
 )

@@ -22,6 +22,7 @@ from toolkit.dialects.postgresql.work.mviews import RefreshView
 from toolkit.dialects.postgresql.work.partitions import DropPartitions
 from toolkit.dialects.postgresql.work.purge import ChangeInChunks
 from toolkit.dialects.postgresql.work.rewrite import Rewrite
+from toolkit.dialects.postgresql.work.tables import CreateTable
 from toolkit.dialects.postgresql.work.vacuum import Vacuum
 from toolkit.dialects.postgresql.work.workload import PostgresqlWorkloads
 from toolkit.dialects.programs import RunPrograms
@@ -90,6 +91,7 @@ WORK = Implementations(
         "ctas": CreateTableAs(),
         "insert": InsertSelect(),
         "load": CopyFiles(),
+        "table-create": CreateTable(),
         "index-build": CreateIndex(),
         "index-rebuild": Reindex(),
         "stats-gather": _StatsGather(),
