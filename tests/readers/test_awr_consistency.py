@@ -47,6 +47,26 @@ def test_db_time_of_statspack_11_2_stands_before_db_cpu_in_its_line() -> None:
     assert not [one for one in found["warnings"] if "no list" in one]
 
 
+TILDES = """Database    DB Id    Instance     Inst Num  Startup Time   Release     RAC
+~~~~~~~~ ----------- ------------ -------- --------------- ----------- ---
+               12345 acme1               1 02-Mar-05 09:00 11.2.0.3.0  NO
+
+Host Name             Platform                CPUs Cores Sockets   Memory (G)
+~~~~ ---------------- ---------------------- ----- ----- ------- ------------
+     box              Linux x86 64-bit           8     4       1         15.6
+"""
+
+
+def test_a_short_report_whose_rulers_have_tildes_is_no_copy_of_a_page() -> None:
+    begin, end = STATSPACK.index("DB Name"), STATSPACK.index("SQL ordered by Gets")
+    top = STATSPACK[:end].replace(
+        STATSPACK[begin : STATSPACK.index("Load Profile")], f"{TILDES}\n{HEADER_OF_11_2}\n"
+    )
+    found = document(f"{top}\nEnd of Report\n")
+    assert (found["dbid"], found["instance"], found["db_time_min"]) == (12345, "acme1", 106.55)
+    assert [row["event"] for row in found["top_events"]] == ["CPU time", "log file sync"]
+
+
 PARSE_CALLS = """SQL ordered by Parse Calls for DB: ACME  Instance: acme1  Snaps: 7 -8
 -> End Parse Calls Threshold:
 

@@ -17,7 +17,7 @@ from toolkit.readers.awr.tables import AwrTable, ReportDocument
 from toolkit.units import counted
 
 _FEWEST = 3
-_RULER = re.compile(r"^[ \t]*-{2,}(?: +-{2,})+[ \t\r]*$", re.MULTILINE)
+_RULER = re.compile(r"^[ \t]*[-~]{2,}(?: +[-~]{2,})+[ \t\r]*$", re.MULTILINE)
 _TABBED = re.compile(r"^.*\t.*$", re.MULTILINE)
 _APART = re.compile(r"[ \t]{2,}|\t")
 _SPACED = re.compile(r"^.*\S {2,}\S.*$", re.MULTILINE)
