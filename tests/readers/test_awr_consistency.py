@@ -331,6 +331,10 @@ def test_values_below_zero_and_shares_above_the_whole_are_named_in_every_list() 
     assert not list(
         impossible("library_cache", AwrTable("", "", (), [("a", "1")]), [{"namespace": "a", "pins": 1}])
     )
+    finding = {"finding": "Hard Parse", "pct_active_sessions": 150.0}
+    assert list(impossible("addm_findings", AwrTable("", "", (), [("Hard Parse", "1.5E+02")]), [finding])) == [
+        "in `addm_findings` 1 share is above 100 %: `pct_active_sessions` of `Hard Parse` is 150 %"
+    ]
     found = inconsistencies(FACTS, sections_of(sql_by_gets=[{"sql_id": "a", "gets": -5}]))
     assert found == [
         "in `sql_by_gets` 1 value is below zero, so a counter ran over or was reset: `gets` of `a` is -5"

@@ -19,7 +19,8 @@ _MOST = 105.0
 """Percent: counters are read one after the other."""
 _PARTS = frozenset(
     {
-        "pct_hits", "pct_misses", "pct_no_wait_misses", "pct_get_misses", "pct_pin_misses", "pct_scan_misses",
+        "pct_active_sessions", "pct_hits", "pct_misses", "pct_no_wait_misses", "pct_get_misses", "pct_pin_misses",
+        "pct_scan_misses",
         *(f"{kind}_pct_{name}" for kind in ("cr", "current")
           for name in ("immediate", "busy", "congested", "2_hop", "3_hop")),
     }
