@@ -15,11 +15,13 @@ import pytest
 
 from toolkit.dialects.backups import failed
 from toolkit.errors import ToolkitError
-from toolkit.executors import programs
-from toolkit.executors.programs import Programs, end_orphans
+from toolkit.executors import orphans, programs
+from toolkit.executors.orphans import OrphansEnded, end_orphans
+from toolkit.executors.programs import Programs
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.words import Effect, StepKind
+from toolkit.runner.leftovers import end_programs
 from toolkit.targets.base import ProgramAccess
 
 RUN = "20261121-200000-abcd"
@@ -159,13 +161,35 @@ def test_programs_of_a_dead_run_are_found_and_ended() -> None:
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
         _until_named(process.pid)
-        assert end_orphans("20261121-200000-dead") == 1
+        assert end_orphans("20261121-200000-dead") == OrphansEnded(1)
         assert process.wait(300) is not None
         assert other.poll() is None
     finally:
         for each in (other, process):
             each.kill()
             each.wait()
+
+
+def test_a_program_that_may_not_be_ended_is_told_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {**os.environ, "DBATK_RUN": "20261121-200000-held"}
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env=own)
+
+    def refuse(each: psutil.Process) -> None:
+        raise psutil.AccessDenied(each.pid)
+
+    monkeypatch.setattr(orphans, "_ORPHAN_SECONDS", 0.0)
+    monkeypatch.setattr(psutil.Process, "terminate", refuse)
+    monkeypatch.setattr(psutil.Process, "kill", refuse)
+    try:
+        _until_named(process.pid)
+        done, going_on = end_programs("20261121-200000-held")
+    finally:
+        monkeypatch.undo()
+        process.kill()
+        process.wait()
+    assert done == ()
+    (told,) = going_on
+    assert f"({process.pid}) goes on without dbatk" in told
 
 
 def _until_named(pid: int) -> None:

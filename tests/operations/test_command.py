@@ -398,27 +398,35 @@ def test_a_killed_dbatk_leaves_nothing_running_and_its_run_goes_on(tmp_path: Pat
     assert not (tmp_path / "made").exists(), "what --cleanup names is done after a crash, too"
 
 
-@pytest.mark.parametrize(("word", "more"), [("7474.1", ()), ("7474.2", ("--cleanup", "true"))])
+@pytest.mark.parametrize(
+    ("word", "more", "text", "count"),
+    [
+        ("7474.1", (), "sleep {0}; sleep {0}", 2),
+        ("7474.2", ("--cleanup", "true"), "sleep {0}; sleep {0}", 2),
+        ("7474.3", (), "env -i sleep {0}; sleep {0}", 2),  # below one that is known
+        ("7474.4", (), "(env -i sleep {0} &); sleep {0}; sleep {0}", 3),  # in its session alone
+    ],
+)
 def test_programs_that_outlive_dbatk_and_their_keeper_are_ended_by_clean_which_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str, more: tuple[str, ...]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str, more: tuple[str, ...], text: str, count: int
 ) -> None:
     place = str(tmp_path / "store.sqlite")
     line = [sys.executable, "-m", "toolkit", "command", "--store", place, "--measure", "--repeat", "1", *more,
-            "--", "sh", "-c", f"sleep {word}; sleep {word}"]  # fmt: skip
+            "--", "sh", "-c", text.format(word)]  # fmt: skip
     dbatk = subprocess.Popen(line, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        until(lambda: len(at_work(dbatk, word)) == 2, "it never began")
+        until(lambda: len(at_work(dbatk, word)) == count, "it never began")
         dbatk.send_signal(signal.SIGSTOP)  # or it would see that its keepers are gone
         for keeper in psutil.Process(dbatk.pid).children():
             keeper.kill()
     finally:
         dbatk.kill()
         dbatk.wait()
-    assert len(left(word)) == 2, "nobody ended them"
+    assert len(left(word)) == count, "nobody ended them"
     status = main(["clean", "-t", "host://", "--store", place])
     assert left(word) == []
     told = capsys.readouterr().out
-    assert "2 processes that went on without dbatk: ended" in told
+    assert f"{count} processes that went on without dbatk: ended" in told
     assert (status, "not cleaned: " in told) == ((ExitCode.INCOMPLETE, True) if more else (ExitCode.DONE, False))
 
 

@@ -1,8 +1,8 @@
 """Executors run steps; nothing else touches the world."""
 
 from toolkit.executors.host import read_probes, run_command, run_folder
+from toolkit.executors.orphans import end_orphans, runs_with_programs
 from toolkit.executors.printing import Script, print_script, print_steps
-from toolkit.executors.programs import end_orphans, runs_with_programs
 from toolkit.executors.reaching import may_still_end, reach, silent_seconds
 from toolkit.executors.reading import look, read_facts, refused
 from toolkit.executors.refusals import Refusals

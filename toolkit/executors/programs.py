@@ -41,7 +41,6 @@ _TIMEOUT_SECONDS = {signal.SIGINT: 10.0, signal.SIGTERM: 5.0}
 _READER_SECONDS = 5.0
 _LONGEST_LINE = 8000
 _MOST_LINES = 200_000
-_ORPHAN_SECONDS = 10.0
 
 
 class _User(TypedDict, total=False):
@@ -325,42 +324,3 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
 def _children_seconds() -> float:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def end_orphans(run: str) -> int:
-    """End the programs of a run that nobody waits for any more, and wait until they are gone.
-
-    Only for runs whose dbatk is dead: programs of a live one are found as well.
-
-    Returns:
-        How many were ended; psutil sends no signal to a later process with the number of one that was found.
-    """
-    import psutil
-
-    found = [process for process in psutil.process_iter() if _run_of(process) == run]
-    for process in found:
-        with contextlib.suppress(psutil.Error):
-            process.terminate()
-    _, left = psutil.wait_procs(found, timeout=_ORPHAN_SECONDS)
-    for process in left:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
-    _, left = psutil.wait_procs(left, timeout=_ORPHAN_SECONDS)
-    return len(found) - len(left)
-
-
-def runs_with_programs() -> frozenset[str]:
-    """Return the runs, dead or alive, of which processes are on this host beside this one."""
-    import psutil
-
-    return frozenset(run for process in psutil.process_iter() if (run := _run_of(process)) is not None)
-
-
-def _run_of(process: object) -> str | None:
-    import psutil
-
-    assert isinstance(process, psutil.Process)
-    try:
-        return None if process.pid == os.getpid() else process.environ().get(RUN_VARIABLE)
-    except (psutil.Error, OSError):
-        return None

@@ -33,10 +33,13 @@ _LOOK_SECONDS = 0.2
 _ENDING = "each was killed and is rolling back; run `dbatk clean` again later"
 
 
-def end_programs(run: str) -> tuple[str, ...]:
-    """End the programs of a dead run on this host; return a sentence where there were some."""
-    ended = end_orphans(run)
-    return (f"{counted(ended, 'process', 'processes')} that went on without dbatk: ended",) if ended else ()
+def end_programs(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """End the programs of a dead run on this host; return what was done, and what is left, as sentences."""
+    found = end_orphans(run)
+    many = counted(found.ended, "process", "processes")
+    done = (f"{many} that went on without dbatk: ended",) if found.ended else ()
+    hint = "goes on without dbatk, and this user may not end it: end it as its owner or as root"
+    return done, tuple(f"{name} {hint}" for name in found.left)
 
 
 def end_orphaned_sessions(

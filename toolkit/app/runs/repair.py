@@ -179,7 +179,7 @@ def _clean_one(
     sessions.administer(policy.restart, policy.sysdba)
     sessions.wait_for_locks(head.experiment.options)
     try:
-        programs = end_programs(head.run)
+        programs, going_on = end_programs(head.run)
         end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)
         sessions.claim(lambda run: under is not None and store.is_of_plan_run(run, under))
         script = undo_script(head, store, dialect, events)
@@ -190,7 +190,7 @@ def _clean_one(
         note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
-        undone = replace(undone, done=(*programs, *undone.done), left=(*undone.left, *partly, *moved))
+        undone = replace(undone, done=(*programs, *undone.done), left=(*undone.left, *partly, *moved, *going_on))
         return undone, _need_backup(sessions, dialect, journal.entries())
     except DatabaseError as error:
         raise refused(dialect, error) from None
