@@ -249,6 +249,17 @@ def test_lanes_know_who_waited() -> None:
     assert bar is not None and (bar.label, alone) == ("a", 10)
 
 
+@pytest.mark.parametrize(
+    ("good", "said"), [(True, "the other channels had nothing to do"), (False, "no other channel worked")]
+)
+def test_a_channel_that_failed_had_no_choice_but_to_leave_the_other_alone(good: bool, said: str) -> None:
+    lanes = lanes_of(
+        [LaneBar("c1", "a", 0, 100, good=good), LaneBar("c2", "b", 0, 40), LaneBar("c2", "a", 100, 200)]
+    )
+    (sentence,) = balance_sentences(lanes)
+    assert sentence == f"`c2` (a) worked alone for 100 s, 50 % of the time, while {said}"
+
+
 def test_items_without_a_place_on_the_clock_make_no_lanes() -> None:
     assert trial_lanes(trial(1, cell(channels=2), 1, 5.0, items=(ItemRecord("a", Outcome.OK, 5.0),))) is None
 

@@ -435,6 +435,32 @@ def test_an_excerpt_is_judged_by_what_it_shows() -> None:
     assert read_log(lines[:end]).outcome == "incomplete"
 
 
+CROSSCHECKED = ["crosschecked backup piece: found to be 'AVAILABLE'", "backup piece handle=/b/x_1_1 RECID=1 STAMP=9",
+                "Crosschecked 1 objects"]  # fmt: skip
+DELETED = ["deleted backup piece", "backup piece handle=/b/x_1_1 RECID=1 STAMP=9", "Deleted 1 objects"]
+CATALOGED = ["searching for all files that match the pattern /b", "cataloging files...", "cataloging done"]
+IMPLICIT = ["Starting implicit crosscheck backup at 19-DEC-24", "Crosschecked 5 objects",
+            "Finished implicit crosscheck backup at 19-DEC-24"]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", [CROSSCHECKED, DELETED, [*CROSSCHECKED, *DELETED], [*IMPLICIT, *CATALOGED]])
+def test_an_excerpt_of_a_command_without_a_beginning_ends_with_its_last_line(answer: Sequence[str]) -> None:
+    for head in ([], HEAD[:5]):
+        typed = [*head, "RMAN> crosscheck backup;", "", *answer]
+        found = of_file(*typed)
+        assert (found.outcome, found.missing, len(found.excerpt)) == ("completed", (), 1)
+        assert of_file(*typed[:-1]).outcome in ("incomplete", "nothing_done")
+        # it is cut off within what comes next
+        assert of_file(*typed, *DELETED[:2]).outcome == "incomplete"
+        # a run of its own must see the end of the session
+        assert read_log(typed).outcome != "completed" or not head
+
+
+def test_a_typed_command_without_its_answer_is_a_log_in_which_nothing_was_done() -> None:
+    assert of_file("RMAN> backup database;").outcome == "nothing_done"
+    assert of_file("RMAN> delete noprompt obsolete;", *DELETED).outcome == "completed"
+
+
 @pytest.mark.parametrize(
     "answer", [[], ["", "using target database control file instead of recovery catalog", ""]]
 )

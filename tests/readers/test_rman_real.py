@@ -29,7 +29,7 @@ OUTCOMES = {
     "nabeelkhan_01_create_catalog_102.txt": ("completed", 0, "10.2.0.2.0"),
     "venkat_01_2ch_ORA19504_all_channels_fail.log": ("failed", 1, "19.0.0.0.0 (19.3.0.0.0)"),
     "venkat_02_RMAN06171_not_connected.log": ("failed", 0, "19.0.0.0.0 (19.3.0.0.0)"),
-    "venkat_03_catalog_implicit_crosscheck.log": ("incomplete", 2, "19.0.0.0.0 (19.3.0.0.0)"),
+    "venkat_03_catalog_implicit_crosscheck.log": ("completed", 2, "19.0.0.0.0 (19.3.0.0.0)"),
     "venkat_04_switch_restore_fail_RMAN06571_06023.log": ("failed", 2, "19.0.0.0.0 (19.3.0.0.0)"),
     "webmakaka_01_list_backup_restore_ru.md": ("failed", 0, None),
     "webmakaka_02_restore_ru.md": ("completed_with_warnings", 1, None),

@@ -154,9 +154,11 @@ def balance_sentences(found: Lanes, one: str = "channel") -> tuple[str, ...]:
     long = found.exact and any(end - begin >= telling for _, _, begin, end, *_ in found.bars)
     bar, alone = longest_alone(found) if long else (None, 0.0)
     if bar is not None and alone >= telling:
+        failed = any(not other.good for other in found.bars if other.lane != bar.lane)
+        others = f"no other {one} worked" if failed else f"the other {one}s had nothing to do"
         sentences.append(
             f"`{bar.lane}` ({bar.label}) worked alone for {seconds(alone)}, "
-            f"{percent(100 * alone / found.span_seconds)} of the time, while the other {one}s had nothing to do"
+            f"{percent(100 * alone / found.span_seconds)} of the time, while {others}"
         )
     return tuple(sentences)
 

@@ -296,7 +296,8 @@ def _is_head(line: str) -> bool:
 
 # -- what is done without `Starting` and `Finished` -------------------------------------------------------------
 CHANGES = re.compile(
-    r"(?:un)?cataloged|crosscheck(?:ed|ing) |Crosschecked \d|deleted? (?!.*\?)|Deleted \d"
+    r"(?:un)?cataloged|cataloging (?:done|files)|crosscheck(?:ed|ing) |Crosschecked \d|Deleted \d"
+    r"|deleted? (?!.*\?)"
     r"|recovery catalog (?:created|dropped|upgraded)|database (?:un)?registered"
     r"|database (?:mounted|opened|closed|dismounted)|(?:new|old) RMAN config|Statement processed"
     r"|validation (?:succeeded|failed) for archived log|(?:created|replaced) (?:global )?script"
@@ -318,6 +319,14 @@ _CHANGED = re.compile(
 )
 
 
+END_OF_LIST = frozenset({"crosschecked objects", "deleted objects", "cataloged objects"})
+"""What ends a command that tells of each object for itself: their number, or that it is done."""
+
+
+_CATALOGING = {"cataloging files": ("cataloging files", 0), "cataloging done": ("cataloged objects", 0)}
+"""What CATALOG prints around its objects, by its first 16 letters."""
+
+
 @lru_cache(maxsize=500)
 def change_of(line: str) -> tuple[str, int] | None:
     """Return what was done, and to how many: `deleted backup piece`, `crosschecked archived log: EXPIRED`.
@@ -328,7 +337,7 @@ def change_of(line: str) -> tuple[str, int] | None:
         return None
     found = _CHANGED.match(line)
     if found is None:
-        return "", 1
+        return _CATALOGING.get(line[:16], ("", 1))
     verb, thing, status, switched, validated, total, gone = found.groups()
     if total or gone:
         return ("crosschecked objects", int(total)) if total else ("deleted objects", int(gone))

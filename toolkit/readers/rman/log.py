@@ -185,7 +185,8 @@ def _read(blocks: Iterable[str], *, may_be_excerpt: bool = False, must_end: bool
     machine.end()
     missing = list(dict.fromkeys(_missing(machine)))
     excerpt = list(dict.fromkeys(machine.sessions.excerpt))
-    if not (may_be_excerpt and _commanded(machine) and not missing):
+    ended = _commanded(machine) or machine.sessions.ended_lists
+    if not (may_be_excerpt and ended and not missing):
         missing, excerpt = [*missing, *excerpt], []
     if not missing:
         notes = list(dict.fromkeys(machine.sessions.notes))
@@ -229,7 +230,12 @@ def _recognised(state: LogState) -> bool:
     rman = any(one.code.startswith("RMAN") for one in [*state.faults.errors, *state.faults.warnings])
     sessions = state.sessions
     return bool(
-        rman or sessions.has_banner or sessions.connected or state.operations.all or state.channels.by_name
+        rman
+        or sessions.has_banner
+        or sessions.connected
+        or sessions.typed
+        or state.operations.all
+        or state.channels.by_name
     )
 
 

@@ -320,10 +320,10 @@ class Machine(LogState):
 
     def _changes(self, line: str) -> bool:
         """Note that something was done that is no operation with a beginning and an end; nothing more is said."""
-        change = grammar.change_of(line)
-        if change is None:
+        if (change := grammar.change_of(line)) is None:
             return False
         self.changed = True
+        self.sessions.told(change[0])
         self.done[change[0]] += change[1]
         return True
 

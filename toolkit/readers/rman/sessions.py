@@ -30,6 +30,10 @@ class RmanSessions:
         self.has_banner = False
         self.connected = False
         self.open_operations = 0
+        self.open_list = False
+        """Whether CROSSCHECK, DELETE or CATALOG told of an object, and not yet that it was the last one."""
+        self.ended_lists = 0
+        """How many of these ended."""
         self._active = False
         self._ended = False
         self._typed = False
@@ -49,7 +53,6 @@ class RmanSessions:
         """A client ended in good order."""
         if self.open_operations:
             self.missing.append("an operation started, but its end is not in the log")
-        self.open_operations = 0
         self._begin()
         self._active = False
         self._ended = True
@@ -57,6 +60,7 @@ class RmanSessions:
     def prompt(self, line: str) -> None:
         """A prompt, with or without a command typed after it."""
         typed = line[_matched(line) :].strip()
+        self.open_list = False
         self._prompt_is_back = not typed or typed.lower() in grammar.CLOSING
         if typed and not self._prompt_is_back:
             self._typed = self.typed = True
@@ -78,7 +82,7 @@ class RmanSessions:
             self._begin()
         self._active = self._worked = True
         self._asked = None
-        self._prompt_is_back = False
+        self._prompt_is_back = self.open_list = False
         self.open_operations += 1
 
     def finished(self) -> None:
@@ -86,11 +90,22 @@ class RmanSessions:
         if self._ended:
             self._begin()
         self._active = self._worked = True
+        self.open_list = False
         self.open_operations = max(0, self.open_operations - 1)
+
+    def told(self, what: str) -> None:
+        """A command told of an object (`deleted backup piece`), or of all (`deleted objects`), which ends it."""
+        ends = what in grammar.END_OF_LIST
+        if self._ended or not (ends or what.startswith(("crosschecked ", "deleted ", "cataloging "))):
+            return
+        self._active = self._worked = True
+        self.open_list = not ends
+        self.ended_lists += ends and not self.open_operations
 
     def aborted(self) -> None:
         """A stack of errors ended whatever was open."""
         self.open_operations = 0
+        self.open_list = False
         self._asked = None
         self._active = True
 
@@ -104,6 +119,7 @@ class RmanSessions:
         self._greeted = False
         self._asked = None
         self.open_operations = 0
+        self.open_list = False
 
     @property
     def _silent(self) -> bool:
@@ -114,6 +130,10 @@ class RmanSessions:
         real = self.has_banner or self.connected
         if self.open_operations:
             self.missing.append("an operation started, but its end is not in the log")
+        elif self.open_list:
+            self.missing.append(
+                "objects were crosschecked, deleted or cataloged, but the end of that is not in the log"
+            )
         elif self._ended or not (self._active or self._asked or (real and (what == "the log" or self._silent))):
             return
         elif real and not (self._typed and self._prompt_is_back and self._asked is None):
