@@ -40,6 +40,7 @@ ENGINES = {
     "oracle-sga": ("oracle", "19-ee"),
     "release-against-release": ("postgresql", "17"),
     "read-ahead": ("host", "6.1"),
+    "file-system-blocks": ("host", "6.1"),
     "duckdb-memory-limit": ("duckdb", "2.0"),
     "pg-work-mem-degree": ("postgresql", "17"),
     "pg-shared-buffers": ("postgresql", "17"),

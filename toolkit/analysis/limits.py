@@ -77,7 +77,8 @@ def judge(comparison: Comparison, limit: Limit) -> LimitResult:
     """
     met, inconclusive = [], []
     for pair in _pairs(comparison, limit.metric):
-        spelled = f"`{pair.cell_b}`: {limit.metric} {_spell(pair)}"
+        cell = f"`{pair.cell_b}`: " if pair.cell_b else ""
+        spelled = f"{cell}{limit.metric} {_spell(pair)}"
         if _is_met(pair, limit):
             met.append(f"{spelled} exceeds the limit `{limit}`")
         elif _is_inconclusive(pair, limit):

@@ -22,6 +22,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.backup_files import content, may_enter
 from toolkit.executors.checksums import prove, seal
 from toolkit.executors.data_files import chunks_of, files_of
+from toolkit.executors.devices import why_not_run
 from toolkit.executors.field_kinds import fields_of_files
 from toolkit.model.facts import Probe
 from toolkit.model.protocols import Answer, DatabaseError
@@ -38,6 +39,8 @@ def run_command(argv: Sequence[str], *, limit_seconds: float = 60.0) -> str:
         ToolkitError: TK-0203 when it is not there, fails, or takes too long; its error output is quoted.
     """
     shown = argv[0]
+    if (why := why_not_run(argv)) is not None:
+        raise ToolkitError(why, code="TK-0203", hint="name a device that nothing uses")
     try:
         done = subprocess.run(
             list(argv),

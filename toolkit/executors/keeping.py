@@ -24,6 +24,7 @@ from typing import cast
 from toolkit.design.output_metrics import refused_line
 from toolkit.errors import ToolkitError
 from toolkit.executors import keeper
+from toolkit.executors.devices import why_not_run
 from toolkit.executors.output import Output
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Program, Step
@@ -149,11 +150,14 @@ class KeptPrograms:
             inherited: the variables that it sees beside its own.
 
         Raises:
-            DatabaseError: it cannot be begun, failed, or was cancelled; `lines` hold what it wrote.
+            DatabaseError: it cannot be begun, failed, was cancelled, or would overwrite a device in use; `lines`
+                hold what it wrote.
             ToolkitError: TK-0107 when a variable is not set.
         """
         program = step.program
         assert program is not None
+        if (why := why_not_run(step.argv, program.cwd)) is not None:
+            raise DatabaseError(why, code="not-run")
         secrets = _secrets(program)
         variables = self._variables if program.ends_all else {}
         environment = {**inherited, **variables, **secrets, **dict(program.environment)}

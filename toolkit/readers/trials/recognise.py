@@ -40,9 +40,12 @@ _OF_TEXT: tuple[tuple[str, Callable[[str], bool], Callable[[_Texts], TrialFiles]
 )
 READ = (
     "JSON of hyperfine, pytest-benchmark, BenchBase or BenchBox; output or logs of pgbench, sysbench, HammerDB; "
-    "Swingbench's XML; CSV or TOML with one row a trial"
+    "Swingbench's XML; CSV with one row, or TOML with one `[[trial]]`, a trial"
 )
-_HINT = f"give {READ} (columns such as `degree,elapsed_seconds`); or what `dbatk runs export` wrote"
+_HINT = (
+    f"give {READ} (columns such as `degree,elapsed_seconds` or `users,tps[1/s,higher]`); or what `dbatk runs "
+    "export` wrote"
+)
 
 
 def read_trials(files: Sequence[tuple[str, str]]) -> TrialFiles:
