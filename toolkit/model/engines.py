@@ -65,6 +65,8 @@ class EngineDeclaration:
         same_by: the parts that are equal however one gets there; limits of profiles go by them.
         session: settings of a session on which it depends what its statements do, as in `identity`.
         names_in_texts: catalogue file that says what names without a schema lead to; else they lead to one.
+        behind_names: catalogue files that say what stands behind these, and what to ask for next; none where
+            `names_in_texts` says all of it.
         before_names: catalogue file that its session runs first: nothing leads it elsewhere or slows it down.
         embedded: whether the database is a file that our own process opens.
         in_process: whether its work is done by threads of this process, so that their CPU time is the work's.
@@ -100,6 +102,7 @@ class EngineDeclaration:
     same_by: tuple[str, ...] = ()
     session: tuple[tuple[str, str, str], ...] = ()
     names_in_texts: str = ""
+    behind_names: tuple[str, ...] = ()
     before_names: str = ""
     embedded: bool = False
     in_process: bool = False

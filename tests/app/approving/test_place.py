@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.servers.postgresql import Server
-from toolkit.app.approving.making import identity_of
+from toolkit.app.approving.identity import identity_of
 from toolkit.app.targets import find_target
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError

@@ -20,7 +20,8 @@ from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server, as_user, serving, unprivileged
 from tests.tiers import thinned
 from toolkit.app.approving import approve, check, subject_of_plan
-from toolkit.app.approving.making import Subject, identity_of
+from toolkit.app.approving.identity import identity_of
+from toolkit.app.approving.making import Subject
 from toolkit.app.maintenance import run_plan
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from toolkit import __version__, resources
 from toolkit.app.approvals import Approvals
-from toolkit.app.approving.making import Subject, TargetWork, full_values, identity_of
+from toolkit.app.approving.identity import identity_of
+from toolkit.app.approving.making import Subject, TargetWork, full_values
 from toolkit.app.approving.naming import begins_here
 from toolkit.app.maintenance.plan_targets import PlanTarget
 from toolkit.config.actor import actor

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 
 from toolkit import __version__, resources
-from toolkit.app.approving.naming import begins_here, made_by, meanings, queries_of, refuse_session_statements
+from toolkit.app.approving.identity import SCHEMA, identity_of
+from toolkit.app.approving.naming import begins_here, refuse_session_statements
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.mixes import refuse_own_jobs
 from toolkit.app.runs.planning import read_planning
@@ -30,23 +30,17 @@ from toolkit.design.guards import guards_of as run_guards
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of, guards_of
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, read_facts, refused
+from toolkit.executors import Sessions, refused
 from toolkit.model.audit import Approval, Approved, AuditEvent, AuditKind, Value
-from toolkit.model.engines import engine as engine_declared
 from toolkit.model.experiment import Experiment
-from toolkit.model.facts import Facts, Query
+from toolkit.model.facts import Facts
 from toolkit.model.plan import MaintenancePlan
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.words import Role
 from toolkit.rendering import sql_file
 from toolkit.runner import PlanningContext, spec_of
 from toolkit.store import Store
-from toolkit.targets.base import Target
 
-_HEADER_BYTES = 4096
-"""The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 _MODE = 0o644
-_SCHEMA = "current_schema"
 _DAYS = 90
 """How long an approval is valid unless it says otherwise."""
 _AROUND = (
@@ -145,7 +139,7 @@ def subject_of_experiment(
 def full_values(subject: Subject, databases: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
     """Return the values of a subject with its names as the databases resolve those without a schema."""
     objects = {work.target: dict(_short_names(work)) for work in subject.works}
-    schemas = {target: parts[_SCHEMA] for target, parts in databases.items() if _SCHEMA in parts}
+    schemas = {target: parts[SCHEMA] for target, parts in databases.items() if SCHEMA in parts}
     return {**with_full_names(subject.values, objects, schemas), **dict(_folders(subject))}
 
 
@@ -166,74 +160,6 @@ def _short_names(work: TargetWork) -> Iterator[tuple[str, str]]:
             if len(names) == len(short) == 1:
                 yield f"{step} {option}", short[0]
             yield from ((f"{step} {option}.{name}", name) for name in short if len(names) > 1)
-
-
-# -- what identifies a database -------------------------------------------------------------------------------
-def identity_of(
-    target: Target, values: Mapping[str, Value] | None = None
-) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Return the parts of a database's identity, and what of it could not be read.
-
-    Args:
-        target: the database.
-        values: of a plan or experiment: what the names in its SQL lead to there is a part, too.
-
-    Raises:
-        ToolkitError: TK-0201 when it cannot be reached, TK-0203 when it says nothing of itself.
-    """
-    declared = engine_declared(target.engine)
-    parts = (*declared.identity, *declared.session)
-    dialect = dialect_of(target.engine)
-    files = dict.fromkeys(file for _, file, _ in parts)
-    sessions = Sessions(target, "dbatk approve", read_only=True)
-    try:
-        queries = [Query(file, file, optional=file != "server") for file in files]
-        asking = queries_of(declared.names_in_texts, values or {}, dialect)
-        if asking and declared.before_names:
-            queries.append(Query(declared.before_names, declared.before_names, optional=True))
-        facts = read_facts(sessions.get(Role.CONTROL), dialect, [*queries, *asking])
-    except DatabaseError as error:
-        raise refused(dialect, error) from None
-    finally:
-        sessions.close()
-        # the header is read past DuckDB: closing that file would give up the lock it holds for this process
-        target.close()
-    found = {name: str(facts.value(file, column)) for name, file, column in parts if _has(facts, file, column)}
-    own = made_by(values or {}, dialect, found.get(_SCHEMA, ""))
-    found |= meanings(facts, asking, own)
-    if declared.embedded and any(name == "file" for name, _, _ in declared.identity):
-        file = found.get("file", "")
-        found |= _header(file)
-        if "id" in found:
-            found["file"] = str(Path(file).resolve())  # a copy of the folder is another place
-    target.keep_to(found.get(_SCHEMA, ""))
-    unread = [
-        "what the names in its SQL lead to could not be read" for each in asking if each.key in facts.refused
-    ]
-    return found, (*_unread(facts, parts), *unread[:1])
-
-
-def _has(facts: Facts, file: str, column: str) -> bool:
-    return facts.value(file, column) not in (None, "")
-
-
-def _unread(facts: Facts, parts: Iterable[tuple[str, str, str]]) -> Iterable[str]:
-    for name, file, _ in parts:
-        if file in facts.refused and (file, name) != ("awr_container", "DBID of the container"):
-            yield f"the {name} could not be read ({facts.refused[file].splitlines()[0]})"
-
-
-def _header(path: str) -> Mapping[str, str]:
-    """Return the mark of a DuckDB file; none for a database in memory."""
-    try:
-        with Path(path).open("rb") as file:
-            return {"id": sha256(file.read(_HEADER_BYTES)).hexdigest()[:32]}
-    except OSError as error:
-        if path == ":memory:":
-            return {}
-        raise ToolkitError(
-            f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}", code="TK-0201"
-        ) from None
 
 
 # -- making an approval ---------------------------------------------------------------------------------------

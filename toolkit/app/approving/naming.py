@@ -54,20 +54,42 @@ def queries_of(file: str, values: Mapping[str, Value], dialect: Dialect) -> list
     return [Query(f"names_{at}", file, {"words": f"|{each}"}, optional=True) for at, each in enumerate(lines)]
 
 
-def meanings(facts: Facts, queries: Iterable[Query], made: Container[str]) -> dict[str, str]:
+def meanings(
+    facts: Facts, queries: Iterable[Query], made: Container[str], behind: Mapping[str, str]
+) -> dict[str, str]:
     """Return what each name leads to, as parts of a database's identity.
 
     Args:
         facts: with the answers.
         queries: as `queries_of` gave them.
         made: what is left out, as `made_by` gave it: it comes with the work.
+        behind: marks of what stands behind objects, where a read of its own told it.
     """
     found: dict[str, set[str]] = {}
-    for query in queries:
-        for row in facts.rows(query.key):
-            if (leads_to := str(row["leads_to"])) not in made:
-                found.setdefault(str(row["name"]), set()).add(leads_to)
+    for row in (row for query in queries for row in facts.rows(query.key) if row["name"]):
+        mark = behind.get(str(row.get("behind")))
+        leads_to = str(row["leads_to"]) + (f", behind it {mark}" if mark else "")
+        if leads_to not in made:
+            found.setdefault(str(row["name"]), set()).add(leads_to)
     return {f"name `{name}`": "; ".join(sorted(places)) for name, places in found.items()}
+
+
+def roots_of(facts: Facts, queries: Iterable[Query]) -> dict[str, str]:
+    """Return the objects behind which one has to look, each with what its name leads to."""
+    rows = (row for query in queries for row in facts.rows(query.key))
+    return {str(row["behind"]): str(row["leads_to"]) for row in rows if row.get("behind")}
+
+
+def not_shown(facts: Facts, queries: Iterable[Query]) -> Iterator[str]:
+    """Yield what the catalogue does not show to this user: these are its rows without a name."""
+    yield from dict.fromkeys(
+        str(row["leads_to"]) for query in queries for row in facts.rows(query.key) if not row["name"]
+    )
+
+
+def words_of(text: str, dialect: Dialect) -> Iterator[str]:
+    """Yield the names in a text of the catalogue, as `queries_of` reads those of a plan."""
+    return _words(text, dialect)
 
 
 def made_by(values: Mapping[str, Value], dialect: Dialect, schema: str) -> frozenset[str]:
@@ -203,4 +225,9 @@ def _name(dialect: Dialect, token: Token, text: str) -> str:
     try:
         return dialect.parse_name(written).name
     except ToolkitError:
-        return written
+        return _folded(written) if dialect.upper_names else written
+
+
+def _folded(name: str) -> str:
+    """Fold letters beyond ASCII, which `parse_name` refuses, one by one: a sharp s stays."""
+    return "".join(each.upper() if len(each.upper()) == 1 else each for each in name)

@@ -49,6 +49,15 @@ DECLARATION = EngineDeclaration(
         *((name, "session_parallel", name) for name in _PARALLEL),
     ),
     names_in_texts="names_in_texts",
+    # a LONG or a CLOB cannot stand in a UNION
+    behind_names=(
+        "names_behind",
+        "names_behind_views",
+        "names_behind_materialized",
+        "names_behind_columns",
+        "names_behind_indexes",
+        "names_behind_external",
+    ),
     service_names=True,
     licences=True,
     keeps_snapshots=True,
