@@ -88,3 +88,27 @@ COMMON = {
 @pytest.mark.parametrize("of", COMMON)
 def test_what_a_dba_meets_most_is_explained(of: str) -> None:
     assert [code for code in COMMON[of].split() if code not in CATALOGUE] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("ORA-65040", "the root"),
+        ("ORA-65049", "the pluggable database"),
+        ("ORA-65054", "open the root"),
+        ("ORA-25153", "ADD TEMPFILE"),
+        ("ORA-04030", "ulimit"),
+        ("ORA-04031", "enlarge that pool"),
+        ("ORA-13509", "correct that error"),
+        ("RMAN-06000", "ORACLE_HOME"),
+        ("RMAN-06438", "dbmsrman.sql"),
+        ("RMAN-06100", "channel"),
+        ("RMAN-05541", "NOREDO"),
+    ],
+)
+def test_codes_that_look_alike_have_the_remedy_of_their_own_cause(code: str, remedy: str) -> None:
+    assert remedy in CATALOGUE[code].advice
+
+
+def test_the_control_table_of_a_job_that_can_be_resumed_is_not_dropped() -> None:
+    assert "only if DBA_DATAPUMP_JOBS has it as NOT RUNNING" in CATALOGUE["ORA-31634"].advice
