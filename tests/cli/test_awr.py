@@ -226,3 +226,16 @@ def test_a_screen_shows_no_more_digits_than_a_report_and_tells_alike_rows_apart(
     assert "1.30 GiB" in shown
     assert "367 KiB" in shown
     assert "1,395,864,371" not in shown
+
+
+def test_what_contradicts_itself_is_on_the_screen_before_cells_without_a_number() -> None:
+    from toolkit.cli.awr_screen import screen
+    from toolkit.readers.awr.report import read_report
+
+    report = read_report(html(extra=FINDING).encode(), "r").document()
+    cells = [f"in `List {number}`, column `Time`, 1 value is no number: `####`" for number in range(9)]
+    report["warnings"] = [*cells, "DB time is 7 s by the header, and 9 s by the time model"]
+    shown = screen(report)
+    assert "DB time is 7 s by the header, and 9 s by the time model" in shown
+    assert "`List 0`" in shown
+    assert f"and {10 - shown.count('  in `List') - 1} more: see --json" in shown

@@ -14,7 +14,7 @@ from tests.readers.awr_samples import STATSPACK, TEXT
 from tests.readers.test_awr_text_tables import FILES, FUNCTIONS
 from toolkit.readers.awr.always import COUNTED, LATCHES
 from toolkit.readers.awr.completeness import gaps, lists_of_text, twins
-from toolkit.readers.awr.pages import Turn, parted_entries, short_pages, unpaged
+from toolkit.readers.awr.pages import Turn, cut_entries, parted_entries, short_pages, unpaged
 from toolkit.readers.awr.report import read_report
 
 END = f"          {'-' * 61}\n\n"
@@ -265,6 +265,52 @@ def test_a_page_that_does_not_begin_where_the_one_before_ends_is_told(
     assert len(found) == is_lost
     # of one turn alone the lines that a turn leaves are not known
     assert bool(parted_entries([Turn("SQL ordered by Gets", empty, begins)], [2])) == (is_lost and empty is None)
+
+
+def test_a_list_that_ends_within_a_statement_lost_its_further_pages() -> None:
+    assert not cut_entries([("Gets", True), ("Reads", True)])
+    assert cut_entries([("Gets", True), ("Reads", False)]) == [
+        "the list `Reads` ends within a statement: statements of it are missing"
+    ]
+    # where a program dropped the empty lines, no list has them
+    assert not cut_entries([("Gets", False), ("Reads", False)])
+
+
+AWR_CALLS = """SQL ordered by {}       DB/Inst: ACME/acme1  Snaps: 7-8
+-> Total Parse Calls:           1,437
+
+                            % Total
+ Parse Calls  Executions     Parses    SQL Id
+------------ ------------ --------- -------------
+"""
+AWR_ENTRY = "         151          151     10.51 b2gnxm5z6r51n\nselect one from a_table where categor\n"
+LIST_ENDS = "          -------------------------------------------------------------\n\n"
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"),
+    [
+        ([f"{AWR_ENTRY}\n"], ""),
+        ([AWR_ENTRY], "ends within a statement"),
+        ([AWR_ENTRY, "y_id = :1\n\n"], ""),
+        ([f"{AWR_ENTRY}\n", "y_id = :1\n\n"], "does not begin where the one before it ends"),
+    ],
+)
+def test_a_text_of_awr_tells_of_a_page_that_is_missing_in_a_list_of_statements(
+    pages: list[str], words: str
+) -> None:
+    whole = "".join(
+        f"{AWR_CALLS.format(name)}{AWR_ENTRY}\n{LIST_ENDS}" for name in ("Executions", "Gets", "Reads")
+    )
+    turned = "".join(
+        f"{AWR_CALLS.format('Elapsed')}{AWR_ENTRY}\n{AWR_CALLS.format('Elapsed')}y_id = 1\n\n{LIST_ENDS}"
+        for _ in range(4)
+    )
+    calls = "\n".join(f"{AWR_CALLS.format('Parse Calls')}{page}" for page in pages)
+    text = TEXT.replace("End of Report", f"{whole}{turned}{calls}{LIST_ENDS}End of Report")
+    told = [one for one in document(text)["warnings"] if "`SQL ordered by Parse Calls`" in one]
+    assert len(told) == bool(words)
+    assert all(words in one for one in told)
 
 
 def test_a_page_turned_by_a_form_feed_leaves_as_many_empty_lines_as_any_other() -> None:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from toolkit.terminal import line_width
 from toolkit.units import byte_size, counted
 
-_EVENTS, _STATEMENTS, _WARNINGS = 10, 5, 6
-_MODEL = 6
+_EVENTS, _STATEMENTS, _WARNINGS, _MODEL = 10, 5, 6, 6
 _LEAST_NAME = 15
 _WHOLE, _SMALL = 1_000_000, 0.01
 """From here on digits behind the point say nothing, and below it three of them are too few."""
@@ -304,8 +303,9 @@ def _warnings(report: Record) -> Iterator[str]:
     warnings = report["warnings"]
     if isinstance(warnings, Sequence) and warnings:
         yield "warnings"
-        for warning in warnings[:_WARNINGS]:
-            yield from _folded("  ", _text(warning))
+        # a cell that Oracle printed as `####` says less than two values that differ
+        for warning in sorted(map(_text, warnings), key=lambda one: "no number" in one)[:_WARNINGS]:
+            yield from _folded("  ", warning)
         if len(warnings) > _WARNINGS:
             yield f"  and {len(warnings) - _WARNINGS} more: see --json"
 

@@ -127,7 +127,7 @@ class Turn:
 
 
 def parted_entries(turns: Sequence[Turn], between: Sequence[int]) -> list[str]:
-    """Return a sentence for each list of Statspack whose entry does not go on where its page turns.
+    """Return a sentence for each list of statements whose entry does not go on where its page turns.
 
     An entry is its figures, its text, and one empty line, which stands at the end of a page or at the begin of the
     next. Where the end of one page does not fit the begin of the next, a page between them is missing.
@@ -142,6 +142,46 @@ def parted_entries(turns: Sequence[Turn], between: Sequence[int]) -> list[str]:
     return [
         f"a page of the list `{name}` does not begin where the one before it ends: statements of it are missing"
         for name in dict.fromkeys(wrong)
+    ]
+
+
+def cut_entries(ends: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return a sentence for each list that ends within an entry: its further pages are missing.
+
+    Args:
+        ends: The lists of statements, each with whether an empty line stands above its end, as below each entry.
+            Some programs drop empty lines: one list must have it.
+    """
+    if not any(whole for _, whole in ends):
+        return []
+    return [
+        f"the list `{name}` ends within a statement: statements of it are missing"
+        for name, whole in ends
+        if not whole
+    ]
+
+
+def lost_with_pages(
+    lines: Sequence[str],
+    heading: Callable[[str], str],
+    end: Callable[[str], bool],
+    turns: Sequence[Turn],
+    ends: Sequence[tuple[str, bool]],
+) -> list[str]:
+    """Return a sentence for each list of a text that lacks a page, or a part of one.
+
+    Args:
+        lines: The text.
+        heading: What names a list by the first line of one of its pages.
+        end: What tells the last line of a list.
+        turns: Where pages turn within lists of statements.
+        ends: The lists of statements, each with whether it ends with an empty line.
+    """
+    pages = continued_pages(lines, heading, end)
+    return [
+        *short_pages(full_pages(lines, pages)),
+        *parted_entries(turns, empty_at_turns(lines, pages)),
+        *cut_entries(ends),
     ]
 
 

@@ -16,12 +16,8 @@ from toolkit.readers.awr.levels import Level, is_sampled, sampled_columns, sampl
 from toolkit.readers.awr.pages import (
     Pages,
     Turn,
-    continued_pages,
-    empty_at_turns,
-    full_pages,
+    lost_with_pages,
     merged,
-    parted_entries,
-    short_pages,
     unpaged,
 )
 from toolkit.readers.awr.rulers import (
@@ -65,15 +61,13 @@ def read_text(text: str) -> ReportDocument:
     title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
     named = next((line for line in lines if "DB/Inst:" in line), "")
     notes = [line for line in lines if _MINUTES in line][:50]
-    pages = continued_pages(lines, heading_of, _is_end)
-    turns = empty_at_turns(lines, pages)
     ended = _END.search(text, max(len(text) - 20_000, 0)) is not None
     return ReportDocument(
         "text", f"{title} {named}".strip(), merged(reader.tables), ended, notes,
         unread=[line for line in reader.unread if _MINUTES not in line],
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
-                   for name in reader.endless), *short_pages(full_pages(lines, pages)),
-                 *(parted_entries(reader.turns, turns) if "STATSPACK" in title else ()),
+                   for name in reader.endless),
+                 *lost_with_pages(lines, heading_of, _is_end, reader.turns, reader.ends),
                  *lists_of_text(reader.headings)],
     )  # fmt: skip
 
@@ -94,6 +88,8 @@ class _Reader:
     headings: set[str] = field(default_factory=set)
     turns: list[Turn] = field(default_factory=list)
     """Where pages turn within lists of statements."""
+    ends: list[tuple[str, bool]] = field(default_factory=list)
+    """The lists of statements, each with whether an empty line stands above its end."""
     begun: str = ""
     """The list below whose heading no such line was met."""
     pages: Pages | None = None
@@ -313,6 +309,8 @@ class _Reader:
                 break
             lines.append(StatementLine(line, cut(line, spans)[1:]))
             self.at += 1
+        if lines and _is_end(self._line(self.at)):
+            self.ends.append((self.section, not lines[-1].line.strip()))
         return statement_rows(lines, len(columns), self.unread)
 
     def _turn(self, below: int, spans: Sequence[tuple[int, int]], empty: int | None) -> None:
