@@ -57,6 +57,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("ctas", "save_as"): ("ctas", "-t", "URL", "--source", "small", "--table", "x", "--save-as", "PIPE"),
     ("mix", "jobs"): ("mix", "PIPE", "--dry-run"),
     ("load", "files"): ("load", "-t", "URL", "PIPE", "--table", "small", "--dry-run"),
+    ("table create", "files"): ("table", "create", "-t", "URL", "PIPE", "--table", "made", "--dry-run"),
     ("restore try", "check"): ("restore", "try", "-t", "URL", "--backup", "/b", "--check", "PIPE", "--dry-run"),
     ("run", "log_file"): ("run", "plan.toml", "--log-file", "PIPE"),
     ("doctor", "query"): ("doctor", "-t", "URL", "--operation", "ctas", "--query", "PIPE"),

@@ -18,7 +18,7 @@ EXCEPTIONS = {
     "toolkit/design/mix_factors.py: mix": "the table `[mix]` of its file",
     "toolkit/errors.py: duckdb": "a package of Python that may be missing",
     "toolkit/readers/rman/: backup": "a word of RMAN's log",
-    "toolkit/store/opening.py: postgresql": "the database of the store, not a target",
+    "toolkit/store/migrations.py: postgresql": "the database of the store, not a target",
 }
 """Where a name stands all the same, as `file: name` or `folder/: name`, and the reason."""
 

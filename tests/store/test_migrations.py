@@ -16,7 +16,8 @@ from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditMark
 from toolkit.model.records import Artifact, RunRecord, TrialMark
 from toolkit.store import open_store, opening, schema
-from toolkit.store.opening import MIGRATIONS, Migration, bring_up_to_date
+from toolkit.store.migrations import MIGRATIONS, Migration
+from toolkit.store.opening import bring_up_to_date
 from toolkit.store.schema import SCHEMA_VERSION
 from toolkit.store.store import Store
 

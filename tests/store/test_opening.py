@@ -353,3 +353,15 @@ def test_a_pipe_or_folder_for_a_store_is_refused_by_what_it_is(
     with pytest.raises(ToolkitError, match="is a pipe, a device or a folder, not a file") as caught:
         open_store(str(path))
     assert caught.value.code == "TK-0402"
+
+
+def test_a_store_that_is_made_by_its_first_write_is_empty_until_then(location: str) -> None:
+    with open_store(location, at_once=False) as store, open_store(location, at_once=False) as beside:
+        assert store.list_runs() == beside.list_runs() == []
+        store.create_run(head())
+        assert [one.run for one in store.list_runs()] == [RUN]
+        assert [one.run for one in beside.list_runs()] == [RUN]
+        beside.create_run(head(run="20261121-051342-ab40"))
+        assert {one.run for one in beside.list_runs()} == {RUN, "20261121-051342-ab40"}
+    with open_store(location) as store:
+        assert len(store.list_runs()) == 2

@@ -102,7 +102,7 @@ def note_refusal(error: ToolkitError, store: str | None, plan: str | None, targe
         if path is not None and place.path is not None and not place.path.exists():
             AuditFile(path).write(event)
             return
-        with open_store(store) as opened:
+        with open_store(store, at_once=False) as opened:
             opened.audit.write(event)
 
 

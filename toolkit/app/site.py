@@ -134,8 +134,8 @@ def _begun(folder: Path, origin: str) -> dict[str, _Page]:
 def _read_list(folder: Path, origin: str) -> dict[str, _Page]:
     try:
         document = json.loads((folder / _LIST).read_text(encoding="utf-8"))
-        if document["format"] == _FORMAT and document["store"] == origin:
-            runs = document["runs"].items()
+        runs = document["runs"].items()
+        if document["format"] == _FORMAT and (document["store"] == origin or not runs):
             return {run: _page(run, one) for run, one in runs if _RUN.fullmatch(run)}
         why = "holds the runs of another store"
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):

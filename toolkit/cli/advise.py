@@ -38,7 +38,7 @@ def _advise(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     worth = arguments.text("worth")
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         found = advised(
             store,
             arguments.required("run"),

@@ -61,7 +61,7 @@ def _list(arguments: Arguments) -> int:
 
     _check_kind(arguments.text("kind"))
     limit = arguments.number("limit") or _LIMIT
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         found = list(islice((line for line in store.audit.events() if _wanted(line, arguments)), limit))
         ended = {} if arguments.flag("json") else statuses_of(store, map(_ended_run, found))
         path = store.audit.shown
@@ -140,7 +140,7 @@ def _verify(arguments: Arguments) -> int:
     from toolkit.store.audit_check import carry_over, verify
 
     earlier = arguments.text("earlier")
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         verdict = verify(store.audit, None if earlier is None else Path(earlier))
         if earlier is not None and verdict.whole:
             carried = carry_over(store.audit, Path(earlier))

@@ -125,7 +125,7 @@ def _ingest(arguments: Arguments) -> int:
     from toolkit.cli.launch import show_result
     from toolkit.store import open_store
 
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         taken = ingest_bundle(Path(arguments.required("folder")), store)
         for sentence in taken.warnings:
             say(f"warning: {sentence}")

@@ -77,7 +77,7 @@ def _ceiling(arguments: Arguments) -> int:
     )
     resolved = reach(target)
     try:
-        with open_store(arguments.text("store")) as store:
+        with open_store(arguments.text("store"), at_once=False) as store:
             found = measure(store, resolved, target, wanted, calibrate)
     finally:
         resolved.target.close()

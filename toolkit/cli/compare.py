@@ -74,7 +74,7 @@ def _compare(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     limit = _limit(arguments)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         kind, note = kind_of(store, a, b)
         if note:
             say(f"note: {note}")
@@ -200,7 +200,7 @@ def _interleaved(arguments: Arguments) -> int:
     check_label(arguments.text("label"))
     experiment = replace(experiment, label=arguments.text("label"))
     resolved = reach(experiment.target)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         try:
             run = find_run(store, run_on(experiment, resolved, store, arguments))
         finally:

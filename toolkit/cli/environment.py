@@ -122,7 +122,7 @@ def _diff(arguments: Arguments) -> int:
             hint="such as `dbatk environment diff test production`; `dbatk environment -t T` shows one",
         )
     mask = _masking(arguments)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         sides = [mask(environment_named(name, store, reach)) for name in names]
     found = differences(sides)
     warnings = dict.fromkeys(

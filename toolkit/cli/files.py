@@ -78,11 +78,9 @@ def _demo(arguments: Arguments) -> int:
     else:
         out("\n".join(result.answers))
         out(f"\n{result.text}")
-        # as it was typed: `make demo` runs it from a folder that is on nobody's PATH
-        program = sys.argv[0] if sys.argv[0].endswith("/dbatk") and Path(sys.argv[0]).is_file() else "dbatk"
         say(f"\nreport written to {result.report}")
-        say(f"\nhint: `{program} runs list --store {result.store}` lists its runs")
-        say(f"hint: then try `{program} ctas --help`")
+        say(f"\nhint: `dbatk runs list --store {result.store}` lists its runs")
+        say("hint: then try `dbatk ctas --help`")
     return ExitCode.DONE
 
 
@@ -179,7 +177,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> tuple[PlanRunReco
     from toolkit.app.results import undo_script_left
     from toolkit.store import open_store
 
-    with open_store(arguments.text("store")) as store, ExitStack() as guarded:
+    with open_store(arguments.text("store"), at_once=False) as store, ExitStack() as guarded:
         tell_died(store, plan.name, deliver=True)
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
         approvals, targets = guarded.enter_context(checked_plan(plan, targets, store, arguments))
@@ -252,7 +250,7 @@ def _dry_run(plan: MaintenancePlan, arguments: Arguments) -> int:
     from toolkit.app.maintenance import plan_targets_of
     from toolkit.store import open_store
 
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
         return _print_scripts(targets, store, full=arguments.flag("full") or not on_terminal(sys.stdout))
 

@@ -36,7 +36,7 @@ def _import(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     paths = [Path(name) for name in arguments.texts("files")]
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         found = import_files(paths, store, arguments.text("label"), arguments.text("judge"))
     if arguments.flag("json"):
         out_json(

@@ -50,7 +50,7 @@ def launch(experiment: Experiment, arguments: Arguments, file: Path | None = Non
     from toolkit.store import open_store
 
     resolved = reach(experiment.target)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         if experiment.verifies:
             from toolkit.app.advising import gain_of
 
@@ -290,7 +290,7 @@ def _store_of_backups(experiment: Experiment, arguments: Arguments) -> Iterator[
     if experiment.options.get("keep_for") is None:
         yield None
         return
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         yield store
 
 

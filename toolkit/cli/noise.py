@@ -29,7 +29,7 @@ def add_noise(app: typer.Typer) -> None:
 def _noise(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         status = _measure(arguments, store)
         if status != ExitCode.DONE:
             return status

@@ -122,7 +122,7 @@ def _digest(arguments: Arguments) -> int:
 
     notices = _notices()
     since = datetime.now(UTC) - timedelta(seconds=parse_duration(arguments.text("since") or "1d"))
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         tell_died(store, deliver=True)
         runs = [run for run in store.plan_runs(limit=10_000) if run.began_at >= since]
     return _show(arguments, *tell_digest(runs, since, notices))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -12,11 +13,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from toolkit.cli.colours import has_color, on_terminal, painted
 from toolkit.errors import ToolkitError
-from toolkit.terminal import UNLIMITED, use_whole_lines, use_width, usual_width, width
+from toolkit.terminal import UNLIMITED, runnable, use_program, use_whole_lines, use_width, usual_width, width
 
 if TYPE_CHECKING:
     from toolkit.model.protocols import Event
@@ -75,7 +77,7 @@ def out_raw(text: str) -> None:
 
 def say(text: str) -> None:
     """Write a message to standard error."""
-    _write(sys.stderr, painted(fitted(plain(text), sys.stderr), sys.stderr) + "\n")
+    _write(sys.stderr, painted(fitted(runnable(plain(text)), sys.stderr), sys.stderr) + "\n")
 
 
 def fitted(text: str, stream: TextIO) -> str:
@@ -220,10 +222,18 @@ def columns_of(stream: TextIO) -> int:
     return width() if on_terminal(stream) else UNLIMITED
 
 
+def program_typed() -> str:
+    """Return how this program was called: `.venv/bin/dbatk` where a shell would find none, or another one."""
+    called = sys.argv[0]
+    by_path = called.endswith("/dbatk") and Path(called).is_file() and shutil.which("dbatk") != called
+    return shlex.quote(called) if by_path else "dbatk"
+
+
 @contextmanager
 def fitted_to_terminal() -> Iterator[None]:
     """Lay text out for the terminal that standard output is; in whole lines where it is none."""
     with usual_width():
+        use_program(program_typed())
         if on_terminal(sys.stdout):
             use_width(terminal_columns())
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from toolkit.cli.completing import completer
 from toolkit.cli.help import HelpfulGroup, Parameter, command_class
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.options import ASSUMED, Topic
+from toolkit.terminal import use_store
 
 if TYPE_CHECKING:
     from toolkit.model.words import EngineName
@@ -167,6 +169,17 @@ def refuse_unknown_color(color: str | None) -> None:
         raise ToolkitError(f"`--color` cannot be `{color}`", code="TK-0102", hint=hint)
 
 
+def _name_store(store: str | None) -> None:
+    """Let the commands in what is said name the store that this one was given."""
+    name = ""
+    if store:
+        from toolkit.store.location import find_place, name_to_type
+
+        with suppress(ToolkitError):  # said by what opens it
+            name = name_to_type(find_place(store))
+    use_store(name)
+
+
 def add_command(
     app: typer.Typer,
     name: str,
@@ -192,6 +205,7 @@ def add_command(
         arguments = Arguments(values)
         refuse_unknown_color(arguments.text("color"))
         _refuse_secret(arguments.text("store"))
+        _name_store(arguments.text("store"))
         try:
             return body(arguments)
         except ToolkitError as error:

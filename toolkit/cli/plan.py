@@ -119,7 +119,7 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
     from toolkit.store import open_store
     from toolkit.units import counted
 
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         tell_died(store, plan.name)
         approvals = approvals_of(arguments)
         targets = plan_targets_of(plan, store, approvals, prompt=password_prompt())
@@ -175,7 +175,7 @@ def _show_experiment(arguments: Arguments) -> int:
     finally:
         resolved.target.close()
     cells = [cell for cell, _ in plan.cells]
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         needs = what_it_needs(store, plan.experiment, cells, *place)
     plan = replace(plan, trials=sure_to_run(plan.experiment, plan.trials), notes=(*plan.notes, *needs))
     if arguments.flag("json"):
@@ -224,7 +224,7 @@ def _approve(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     work = read_maintenance_plan(arguments) or read_experiment(arguments)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         subject = _subject(work, store, arguments)
         approval = approve(
             subject,
@@ -286,7 +286,7 @@ def _revoke(arguments: Arguments) -> int:
             code="TK-0106",
             hint="name the plan, or its file `.approval.toml`",
         )
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         revoke(approval, store, reason=arguments.text("reason"))
     if arguments.flag("json"):
         out_json({"file": str(path), "name": approval.approved.name, "revoked": approval.hash})
@@ -349,7 +349,7 @@ def _report(arguments: Arguments) -> int:
 
     file = arguments.text("out")
     form = _format(arguments, file)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         tell_died(store, arguments.text("plan"))
         report = report_of(store, find_plan_run(store, arguments.required("run"), arguments.text("plan")))
     status = ExitCode.INCOMPLETE if report.run.state is RunState.DIED else ExitCode.DONE
@@ -388,7 +388,7 @@ def _history(arguments: Arguments) -> int:
     from toolkit.report.run_report import trends_document, trends_text
     from toolkit.store import open_store
 
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         tell_died(store, arguments.text("plan"))
         found = trends(store, arguments.required("step"), arguments.text("plan"))
     if arguments.flag("json"):

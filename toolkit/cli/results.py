@@ -94,7 +94,7 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
 def _store(arguments: Arguments) -> Iterator[Store]:
     from toolkit.store import open_store
 
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         yield store
 
 

@@ -120,7 +120,7 @@ def _noted(name: str, what: str, arguments: Arguments, changes: bool = True) -> 
     from toolkit.store import open_store
 
     event = AuditEvent(AuditKind.SCHEDULE, plan=name, target=arguments.text("target"), details=(what,))
-    with open_store(arguments.text("store")) as store, Notes(store, Warnings()).around(event):
+    with open_store(arguments.text("store"), at_once=False) as store, Notes(store, Warnings()).around(event):
         yield
 
 

@@ -47,7 +47,7 @@ def launch_on_several(
     try:
         targets = [each.target for each in resolved.values()]
         experiment = check_several(experiment, names, targets)
-        with open_store(arguments.text("store")) as store:
+        with open_store(arguments.text("store"), at_once=False) as store:
             return _run(new_joint(experiment, names), {}, store, resolved, arguments, file)
     finally:
         for each in resolved.values():
@@ -122,7 +122,7 @@ class _Side:
             return self._resume(self.begun, stop, in_turns, ready)
         own = fitted(own, self.resolved)
         with (
-            open_store(self.arguments.text("store")) as store,
+            open_store(self.arguments.text("store"), at_once=False) as store,
             checked_experiment(self.file, own, self.resolved, store, self.arguments) as approvals,
         ):
             return start(
@@ -145,7 +145,7 @@ class _Side:
         from toolkit.store import open_store
 
         ready(frozenset())
-        with open_store(self.arguments.text("store")) as store:
+        with open_store(self.arguments.text("store"), at_once=False) as store:
             if has_ended(store, run) and not self.arguments.flag("retry_failed"):
                 return run
             return resume(

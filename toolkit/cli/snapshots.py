@@ -43,7 +43,7 @@ def _take(arguments: Arguments) -> int:
     seconds = 0.0 if watch is None else parse_duration(watch)
     resolved = reach(target)
     try:
-        with open_store(arguments.text("store")) as store:
+        with open_store(arguments.text("store"), at_once=False) as store:
             took = take(store, resolved, target, arguments.required("label"), provider, seconds)
     finally:
         resolved.target.close()
@@ -66,7 +66,7 @@ def _list(arguments: Arguments) -> int:
         raise ToolkitError(
             f"`--limit` cannot be `{limit}`", code="TK-0102", hint="give a whole number of at least 1"
         )
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         heads = store.snapshots(limit=limit or 50)
     if arguments.flag("json"):
         out_json({"snapshots": [head_document(head) for head in heads]})

@@ -294,7 +294,7 @@ def _clean(arguments: Arguments) -> int:
     from toolkit.store import open_store
 
     resolved = reach(arguments.text("target"))
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         ref = arguments.text("run")
         run = None if ref is None else store.resolve(ref)
         if arguments.flag("dry_run"):

@@ -53,13 +53,13 @@ def _verify(arguments: Arguments) -> int:
             hint=f"give {FEWEST_REPEATS} to {MOST_REPEATS}: fewer could not show whether the gain held",
         )
     check_label(label)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         found = advised(store, arguments.required("run"), WORTH_PCT, levels_of(arguments.text("present")))
     experiment = replace(verification_experiment(found, repeat), label=label)
     if (name := arguments.text("save_as")) is not None:
         return save(experiment, Path(name))
     resolved = reach(experiment.target)
-    with open_store(arguments.text("store")) as store:
+    with open_store(arguments.text("store"), at_once=False) as store:
         try:
             run = run_on(experiment, resolved, store, arguments)
         finally:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from toolkit.report.tables import Table
-from toolkit.terminal import line_width
+from toolkit.terminal import line_width, runnable
 
 _GAP = "  "
 _LEAST_TO_WRAP_IN = 24
@@ -20,7 +20,7 @@ _GLUE = "\u00a0"
 def wrapped(text: str, lead: str = "", columns: int | None = None) -> list[str]:
     """Wrap a sentence behind a lead; a number keeps its unit beside it."""
     lines = textwrap.wrap(
-        _NUMBER_AND_UNIT.sub(rf"\1{_GLUE}\2", text),
+        _NUMBER_AND_UNIT.sub(rf"\1{_GLUE}\2", runnable(text)),
         columns or line_width(),
         initial_indent=lead,
         subsequent_indent=" " * len(lead),

@@ -32,13 +32,16 @@ __all__ = [
 ]
 
 
-def open_store(location: str | Path | None = None, *, busy_seconds: float | None = None) -> Store:
+def open_store(
+    location: str | Path | None = None, *, busy_seconds: float | None = None, at_once: bool = True
+) -> Store:
     """Open a results store, and make it when there is none.
 
     Args:
         location: a path, a `sqlite:///` or `postgresql://` URL; None takes `DBATK_STORE`, else the user's data
             folder.
         busy_seconds: how long to wait for another process's lock, 30 if not given.
+        at_once: whether it is made now; else by the first write, and who only reads finds an empty one.
 
     Raises:
         ToolkitError: TK-0401 when it cannot be written, TK-0402 when it is damaged or another program's, TK-0403
@@ -47,7 +50,7 @@ def open_store(location: str | Path | None = None, *, busy_seconds: float | None
     """
     from toolkit.store.store import open_at
 
-    return open_at(location, busy_seconds)
+    return open_at(location, busy_seconds, at_once=at_once)
 
 
 def __getattr__(name: str) -> object:

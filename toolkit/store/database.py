@@ -200,6 +200,13 @@ class Database:
         instant: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
         return instant.astimezone(UTC)
 
+    def move_to(self, other: Database) -> None:
+        """Work on from here on what another one has opened, whose connections become those of this one."""
+        self._engine.dispose()
+        self.place, self.is_sqlite = other.place, other.is_sqlite
+        self._engine, self._turn = other._engine, other._turn
+        self.remember_file()
+
     def remember_file(self) -> None:
         """Note which file the store is, so that it is noticed when it is deleted or another takes its place."""
         self._file = _identity(self.place.path)

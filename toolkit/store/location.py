@@ -67,6 +67,11 @@ def default_path() -> Path:
     return home_based(lambda: platformdirs.user_data_dir("dbatk", appauthor=False)) / "store.sqlite"
 
 
+def name_to_type(place: StoreLocation) -> str:
+    """Return how a store is named on a command line; empty where nobody needs to, and never with a password."""
+    return "" if place == find_place(None) else address_to_send(place) or place.shown
+
+
 def audit_path(place: StoreLocation) -> Path | None:
     """Return where the audit log of a store lies: beside the file itself, whatever link led to it.
 

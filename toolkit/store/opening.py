@@ -1,8 +1,7 @@
 """Open a store: make a new one, bring an older one up to date, leave a newer one and files of others untouched.
 
-A new store is created as `schema.py` describes it. An older one is changed step by step, each step written here
-once and never edited again; a test holds that both ways lead to the same tables. All steps of one opening are one
-transaction: either the store is up to date or it is as it was.
+A new store is created as `schema.py` describes it. An older one is changed step by step (`migrations.py`). All
+steps of one opening are one transaction: either the store is up to date or it is as it was.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ import functools
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any
 
@@ -26,118 +26,8 @@ from toolkit import __version__
 from toolkit.errors import ToolkitError
 from toolkit.store.database import POSTGRESQL_SCHEMA, Database
 from toolkit.store.location import StoreLocation, refuse_network
-from toolkit.store.schema import APPLICATION_ID, ONLY_ADDED, SCHEMA_VERSION, metadata, schema_version
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step: `apply` turns a store of version `to - 1` into one of version `to`."""
-
-    to: int
-    why: str
-    apply: Callable[[Connection], None]
-
-
-def _index_lists(connection: Connection) -> None:
-    for statement in (
-        "CREATE INDEX run_newest ON run (began_at, run)",
-        "CREATE INDEX run_label ON run (label, began_at)",
-        "CREATE INDEX trial_ended ON trial (run, outcome, trial)",
-    ):
-        connection.execute(text(statement))
-
-
-def _keep_states(connection: Connection) -> None:
-    content = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
-    connection.execute(
-        text(
-            "CREATE TABLE snapshot_state (snapshot_id INTEGER NOT NULL, size_bytes BIGINT NOT NULL, "
-            f"content {content} NOT NULL, PRIMARY KEY (snapshot_id), "
-            "FOREIGN KEY(snapshot_id) REFERENCES snapshot (snapshot_id) ON DELETE CASCADE)"
-        )
-    )
-
-
-def _keep_plans(connection: Connection) -> None:
-    server = connection.dialect.name == "postgresql"
-    key, real = ('TEXT COLLATE "C"', "DOUBLE PRECISION") if server else ("TEXT", "DOUBLE")
-    for statement in (
-        f"CREATE TABLE plan_run (plan_run {key} NOT NULL, plan TEXT NOT NULL, plan_hash TEXT NOT NULL, "
-        "state TEXT NOT NULL, began_at TEXT NOT NULL, ended_at TEXT, window_begin TEXT, window_end TEXT, "
-        "host TEXT NOT NULL, stopped_by TEXT, text TEXT NOT NULL, PRIMARY KEY (plan_run))",
-        f"CREATE TABLE plan_step (plan_run {key} NOT NULL, position INTEGER NOT NULL, target TEXT NOT NULL, "
-        f"step TEXT NOT NULL, state TEXT NOT NULL, reason TEXT, run {key}, tries INTEGER NOT NULL, began_at TEXT, "
-        f"ended_at TEXT, expected_seconds {real}, slow_seconds {real}, size_bytes {real}, "
-        "PRIMARY KEY (plan_run, position), "
-        "FOREIGN KEY(plan_run) REFERENCES plan_run (plan_run) ON DELETE CASCADE)",
-        "CREATE INDEX plan_newest ON plan_run (plan, began_at)",
-        "CREATE INDEX step_history ON plan_step (step, target, ended_at)",
-    ):
-        connection.execute(text(statement))
-
-
-def _keep_what_was_verified(connection: Connection) -> None:
-    real = "DOUBLE PRECISION" if connection.dialect.name == "postgresql" else "DOUBLE"
-    for column in (f"size_rows {real}", "verified TEXT", "unverified TEXT"):
-        connection.execute(text(f"ALTER TABLE plan_step ADD COLUMN {column}"))
-
-
-def _distinguish_hosts(connection: Connection) -> None:
-    connection.execute(text("ALTER TABLE lease ADD COLUMN boot TEXT"))
-
-
-def _keep_marks(connection: Connection) -> None:
-    connection.execute(
-        text(
-            "CREATE TABLE audit_mark (path TEXT NOT NULL, log TEXT NOT NULL, line_count INTEGER NOT NULL, "
-            "last_hash TEXT NOT NULL, marked_at TEXT NOT NULL, PRIMARY KEY (path))"
-        )
-    )
-
-
-def _keep_notes_of_plan_runs(connection: Connection) -> None:
-    key = 'TEXT COLLATE "C"' if connection.dialect.name == "postgresql" else "TEXT"
-    connection.execute(
-        text(
-            f"CREATE TABLE plan_note (plan_run {key} NOT NULL, position INTEGER NOT NULL, target TEXT NOT NULL, "
-            "text TEXT NOT NULL, noted_at TEXT NOT NULL, PRIMARY KEY (plan_run, position), "
-            "FOREIGN KEY(plan_run) REFERENCES plan_run (plan_run) ON DELETE CASCADE)"
-        )
-    )
-
-
-def _name_scratch_objects(connection: Connection) -> None:
-    connection.execute(text("ALTER TABLE journal RENAME COLUMN ours TO scratch"))
-
-
-def _know_the_log_by_its_store(connection: Connection) -> None:
-    """Keep the newest mark: a store has one log, whose names were those of a host and a path."""
-    server = connection.dialect.name == "postgresql"
-    for statement in (
-        # the log of a database was a file of each host; now it is a table, which begins anew
-        "DELETE FROM audit_mark"
-        if server
-        else "DELETE FROM audit_mark WHERE path NOT IN "
-        "(SELECT path FROM audit_mark WHERE path NOT LIKE '% sealed' ORDER BY marked_at DESC LIMIT 1)",
-        "UPDATE audit_mark SET path = 'seen'",
-        "ALTER TABLE audit_mark RENAME COLUMN path TO what",
-        "CREATE TABLE audit_line (number INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (number))",
-        *(ONLY_ADDED if server else ()),
-    ):
-        connection.execute(text(statement))
-
-
-MIGRATIONS: tuple[Migration, ...] = (
-    Migration(2, "lists stay quick in a store of 100,000 trials", _index_lists),
-    Migration(3, "what a snapshot read is one compressed document", _keep_states),
-    Migration(4, "plan runs, and what became of each step", _keep_plans),
-    Migration(5, "what was verified of a step, and the rows it worked on", _keep_what_was_verified),
-    Migration(6, "hosts of one name are distinguished by their boot", _distinguish_hosts),
-    Migration(7, "how far the audit log was seen, so that it is missed when it is cut", _keep_marks),
-    Migration(8, "what a plan run waited for, and what could not be watched", _keep_notes_of_plan_runs),
-    Migration(9, "a scratch object is called so", _name_scratch_objects),
-    Migration(10, "a store has one log, by whatever path or host it is reached", _know_the_log_by_its_store),
-)
+from toolkit.store.migrations import MIGRATIONS, Migration
+from toolkit.store.schema import APPLICATION_ID, SCHEMA_VERSION, metadata, schema_version
 
 
 def create_tables(connection: Connection) -> None:
@@ -206,22 +96,78 @@ _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 _RETRY_SECONDS = 0.02
 
 
-def open_database(place: StoreLocation, busy_seconds: float) -> Database:
-    """Open the store at a place; a place that is empty becomes a new store.
+def open_database(place: StoreLocation, busy_seconds: float, *, at_once: bool = True) -> Database:
+    """Open the store at a place; a place that is empty becomes a new store, at once or by the first write.
 
     Raises:
         ToolkitError: TK-0401 cannot be written, TK-0402 of another program or damaged, TK-0403 of a newer version,
             TK-0404 locked.
     """
+    if place.path is not None and not at_once and not place.path.exists():
+        return _ToBeMade(place, busy_seconds)
     if place.path is not None:
         _prepare_file(place.path)
     database = Database(place, busy_seconds)
     try:
-        _make_ready(database, busy_seconds)
+        there = _is_a_store(database)
+        if there or at_once:
+            _make_ready(database, busy_seconds, there=there)
+            return database
     except BaseException:
         database.close()
         raise
-    return database
+    database.close()
+    return _ToBeMade(place, busy_seconds)
+
+
+class _ToBeMade(Database):
+    """A place without a store: who reads finds an empty one, until a write makes it here or elsewhere."""
+
+    def __init__(self, place: StoreLocation, busy_seconds: float) -> None:
+        self._making = threading.RLock()
+        self._empty: TemporaryDirectory[str] | None = None
+        empty = TemporaryDirectory(prefix="dbatk-", ignore_cleanup_errors=True)
+        super().__init__(StoreLocation(place.shown, Path(empty.name, "store.sqlite")), busy_seconds)
+        _make_ready(self, busy_seconds, there=False)
+        self.place, self._busy_seconds, self._empty = place, busy_seconds, empty
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self._making:
+            if self._empty is not None and _is_there(self.place, self._busy_seconds):
+                self._make()
+        with super().read() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self, what: str, *, durable: bool = True) -> Iterator[Connection]:
+        self._make()
+        with super().write(what, durable=durable) as connection:
+            yield connection
+
+    def _make(self) -> None:
+        with self._making:
+            if self._empty is None:
+                return
+            self.move_to(open_database(self.place, self._busy_seconds))
+            self._empty.cleanup()
+            self._empty = None
+
+    def close(self) -> None:
+        super().close()
+        if self._empty is not None:
+            self._empty.cleanup()
+
+
+def _is_there(place: StoreLocation, busy_seconds: float) -> bool:
+    """Tell whether there is a store meanwhile."""
+    if place.path is not None:
+        return place.path.exists()
+    looking = Database(place, busy_seconds)
+    try:
+        return _is_a_store(looking)
+    finally:
+        looking.close()
 
 
 def is_current(path: Path) -> bool:
@@ -237,8 +183,8 @@ def is_current(path: Path) -> bool:
     return bool(mark == APPLICATION_ID and version == SCHEMA_VERSION)
 
 
-def _make_ready(database: Database, busy_seconds: float) -> None:
-    if not _is_a_store(database):
+def _make_ready(database: Database, busy_seconds: float, *, there: bool) -> None:
+    if not there:
         if database.is_sqlite:
             _switch_to_wal(database, busy_seconds)
         with database.write("a new store") as connection:

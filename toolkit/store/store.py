@@ -18,7 +18,7 @@ from toolkit.store.exchange import Exchange
 from toolkit.store.history import History
 from toolkit.store.journal import Journals
 from toolkit.store.leases import Leases
-from toolkit.store.location import address_to_send, audit_path, default_path, find_place
+from toolkit.store.location import address_to_send, audit_path, default_path, find_place, name_to_type
 from toolkit.store.opening import open_database
 from toolkit.store.plans import Plans
 from toolkit.store.reading import Names, RunReader
@@ -44,14 +44,9 @@ class Store(
         return self._database.place.shown
 
     def resume_command(self, run: str) -> str:
-        """Return the command that goes on with a run of this store, from a shell that knows no other store.
-
-        A store that nobody needs to name is left out; a password of one in a database is never shown.
-        """
-        place = self._database.place
-        if place == find_place(None):
-            return f"dbatk runs resume {run}"
-        return shlex.join(("dbatk", "runs", "resume", run, "--store", address_to_send(place) or place.shown))
+        """Return the command that goes on with a run of this store, from a shell that knows no other store."""
+        store = name_to_type(self._database.place)
+        return shlex.join(("dbatk", "runs", "resume", run, *(("--store", store) if store else ())))
 
     @cached_property
     def audit(self) -> AuditLog:
@@ -121,9 +116,9 @@ class Store(
         return f"Store({self.place!r})"
 
 
-def open_at(location: str | Path | None, busy_seconds: float | None) -> Store:
+def open_at(location: str | Path | None, busy_seconds: float | None, *, at_once: bool) -> Store:
     """Open the store at a location; see `toolkit.store.open_store`."""
     wait = BUSY_SECONDS if busy_seconds is None else busy_seconds
-    database = open_database(find_place(location), wait)
+    database = open_database(find_place(location), wait, at_once=at_once)
     database.remember_file()
     return Store(database)

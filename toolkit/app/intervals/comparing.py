@@ -63,7 +63,7 @@ def interval_source(text: str, location: str | None, reach: Reach) -> Interval |
     from toolkit.app.results import is_stored
     from toolkit.store import open_store
 
-    with open_store(location) as store:
+    with open_store(location, at_once=False) as store:
         if is_between(text):
             return stored_interval(store, text)
         try:
@@ -123,7 +123,7 @@ def series_source(text: str, location: str | None, reach: Reach) -> tuple[list[I
     if text.startswith(_LABEL):
         from toolkit.store import open_store
 
-        with open_store(location) as store:
+        with open_store(location, at_once=False) as store:
             return _labelled(store, text.removeprefix(_LABEL))
     if not is_range(text):
         return None
