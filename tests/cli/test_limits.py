@@ -69,6 +69,19 @@ def test_only_approved_work_runs_whatever_the_database_is_called(
     assert dbatk("run", "p.toml").status == 0
 
 
+def test_a_condition_that_nobody_approved_is_not_sent_to_show_what_it_would_delete(
+    dbatk: Dbatk, home: Path, spellings: list[str]
+) -> None:
+    said = "only approved work may run on `dwh`; to show this it would have to count the rows by its condition"
+    for target in ("dwh", *spellings):
+        asked = ("purge", "-t", target, "--table", "small", "--where", "error('sent') IS NULL")
+        refused(dbatk(*asked, "--dry-run"), said)
+    made = dbatk(*asked, "--save-as", "p.toml")
+    assert made.status == 0, made.err
+    refused(dbatk("run", "p.toml", "--dry-run"), said)
+    refused(dbatk("plan", "show", "p.toml"), said)
+
+
 @pytest.mark.full
 def test_the_lowest_degree_of_all_profiles_counts(dbatk: Dbatk, home: Path, spellings: list[str]) -> None:
     profiles(home, (home / "config/targets.toml").read_text().replace("approved_only = true\n", ""))

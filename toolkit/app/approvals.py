@@ -243,10 +243,11 @@ def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
         raise not_approved(policy)
 
 
-def not_approved(policy: TargetPolicy) -> ToolkitError:
-    """Return the error of work that nobody approved on a target whose profile asks for it."""
+def not_approved(policy: TargetPolicy, why: str = "") -> ToolkitError:
+    """Return the error of work that nobody approved on a target whose profile asks for it, and what of it runs."""
+    sentence = f"only approved work may run on `{policy.by.get('approved_only', policy.profile_name)}`"
     return ToolkitError(
-        f"only approved work may run on `{policy.by.get('approved_only', policy.profile_name)}`",
+        f"{sentence}; {why}" if why else sentence,
         code="TK-0313",
         hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
         "then `dbatk run FILE --approved-only`",

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from toolkit import __version__
-from toolkit.app.approvals import TargetPolicy
+from toolkit.app.approvals import TargetPolicy, not_approved
+from toolkit.app.ruling import ruled
 from toolkit.app.runs import licensing
 from toolkit.app.runs.settings import (
     check_levels,
@@ -43,7 +44,12 @@ def read_base_facts(dialect: Dialect, sessions: Sessions) -> Facts:
 
 
 def collect_facts(
-    experiment: Experiment, dialect: Dialect, sessions: Sessions, policy: TargetPolicy | None = None
+    experiment: Experiment,
+    dialect: Dialect,
+    sessions: Sessions,
+    policy: TargetPolicy | None = None,
+    *,
+    for_show: bool = False,
 ) -> PlanningContext:
     """Read what the operation and the environment need from the catalogue, then what a survey of the rows needs.
 
@@ -52,10 +58,11 @@ def collect_facts(
         dialect: of the engine.
         sessions: to read with.
         policy: what licences are held against; None where the experiment was held against it before.
+        for_show: whether nothing is to run: nobody approved it.
 
     Raises:
-        ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses, TK-0303 for a
-            condition of the user's, which the survey would send, that its target does not allow.
+        ToolkitError: TK-0201 when the target cannot be reached, TK-0203 when the catalogue refuses, TK-0303 or
+            TK-0313 for a condition of the user's, which the survey would send, that its target does not allow.
     """
     sessions.wait_for_locks(experiment.options)
     planning = PlanningContext(experiment, dialect, read_base_facts(dialect, sessions))
@@ -67,7 +74,7 @@ def collect_facts(
     facts = read_by_sysdba(experiment, dialect, of_those_varied(experiment, read), sessions)
     if policy is not None:
         facts = licensing.with_context(experiment, facts, sessions, policy.licences)
-    facts = _surveyed(replace(planning, facts=facts), sessions, policy)
+    facts = _surveyed(replace(planning, facts=facts), sessions, policy, for_show=for_show)
     planning = replace(planning, facts=facts)
     how, planner = dialect.work.of(experiment.operation), planning.planner()
     asked = [probe for cell in planning.cells for probe in how.probes(planner.options(cell), facts)]
@@ -78,15 +85,24 @@ def collect_facts(
     return replace(planning, facts=replace(facts, answers=answers))
 
 
-def _surveyed(planning: PlanningContext, sessions: Sessions, policy: TargetPolicy | None) -> Facts:
+def _surveyed(
+    planning: PlanningContext, sessions: Sessions, policy: TargetPolicy | None, *, for_show: bool
+) -> Facts:
     """Return the facts with what the work must know of the rows: each answer is read once.
 
+    A condition may call a function, which may do anything: where only approved work may run it is not sent to show
+    what would be done.
+
     Raises:
-        ToolkitError: TK-0203 with the database's message, TK-0303 before anything of the user's is sent.
+        ToolkitError: TK-0203 with the database's message, TK-0303 or TK-0313 before anything of the user's is.
     """
     facts, dialect = planning.facts, planning.dialect
     how, planner = dialect.work.of(planning.experiment.operation), planning.planner()
     asked = {call.keep_as: call for cell in planning.cells for call in how.survey(planner.options(cell), facts)}
+    if asked and policy is not None and for_show:
+        policy = ruled(policy, sessions.target, sessions.get(Role.CONTROL))
+        if policy.approved_only:
+            raise not_approved(policy, "to show this it would have to count the rows by its condition")
     if asked and policy is not None:
         licensing.check_own(planning.experiment, facts, policy)
     answers = dict(facts.answers)
@@ -119,15 +135,23 @@ def judging_anew(planning: PlanningContext, sessions: Sessions) -> Callable[[Pla
 
 
 def read_planning(
-    experiment: Experiment, dialect: Dialect, sessions: Sessions, policy: TargetPolicy
+    experiment: Experiment,
+    dialect: Dialect,
+    sessions: Sessions,
+    policy: TargetPolicy,
+    *,
+    for_show: bool = False,
 ) -> PlanningContext:
     """Collect facts, and what the licences of the target's profile are held against.
+
+    Args:
+        experiment, dialect, sessions, policy, for_show: as `collect_facts` takes them.
 
     Raises:
         ToolkitError: as `collect_facts`.
     """
     sessions.administer(policy.restart, policy.sysdba)
-    planning = collect_facts(experiment, dialect, sessions, policy)
+    planning = collect_facts(experiment, dialect, sessions, policy, for_show=for_show)
     return replace(planning, facts=with_declared(planning.facts, policy))
 
 

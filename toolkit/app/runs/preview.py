@@ -127,7 +127,7 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     policy = policy or TargetPolicy()
     sessions = Sessions(target, "dbatk plan", read_only=True)
     try:
-        planning = read_planning(experiment, dialect_of(target.engine), sessions, policy)
+        planning = read_planning(experiment, dialect_of(target.engine), sessions, policy, for_show=True)
     finally:
         sessions.close()
     check_plan(planning)
@@ -186,7 +186,7 @@ def script(
         assert target is not None
         sessions = Sessions(target, "dbatk dry-run", read_only=True)
         try:
-            planning = read_planning(experiment, dialect, sessions, policy)
+            planning = read_planning(experiment, dialect, sessions, policy, for_show=True)
             snapshot_source = snapshot_source_of_run(planning, sessions)
         finally:
             sessions.close()
