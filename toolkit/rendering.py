@@ -194,7 +194,7 @@ def render_call(dialect: Dialect, call: Call) -> str:
     """
     if call.file:
         return sql_file(dialect.engine, call.template)
-    own = call.kind is StepKind.SCRIPT and "." in call.template
+    own = call.kind in (StepKind.SCRIPT, StepKind.PARAMETERS) and "." in call.template
     ending = "" if own else ".rman" if call.kind is StepKind.RMAN else ".sql"
     template = _environment(dialect).get_template(f"{dialect.engine}/{call.template}{ending}.j2")
     if own or call.kind is StepKind.RMAN:

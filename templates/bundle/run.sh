@@ -9,6 +9,7 @@
 #   -r WORD  of a job that changes rows of yours and broke off: its work is "there", or "missing" and done again
 #   SQLPLUS  full path of the client; else $ORACLE_HOME/bin/sqlplus, sqlplus or sql is taken
 #   SQLLDR   full path of SQL*Loader where the bundle loads files; else $ORACLE_HOME/bin/sqlldr or sqlldr is taken
+#   EXPDP, IMPDP  of the client of Data Pump where the bundle calls it, likewise
 #
 # Exit status: 0 all trials succeeded, 1 failed, 2 wrong usage, 3 some trial failed or did not come to its end, or
 # something was left as it is, 5 refused, 130 interrupted. The password goes to the client's standard input and nowhere else.
@@ -105,6 +106,26 @@ find_loader() {
   export DBATK_SQLLDR DBATK_CONNECT
 }
 
+find_data_pump() {
+  [ -f datapump.sh ] || return 0
+  for name in expdp impdp; do
+    grep "HOST sh datapump.sh .* '$name' " sql/t*.sql >/dev/null 2>&1 || continue
+    case $name in expdp) given=${EXPDP:-} ;; *) given=${IMPDP:-} ;; esac
+    case $given in
+      '')
+        if [ -n "${ORACLE_HOME:-}" ] && [ -x "$ORACLE_HOME/bin/$name" ]; then given=$ORACLE_HOME/bin/$name
+        else given=$(command -v "$name") || stop 2 "$name is not here: set ORACLE_HOME, or EXPDP or IMPDP to its full path"
+        fi ;;
+      /*) ;;
+      *) given=$began/$given ;;
+    esac
+    [ -x "$given" ] || stop 2 "\"$given\" cannot be run: set EXPDP or IMPDP to the full path of $name"
+    case $name in expdp) DBATK_EXPDP=$given ;; *) DBATK_IMPDP=$given ;; esac
+  done
+  DBATK_CONNECT=$connect
+  export DBATK_EXPDP DBATK_IMPDP DBATK_CONNECT
+}
+
 # A builtin writes the lines that the client reads: a command would show them in the list of processes, and a
 # here-document may be a file.
 find_writer() {
@@ -169,9 +190,9 @@ login() {
   esac
 }
 
-# feed SESSION: give the password to what SQL*Loader is called by, through a pipe; it is in no file
+# feed SESSION: give the password to what calls another program (load.sh, datapump.sh), through a pipe; it is in no file
 feed() {
-  [ -f load.sh ] || return 0
+  [ -f load.sh ] || [ -f datapump.sh ] || return 0
   case ${connect%%@*} in /) return 0 ;; esac
   rm -f "spool/word-$1"
   mkfifo "spool/word-$1" || return 1
@@ -455,6 +476,7 @@ client_pids() {
 
 find_client
 find_loader
+find_data_pump
 find_writer
 check_sums
 lock

@@ -55,6 +55,11 @@ class Workshop:
         path = self.folder / "bin" / "sqlldr"
         return path if path.exists() else program(path, "tests.bundle.sqlldr")
 
+    def data_pump(self, name: str) -> Path:
+        """The stub of expdp or impdp as a program."""
+        path = self.folder / "bin" / name
+        return path if path.exists() else program(path, f"tests.oracle.standin.{name}")
+
     def client_of_its_own(self) -> None:
         """Make the client a process of the group that begins it."""
         path = self.folder / "bin" / "sqlplus"
@@ -91,7 +96,8 @@ class Workshop:
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        return {**kept, "SQLPLUS": str(self.client), "SQLLDR": str(self.loader), **self.extra}
+        programs = {name.upper(): str(self.data_pump(name)) for name in ("expdp", "impdp")}
+        return {**kept, "SQLPLUS": str(self.client), "SQLLDR": str(self.loader), **programs, **self.extra}
 
     def begin(self, *arguments: str, where: str | None = None) -> subprocess.Popen[str]:
         """Begin run.sh with the password on a file descriptor."""

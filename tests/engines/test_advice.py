@@ -37,3 +37,9 @@ def test_what_a_lower_degree_or_concurrency_helps_is_never_outside_of_what_was_t
 )
 def test_full_disks_crashes_restarts_and_networks_are_outside(engine: str, codes: list[str]) -> None:
     assert [code for code in codes if not advised(engine, code).outside] == []
+
+
+def test_a_commit_of_duckdb_that_found_no_room_is_outside_and_one_that_met_another_is_not() -> None:
+    full = 'Failed to commit: Could not write file "/d/base.duckdb.wal": No space left on device'
+    assert advised("duckdb", "TransactionException", full).outside
+    assert not advised("duckdb", "TransactionException", "Conflict on tuple deletion!").outside

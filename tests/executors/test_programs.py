@@ -21,7 +21,7 @@ from toolkit.executors.programs import Programs
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.words import Effect, StepKind
-from toolkit.runner.leftovers import end_programs
+from toolkit.runner.leftovers import Orphans
 from toolkit.targets.base import ProgramAccess
 
 RUN = "20261121-200000-abcd"
@@ -182,13 +182,13 @@ def test_a_program_that_may_not_be_ended_is_told_as_left(monkeypatch: pytest.Mon
     monkeypatch.setattr(psutil.Process, "kill", refuse)
     try:
         _until_named(process.pid)
-        done, going_on = end_programs("20261121-200000-held")
+        found = Orphans(0, end_orphans("20261121-200000-held"))
     finally:
         monkeypatch.undo()
         process.kill()
         process.wait()
-    assert done == ()
-    (told,) = going_on
+    assert found.of_programs == ()
+    (told,) = found.going_on
     assert f"({process.pid}) goes on without dbatk" in told
 
 

@@ -101,9 +101,10 @@ def test_a_job_that_does_not_complete_leaves_nothing(ends: str, reason: str, tmp
     assert answer.status == 3 and reason in answer.document["trials"][0]["reason"]
 
 
-def struck(context: Bench, begun: threading.Event, number: signal.Signals) -> int:
+def struck(context: Bench, begun: threading.Event, number: signal.Signals, *more: str) -> int:
     """Begin a dump, send a signal once it has begun, and return how the process ended."""
-    return struck_at(context, begun, number, "datapump", "export", "--table", "GTEST", "--directory", "DUMPS")
+    asked = ("datapump", "export", "--table", "GTEST", "--directory", "DUMPS", *more)
+    return struck_at(context, begun, number, *asked)
 
 
 def struck_at(context: Bench, begun: threading.Event, number: signal.Signals, *line: str) -> int:

@@ -218,7 +218,7 @@ def test_what_data_pump_does_not_do_is_refused() -> None:
 def _kept(after: int, before: int = 0) -> dict[str, tuple[Row, ...]]:
     text = '. . imported "APP"."ORDERS"  4 KB     500 rows\nJob "A"."B" successfully completed at now\n'
     counts: dict[str, tuple[Row, ...]] = {BEFORE: ({"row_count": before},), AFTER: ({"row_count": after},)}
-    return {LOG: ({"log_text": text},), **counts}
+    return {LOG: ({"piece": 1, "log_text": f"<{text}>"},), **counts}
 
 
 @pytest.mark.parametrize(
@@ -244,20 +244,24 @@ def test_a_job_may_leave_out_what_needs_names(tmp_path: Path) -> None:
         assert "EXCLUDE_PATH_EXPR" in next(text for text in standin.statements if "'IMPORT'" in text)
 
 
-def test_a_bundle_has_the_same_job_for_impdp(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_lets_impdp_do_the_same_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec, folder = tmp_path / "i.toml", tmp_path / "bundle"
-    line = [*COPY, "--bare", "--degree", "2", "-t", "oracle://APP@h/s"]
+    line = [*COPY, "--bare", "--degree", "2", "-t", "oracle://APP@h/s", "--method", "program"]
     assert main([*line, "--save-as", str(spec)]) == 0
     assert main(["export", str(spec), "--out", str(folder), "--assume", "19-ee"]) == 0
     capsys.readouterr()
-    lines = (folder / "parfiles" / "t0001.par").read_text().splitlines()
-    assert {'DIRECTORY="DUMPS"', "DUMPFILE=SHOP_%U.dmp", "PARALLEL=2", 'TABLES="APP"."ORDERS"'} <= set(lines)
-    assert {'REMAP_SCHEMA="APP":"DBATK"', 'REMAP_TABLE="APP"."ORDERS":"ORDERS_2"', "EXCLUDE=INDEX"} <= set(lines)
+    lines = (folder / "sql" / "t0001-i1.par").read_text().splitlines()
+    assert {"DIRECTORY=DUMPS", "DUMPFILE=SHOP_%U.dmp", "PARALLEL=2", "TABLES=APP.ORDERS"} <= set(lines)
+    assert {"REMAP_SCHEMA=APP:DBATK", "REMAP_TABLE=APP.ORDERS:ORDERS_2", "EXCLUDE=INDEX"} <= set(lines)
     assert not [line for line in lines if "USERID" in line.upper() or "'" in line]
-    assert "impdp" in (folder / "README.txt").read_text()
+    assert "HOST sh datapump.sh " in (folder / "sql" / "t0001.sql").read_text()
 
 
-def test_a_file_name_that_impdp_might_misread_gets_no_parameter_file() -> None:
+def test_a_log_of_many_pieces_is_put_together_as_it_was() -> None:
     how = DIALECT.work.of("datapump-import")
-    asked = work("datapump-import", 1, Mode.JOB, dump_files=("B and C.dmp",))
-    assert how.parameter_file(asked, assumed()) is None
+    text = '. . imported "APP"."ORDERS"  4 KB     500 rows\nJob "A"."B" completed with 1 error(s) at now\n'
+    halves = text[:60].replace("\n", "<br>"), text[60:].replace("\n", "<br>")
+    pieces = tuple({"piece": at, "log_text": f"<{half}> "} for at, half in reversed(tuple(enumerate(halves, 1))))
+    told = how.tell(work("datapump-import", 1, Mode.JOB, dump_files=("A.dmp",)), {LOG: pieces}, {}, 1.0)
+    assert [(item.label, item.rows) for item in told.items] == [("APP.ORDERS", 500)]
+    assert "completed with 1 error" in str(how.refuted(work("datapump-import", 1), {LOG: pieces}))

@@ -17,7 +17,7 @@ from toolkit.model.address import Address
 from toolkit.model.protocols import OutputLine
 from toolkit.runner.rman_log import rows_of
 from toolkit.targets.base import Access
-from toolkit.targets.oracle import access_of
+from toolkit.targets.oracle_programs import access_of
 
 WHOLE = (
     "Starting backup at 2026-11-21 22:00:00",

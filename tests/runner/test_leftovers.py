@@ -13,6 +13,7 @@ import pytest
 from tests.runner.world import DIALECT, KEY, RUN, Thing, World, change, create, drop, index, table
 from tests.store.make import head
 from toolkit.errors import ToolkitError
+from toolkit.executors.orphans import OrphansEnded
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
@@ -72,10 +73,12 @@ def ended(monkeypatch: pytest.MonkeyPatch, server: Server, journal: object = Non
         return server
 
     monkeypatch.setattr(leftovers, "Sessions", sessions)
-    monkeypatch.setattr(leftovers, "end_orphans", programs.append)
+    monkeypatch.setattr(leftovers, "end_orphans", lambda run: programs.append(run) or OrphansEnded(2))
     try:
         empty = SimpleNamespace(open_entries=lambda: ())
-        return end_orphaned_sessions("the target", DIALECT, RUN, journal or empty)  # type: ignore[arg-type]
+        orphans = end_orphaned_sessions("the target", DIALECT, RUN, journal or empty)  # type: ignore[arg-type]
+        assert orphans.of_programs == ("2 processes that went on without dbatk: ended",)
+        return orphans.sessions
     finally:
         assert programs == [RUN]
         assert server.closed == 1

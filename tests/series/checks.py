@@ -124,14 +124,25 @@ class Checks:
         return self._index_files("r")
 
     def _sum(self, table: str, columns: str = "id, k, word", where: str = "") -> tuple[int, object]:
-        name = f"{self._place.schema}.{table}"
-        count, total = self._rows(_SUM.format(columns=columns, table=name, where=where))[0]
+        return self._sum_of(f"{self._place.schema}.{table}", columns, where)
+
+    def _sum_of(self, relation: str, columns: str, where: str = "") -> tuple[int, object]:
+        count, total = self._rows(_SUM.format(columns=columns, table=relation, where=where))[0]
         return int(str(count)), total
 
+    def _sum_of_source(self) -> tuple[int, object]:
+        """Add up what no purge takes away: the rows in their two tables, or without what a change adds to them."""
+        work, schema = self._work, self._place.schema
+        if work.changes:
+            return self._sum("source", "id, k % 1000, word")
+        if work.archives:
+            both = f"(SELECT * FROM {schema}.source UNION ALL SELECT * FROM {schema}.archived) AS rows"
+            return self._sum_of(both, "id, k, word")
+        return self._sum("source", where="" if work.purges is None else f"WHERE NOT ({work.purges})")
+
     def _all_sums(self) -> dict[str, tuple[int, object]]:
-        kept = self._work.purges
         return {
-            "source": self._sum("source", where="" if kept is None else f"WHERE NOT ({kept})"),
+            "source": self._sum_of_source(),
             "filled": self._sum("filled", where="WHERE id < 0"),
             "parted": self._sum("parted", where="WHERE id < 0"),
             "aged": self._sum("aged", where="WHERE id < 0"),
@@ -212,6 +223,10 @@ class Checks:
         for table, was in self._sums.items():
             if now[table] != was:
                 self._say(f"the rows of {table} changed: {was} became {now[table]}")
+        if self._work.changes:
+            twice = self._sum("source", where=f"WHERE k >= 2000 OR k >= 1000 AND NOT ({self._work.changes})")[0]
+            if twice:
+                self._say(f"{twice:,} rows were changed twice, or unasked")
         if self._work.is_load:
             self.is_loaded()
         if self._work.exchanges and len(there := self._attached() & set(self._work.exchanges)) != 1:
@@ -356,6 +371,8 @@ class Checks:
             self._say("the resumed run is over, and what it should have made is not right or not there")
         if work.purges and (left := self._sum("source", where=f"WHERE {work.purges}"))[0]:
             self._say(f"the resumed run is over, and {left[0]:,} rows were not deleted")
+        if work.changes and (left := self._sum("source", where=f"WHERE {work.changes} AND k < 1000"))[0]:
+            self._say(f"the resumed run is over, and {left[0]:,} rows were not changed")
         if work.is_load and not self.is_loaded():
             self._say("the resumed run is over, and its rows are not there")
         if work.rebuilds:

@@ -36,6 +36,7 @@ _TABLES = (
     "INSERT INTO {0}.filled (k, word) SELECT i % 7, 'before ' || i FROM generate_series(1, {2}) i",
     "SELECT setval(pg_get_serial_sequence('{0}.filled', 'id'), 1000000)",
     "UPDATE {0}.filled SET id = -id",
+    "CREATE TABLE {0}.archived (id bigint, k integer, word text)",
     "CREATE TABLE {0}.parted (id bigint, k integer NOT NULL, word text) PARTITION BY HASH (k)",
     "CREATE TABLE {0}.parted_0 PARTITION OF {0}.parted FOR VALUES WITH (MODULUS 2, REMAINDER 0)",
     "CREATE TABLE {0}.parted_1 PARTITION OF {0}.parted FOR VALUES WITH (MODULUS 2, REMAINDER 1)",

@@ -22,7 +22,9 @@ class Work:
         makes_table: whether a job makes the table `made`, as a copy of `source`.
         loads: the table whose rows a job adds those of `source` to.
         in_parts: whether it does so in several transactions, of which some may be there until it is resumed.
-        purges: which rows a job deletes from `source`.
+        purges: which rows a job deletes from `source`, or moves into `archived`.
+        archives: whether it moves them.
+        changes: which rows of `source` a job changes, once each: `k` becomes larger by 1,000.
         makes_index: how the index `made` of a job is defined, from ` USING` on, by its table.
         rebuilds: tables whose indexes a job builds anew.
         rewrites: tables that a job writes into new files.
@@ -44,6 +46,8 @@ class Work:
     loads: str | None = None
     in_parts: bool = False
     purges: str | None = None
+    archives: bool = False
+    changes: str | None = None
     makes_index: Mapping[str, str] = field(default_factory=dict)
     rebuilds: tuple[str, ...] = ()
     rewrites: tuple[str, ...] = ()
@@ -82,6 +86,8 @@ _CTAS = ("ctas", "--source", "{}.source", "--table", "{}.made")
 _INSERT = ("insert", "--source", "{}.source", "--table")
 _LOAD = ("load", *(f"{{folder}}/{name}" for name in DATA_FILES), "--table", "{}.filled")
 _PURGE = ("purge", "--table", "{}.source", "--where", "k < 40")
+_MOVED = (*_PURGE, "--archive-to", "{}.archived")
+_CHANGE = ("purge", "--table", "{}.source", "--where", "id % 2 = 0", "--set", "k = k + 1000")
 _BUILD = ("index", "build", "--table")
 _ON_SOURCE = (*_BUILD, "{}.source", "--name", "made", "--columns")
 _BY_K = {"source": "btree (k, word)"}
@@ -107,6 +113,12 @@ WORKS = (
     Work("purge", (*_PURGE, "--chunk", "1500"), purges="k < 40"),
     Work("purge by several sessions", (*_PURGE, "--chunk", "1000", "--commit-every", "3", "--degree", "2"),
          purges="k < 40"),
+    Work("purge into an archive", (*_MOVED, "--chunk", "1500"), purges="k < 40", archives=True),
+    Work("purge into an archive by several sessions",
+         (*_MOVED, "--chunk", "1000", "--commit-every", "2", "--degree", "2"), purges="k < 40", archives=True),
+    Work("change in chunks", (*_CHANGE, "--chunk", "1500"), changes="id % 2 = 0"),
+    Work("change in chunks by several sessions",
+         (*_CHANGE, "--chunk", "1000", "--commit-every", "2", "--degree", "2"), changes="id % 2 = 0"),
     Work("index build", (*_ON_SOURCE, "k,word", "--degree", "2"), makes_index=_BY_K),
     Work("index build online", (*_ON_SOURCE, "k,word", "--online"), makes_index=_BY_K),
     Work("unique index build online", (*_ON_SOURCE, "word", "--unique", "--online"),

@@ -31,7 +31,7 @@ from toolkit.model.address import Address
 from toolkit.model.engines import engine, engines
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "create",
-                  "bin_dir", "rman_connect")  # fmt: skip
+                  "bin_dir", "rman_connect", "datapump_connect")  # fmt: skip
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
     "approved_only", "standbys", "consumer_group", "restart", "sysdba",

@@ -127,10 +127,6 @@ class Implementation(ABC):
         Rows that it returns are counted but not kept: what `tell` needs is asked for in `evidence`.
         """
 
-    def parameter_file(self, work: Work, facts: Facts) -> Call | None:
-        """Spell the parameter file of a program that would do the same, for a bundle; None where there is none."""
-        return None
-
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Set the worker's session up (degree, DML mode, time-outs); off the clock.
 

@@ -79,8 +79,10 @@ def _by_hand(engine: EngineName, scripts: Sequence[Script]) -> str:
     """Say which client runs the script; what another program reads stands in it as comments."""
     stages = [script.stages for script in scripts if script.stages is not None]
     timed = (step for each in stages for item in each.timed.items for step in item.steps)
-    if any(step.kind is StepKind.RMAN for step in timed):
-        return f"by hand: what stands under `command` is for rman, the rest for {declared(engine).client.title}"
+    programs = {step.argv[0]: None for step in timed if step.kind in (StepKind.RMAN, StepKind.PARAMETERS)}
+    if programs:
+        named, client = ", ".join(programs), declared(engine).client.title
+        return f"by hand: what stands under `command` is for {named}, the rest for {client}"
     return f"runs by hand in {declared(engine).client.title}"
 
 
@@ -187,11 +189,14 @@ def _on_host(step: Step) -> Iterator[str]:
         yield "-- environment: " + " ".join(
             f"{name}={shlex.quote(value)}" for name, value in step.environment.items()
         )
-    if step.access and step.kind is not StepKind.RMAN:
+    if step.access and step.kind not in (StepKind.RMAN, StepKind.PARAMETERS):
         yield f"-- environment from the target: {' '.join(step.access)}"
     if step.as_user is not None:
         yield f"-- as the user {step.as_user}"
-    if step.kind in READS_TEXT:
+    if step.kind is StepKind.PARAMETERS:
+        yield f"-- command: {shlex.join(step.argv)} {' '.join(step.access)} PARFILE=FILE, where FILE has:"
+        yield from (f"--   {line}" for line in step.text.split("\n"))
+    elif step.kind in READS_TEXT:
         # RUN is a command of SQL*Plus too, so the script must not be read by it
         rman = step.kind is StepKind.RMAN and step.access
         connects = f" after the line `{' '.join(step.access)} ...` of the target" if rman else ""

@@ -23,6 +23,7 @@ from typing import TypedDict
 from toolkit.errors import ToolkitError
 from toolkit.executors.hosts import ProgramsHost
 from toolkit.executors.keeping import KeptPrograms
+from toolkit.executors.parameter_file import with_file
 from toolkit.executors.users import Users
 from toolkit.executors.users.hosts import UsersHost
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
@@ -112,14 +113,20 @@ class Programs:
         if step.program is not None:
             return self._kept.run(step, inherited(step))
         access.inspect(step.text)
+        if step.kind is StepKind.PARAMETERS:
+            with with_file(step, access) as (with_logon, hiding, typed):
+                return self._done_by(with_logon, hiding, typed, judge)
+        opening = access.opening if step.kind is StepKind.RMAN else ""
+        return self._done_by(step, access, opening + step.text if step.kind in READS_TEXT else "", judge)
+
+    def _done_by(self, step: Step, access: ProgramAccess, text: str, judge: Judge) -> Answer:
+        """Run a program that reads a text from its standard input."""
         begun, used = time.monotonic(), _children_seconds()
         running = _Running(self._begin(step, access))
         lines: list[OutputLine] = []
         reader = threading.Thread(
             target=self._read, args=(step, running.process, access, begun, lines), daemon=True, name="program"
         )
-        opening = access.opening if step.kind is StepKind.RMAN else ""
-        text = opening + step.text if step.kind in READS_TEXT else ""
         # a program that reads nothing lets a long text wait, which nothing could cancel
         feeder = threading.Thread(target=_feed, args=(running.process, text), daemon=True, name="feeder")
         with self._listed(running):

@@ -12,7 +12,8 @@ surrounds the trials (check, setup, cleanup), session 0 what has no number.
 | `may-fail` | codes that are no failure of the next statement | the client |
 | `item` | number of the item that begins, from 1 | the client |
 | `loaded` | item, exit status or `unknown`, bytes of the file | `load.sh`: how SQL*Loader ended |
-| `told` | code, sentence | `load.sh`: why a file was not loaded |
+| `ran` | item, exit status | `datapump.sh`: how expdp or impdp ended |
+| `told` | code, sentence | `load.sh`, `datapump.sh`: why a file was not loaded, a job not done |
 | `end` | instant | the server: the trial, setup or cleanup came to its end |
 | `cleaned` | instant | the server: what an attempt left was put back |
 | `failed`, `interrupted` | | the driver: how an attempt without an end ended |
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 
 BUNDLE_FORMAT = 1
 MANIFEST, PLAN, SUMS, DRIVER, SPOOLS = "MANIFEST.json", "PLAN", "SHA256SUMS", "run.sh", "spool"
-LOADER = "load.sh"
+LOADER, DATA_PUMP = "load.sh", "datapump.sh"
 MARK = "DBATK"
 ERROR_STATUS = 7
 """Exit status of the client when a statement of the preparation was refused: the attempt failed, and is final."""

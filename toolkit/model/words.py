@@ -75,7 +75,8 @@ class Effect(StrEnum):
 class StepKind(StrEnum):
     """How a step is done: a statement, a block, a program, a script of RMAN, a folder, users at work.
 
-    A script is what a program of the host reads from its standard input: SQL, a configuration. A statement of
+    A script is what a program of the host reads from its standard input: SQL, a configuration; a parameter file
+    is one that a client of the database opens, which may ask for a password there. A statement of
     SYSDBA is read by the client that the target's profile names, whether its server is up or down.
     """
 
@@ -84,16 +85,15 @@ class StepKind(StrEnum):
     COMMAND = "command"
     RMAN = "rman"
     SCRIPT = "script"
+    PARAMETERS = "parameters"
     SYSDBA = "sysdba"
     FOLDER = "folder"
     USERS = "users"
 
 
-ON_HOST = frozenset(
-    {StepKind.COMMAND, StepKind.RMAN, StepKind.SCRIPT, StepKind.SYSDBA, StepKind.FOLDER, StepKind.USERS}
-)
+ON_HOST = frozenset(StepKind) - {StepKind.SQL, StepKind.BLOCK}
 """Kinds of steps that no session of the run itself runs."""
-READS_TEXT = frozenset({StepKind.RMAN, StepKind.SCRIPT, StepKind.SYSDBA})
+READS_TEXT = frozenset({StepKind.RMAN, StepKind.SCRIPT, StepKind.PARAMETERS, StepKind.SYSDBA})
 """Kinds of steps whose text a program reads."""
 
 

@@ -20,7 +20,7 @@ _ELAPSED = re.compile(
 )
 _ERROR = re.compile(
     r"(?:SQL Error:\s*|Error:\s*)?"
-    r"((?:ORA|SP2|PLS|TNS|KUP|OCI|DRG|LPX|RMAN)-\d{4,5}|SQL\*Loader-\d{2,5})\b[:;]?\s*(.*)"
+    r"((?:ORA|SP2|PLS|TNS|KUP|OCI|DRG|LPX|RMAN|UDE|UDI|LRM)-\d{4,5}|SQL\*Loader-\d{2,5})\b[:;]?\s*(.*)"
 )
 _COUNT = re.compile(r"(\d[\d,.]{0,25}) rows? (?:created|inserted|merged|updated|deleted)\.?\s*", re.IGNORECASE)
 _MARK = re.compile(rf"{MARK}\|([^|]*)\|(\d{{1,6}})\|(\d{{1,4}})\|([a-z-]+)(?:\|(.*))?")
@@ -143,6 +143,8 @@ class ItemRead:
     failures: list[Failure] = field(default_factory=list)
     loaded_bytes: int | None = None
     """Of a file that SQL*Loader loaded: its size."""
+    exit_status: int | None = None
+    """Of a client of Data Pump that did it."""
 
 
 @dataclass(slots=True)
@@ -244,6 +246,9 @@ class _Reading:
             case "loaded" if self._item is not None:
                 size = mark.field(2)
                 self._item.loaded_bytes = int(size) if size.isascii() and size.isdecimal() else None
+            case "ran" if self._item is not None:
+                status = mark.field(1)
+                self._item.exit_status = int(status) if status.isascii() and status.isdecimal() else None
             case _:
                 pass
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, Timeouts, end_orphans, refused, runs_with_programs
+from toolkit.executors.orphans import OrphansEnded
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Journal
@@ -33,31 +34,39 @@ _LOOK_SECONDS = 0.2
 _ENDING = "each was killed and is rolling back; run `dbatk clean` again later"
 
 
-def end_programs(run: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """End the programs of a dead run on this host; return what was done, and what is left, as sentences."""
-    found = end_orphans(run)
-    many = counted(found.ended, "process", "processes")
-    done = (f"{many} that went on without dbatk: ended",) if found.ended else ()
-    hint = "goes on without dbatk, and this user may not end it: end it as its owner or as root"
-    return done, tuple(f"{name} {hint}" for name in found.left)
+@dataclass(frozen=True, slots=True)
+class Orphans:
+    """How many sessions of a dead run went on and were ended, and what became of its programs."""
+
+    sessions: int
+    programs: OrphansEnded
+
+    @property
+    def of_programs(self) -> tuple[str, ...]:
+        """A sentence where programs were ended, which nobody else would tell of."""
+        ended = self.programs.ended
+        return (f"{counted(ended, 'process', 'processes')} that went on without dbatk: ended",) if ended else ()
+
+    @property
+    def going_on(self) -> tuple[str, ...]:
+        """A sentence for each program that is left, with who can end it."""
+        hint = "goes on without dbatk, and this user may not end it: end it as its owner or as root"
+        return tuple(f"{name} {hint}" for name in self.programs.left)
 
 
 def end_orphaned_sessions(
     target: Target, dialect: Dialect, run: str, journal: Journal, timeouts: Timeouts | None = None
-) -> int:
-    """End sessions of a run that still work in the database, and wait until they are gone.
-
-    Returns:
-        How many there were.
+) -> Orphans:
+    """End programs of a run on this host, and sessions that still work in the database; wait until they are gone.
 
     Raises:
         ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for, and
             the sentence names what nobody has undone by then.
     """
-    end_orphans(run)
+    programs = end_orphans(run)
     sessions = Sessions(target, f"{run}-clean", timeouts=timeouts)
     try:
-        return _end_all(sessions, _Look(sessions, dialect, run))
+        return Orphans(_end_all(sessions, _Look(sessions, dialect, run)), programs)
     except ToolkitError as error:
         names = ", ".join(dict.fromkeys(map(named, journal.open_entries())))
         if error.code != STILL_ACTIVE or not names:

@@ -69,6 +69,14 @@ _SHORTEST_SECRET = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Logon:
+    """How a client connects: the argument that says where and as whom, and the password, typed when it asks."""
+
+    argument: str
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramAccess:
     """How a program gets into the database: never by its arguments, which everybody on the host can read.
 
@@ -87,6 +95,8 @@ class ProgramAccess:
     """Looks at what a program is to read, before it is begun; refuses what nobody declared (TK-0303)."""
     without: tuple[str, ...] = ()
     """Variables that it does not inherit."""
+    logon: Callable[[], Logon] | None = field(default=None, repr=False)
+    """How a client is let in that asks for its password itself (TK-0201 where none may be given so)."""
 
     def scrub(self, text: str) -> str:
         """Return a line of output without secrets."""

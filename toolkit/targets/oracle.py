@@ -3,17 +3,14 @@
 Every statement is checked by the licence guard, shown to the observer and sent by `cursor.execute`; SQLAlchemy's
 `text()` would take a `:name` inside DDL for a bind. The path of a URL is a service name, never a SID.
 
-RMAN gets in by the operating system, by a wallet, or by a line on its standard input: never by an argument, which
-everybody on the host can read (RMAN Reference, caution at `RMAN`), and never by a file.
+How RMAN, expdp and impdp get in is the matter of `toolkit.targets.oracle_programs`.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Answer
@@ -24,6 +21,7 @@ from toolkit.targets import oracle_driver as driver
 from toolkit.targets import oracle_way as way
 from toolkit.targets.base import Access, Exposure, ProgramAccess, SessionTag, UserSession, names_in, plain_rows
 from toolkit.targets.oracle_guard import LicenceGuard
+from toolkit.targets.oracle_programs import access_of, folder_of
 
 # They touch no rows, of which the driver says 0.
 _COUNTS_NOTHING = re.compile(r"\s*(?:COMMIT|ROLLBACK|SET\s+TRANSACTION)\b", re.IGNORECASE)
@@ -243,7 +241,7 @@ class OracleTarget:
 
     @property
     def programs_folder(self) -> str | None:
-        """Where the profile, or ORACLE_HOME, says that rman is."""
+        """Where the profile, or ORACLE_HOME, says that Oracle's programs are."""
         return folder_of(self.access)
 
     def allow_folder(self, path: str) -> None:
@@ -257,7 +255,7 @@ class OracleTarget:
         self._schema = schema
 
     def programs_access(self, run: str) -> ProgramAccess:
-        """Let rman in; its scripts are checked as statements are."""
+        """Let rman, expdp and impdp in; what they read is checked as statements are."""
         del run
         return access_of(self.access, lambda text: self.guard.check(text, lambda _: None))
 
@@ -277,75 +275,3 @@ def _cut(text: str, limit: int) -> str:
 def open_target(access: Access) -> OracleTarget:
     """Return the target of an access."""
     return OracleTarget(access)
-
-
-_OPTION = "rman_connect"
-_SAID = re.compile(r"/(?:@[A-Za-z0-9_.-]{1,128})?(?: as (?:sysbackup|sysdba))?", re.IGNORECASE)
-_ADMINISTRATIVE = frozenset({"sysbackup", "sysdba"})
-# What needs no quotes of its own in a connect string; `@` and `/` end a password, a quote the whole.
-_SAFE = re.compile(r"[A-Za-z0-9_$#!.*+,:;=~^-]{1,128}")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,127}")
-
-
-def folder_of(access: Access) -> str | None:
-    """Return where the profile, or ORACLE_HOME, says that rman is."""
-    given = dict(access.options).get("bin_dir")
-    home = os.environ.get("ORACLE_HOME")
-    return given or (str(Path(home) / "bin") if home else None)
-
-
-def access_of(access: Access, inspect: Callable[[str], None]) -> ProgramAccess:
-    """Return variables and opening line for rman.
-
-    Args:
-        access: of the target; its option `rman_connect` is `/`, `/ as sysbackup` or `/@alias as sysbackup`.
-            With the option `mode` sysbackup or sysdba and a password, that user is connected.
-        inspect: looks at a script before it is run.
-
-    Raises:
-        ToolkitError: TK-0201 when there is no way in that would not show a password.
-    """
-    environment: dict[str, str] = {}
-    folder = folder_of(access)
-    if folder is not None:
-        environment = {
-            "PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-            "ORACLE_HOME": str(Path(folder).parent),
-        }
-    wallet = dict(access.options).get("config_dir")
-    if wallet is not None:
-        environment["TNS_ADMIN"] = wallet
-    line, secrets = _line(access)
-    return ProgramAccess(environment, opening=f"CONNECT TARGET {line}\n", hidden=secrets, inspect=inspect)
-
-
-def _line(access: Access) -> tuple[str, tuple[str, ...]]:
-    """Return the connect string as RMAN reads it, and what of it is secret."""
-    options = dict(access.options)
-    given = options.get(_OPTION)
-    if given is not None:
-        if _SAID.fullmatch(given) is None:
-            raise ToolkitError(
-                f"`{_OPTION}` is not a way for RMAN to connect",
-                code="TK-0201",
-                hint="`/`, `/ as sysbackup` or `/@alias as sysbackup` (a wallet); it never contains a password",
-            )
-        return (given, ()) if given == "/" else (f'"{given}"', ())
-    mode = options.get("mode", "").lower()
-    if mode not in _ADMINISTRATIVE:
-        return "/", ()
-    password, user = access.password(), access.address.user
-    if password is None or user is None:
-        return f'"/ as {mode}"', ()
-    if not _SAFE.fullmatch(password) or not _NAME.fullmatch(user):
-        raise ToolkitError(
-            "RMAN's connect string cannot hold this user or password",
-            code="TK-0201",
-            hint=f'`{_OPTION} = "/ as {mode}"` (operating system) or `"/@alias as {mode}"` (a wallet) needs none',
-        )
-    return f'"{user}/{password}@{_address(access)} as {mode}"', (password,)
-
-
-def _address(access: Access) -> str:
-    address = way.connect_string(access.address, dict(access.options))
-    return address if not access.address.host or "://" in address else f"//{address}"

@@ -73,6 +73,8 @@ class DataPump:
     language: str = "AMERICAN"
     dumped: dict[tuple[str, str], str] = field(default_factory=dict)
     """What the dump has: the query that gives the rows of each table."""
+    refuses: bool = False
+    """Whether the directory is taken away from the next job."""
     loses: int = 0
     """How many of the rows that its log tells of an import does not load."""
     begun: threading.Event = field(default_factory=threading.Event)
@@ -114,7 +116,7 @@ class DataPump:
         names = [name for name, _ in self.calls]
         assert names[-2:] == ["START_JOB", "WAIT_FOR_JOB"], names
         for name, given in self.calls:
-            if name == "ADD_FILE" and given["directory"] not in self.directories:
+            if name == "ADD_FILE" and (self.refuses or given["directory"] not in self.directories):
                 raise ora(39002, f"ORA-39087: directory name {given['directory']} is invalid")
             if name == "ADD_FILE":
                 self._file(opened["operation"], given)

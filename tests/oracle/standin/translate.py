@@ -181,6 +181,11 @@ def _rewrite(node: exp.Expression) -> exp.Expression:
         if _is_file(given):
             what = {"GETLENGTH": "file_length", "FILEEXISTS": "file_exists"}[node.expression.name.upper()]
             return exp.Anonymous(this=f"{STATEFUL}{what}", expressions=given.expressions)
+        if node.expression.name.upper() == "SUBSTR":
+            _, amount, offset = node.expression.expressions
+            return exp.Substring(this=given, start=offset, length=amount)
+        if node.expression.name.upper() == "GETLENGTH":
+            return exp.Length(this=given)
         return node.expression.expressions[0]
     if rewritten(node) is not node:
         return rewritten(node)

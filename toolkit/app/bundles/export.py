@@ -116,13 +116,10 @@ def export_bundle(
     if declaration(experiment.operation).backs_up:
         files = rman_bundle.files_of(experiment, known.facts, run, trials, licences, folder)
     else:
-        beside = _parameter_files(planning, trials, run)
-        notes += (_PROGRAMS,) if beside else ()
         files = bundle_files(
             dialect, run, trials, known.facts, snapshots=_snapshots(experiment, dialect, known.facts),
             readme=_readme(experiment, known, address, folder, run, trials, licences, notes), born=known.born,
             options=experiment.options, once=_only_once(experiment, trials),
-            beside=beside,
         )  # fmt: skip
     for path, text in files.items():
         if path.endswith((".sql", ".rman")):
@@ -132,29 +129,6 @@ def export_bundle(
     rman = declaration(experiment.operation).backs_up
     command = "sh run.sh" if rman else f"sh run.sh {_connect_hint(address)}"
     return Exported(run, folder, sum(each.stages is not None for each in trials), command, notes)
-
-
-_PROGRAMS = (
-    "parfiles/ has for each trial the same job for expdp or impdp, to be run by hand instead of run.sh: "
-    "`expdp /@ALIAS parfile=FILE` (a wallet, or it asks for the password); `dbatk datapump read` reads its log"
-)
-
-
-def _parameter_files(planning: PlanningContext, trials: Sequence[Bundled], run: str) -> dict[str, str]:
-    """Return the parameter files of programs that would do the same, by path."""
-    found = {}
-    for each in trials:
-        if each.stages is None:
-            continue
-        number, cell = each.planned.number, each.planned.cell
-        pieces = planning.operation.pieces(planning.planner(run_key(run), number), cell)
-        how = planning.dialect.work.of(planning.experiment.operation)
-        for place, piece in enumerate(pieces, 1):
-            call = how.parameter_file(piece.work, planning.facts)
-            if call is not None:
-                name = f"t{number:04d}" + (f"-i{place}" if len(pieces) > 1 else "")
-                found[f"parfiles/{name}.par"] = step_of(planning.dialect, call).text + "\n"
-    return found
 
 
 def address_of(text: str) -> Address:

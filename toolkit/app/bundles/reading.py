@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from toolkit.app.bundles import loading
+from toolkit.app.bundles import dumping, loading
 from toolkit.app.bundles.root import Root
+from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.oracle.errors import cause_code, headline
 from toolkit.dialects.transfers import MOVED
@@ -34,7 +35,7 @@ from toolkit.readers.sqlldr import LoaderLog
 from toolkit.runner import PlanningContext, gathering
 from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad
-from toolkit.runner.evidence import item_record
+from toolkit.runner.evidence import NOT_DONE, item_record
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.stop import Stop
 from toolkit.snapshots import CounterProvider
@@ -52,6 +53,8 @@ class SpooledAttempt:
     spools: tuple[tuple[Line, ...], ...]
     logs: Mapping[int, LoaderLog] = field(default_factory=dict)
     """Of SQL*Loader, by item."""
+    programs: Mapping[int, str] = field(default_factory=dict)
+    """What clients of Data Pump wrote, by item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,13 @@ def read_folder(root: Root) -> Folder:
     _refuse_altered(root, manifest)
     attempts: dict[int, list[SpooledAttempt]] = {}
     logs = loading.logs_by_attempt(path / SPOOLS, root.text_of)
+    programs = dumping.written_by_attempt(path / SPOOLS, root.text_of)
     for trial, number, names in _found(path):
         spools = tuple(read_spool(root.text_of(name)) for name in names)
         _refuse_foreign(manifest, trial, names, spools)
-        attempts.setdefault(trial, []).append(SpooledAttempt(trial, number, spools, logs.get((trial, number), {})))
+        at = trial, number
+        found = SpooledAttempt(trial, number, spools, logs.get(at, {}), programs.get(at, {}))
+        attempts.setdefault(trial, []).append(found)
     return Folder(root, manifest, raw, _client(root), attempts)
 
 
@@ -207,10 +213,14 @@ class Recorder:
         timed = self._timed(planned, read)
         error = _error(read.fatal()) if timed is None else timed.error
         metrics, peaks = self._metrics(read)
-        kept = _kept(read) | ({MOVED: moved} if moved else {})
+        told: tuple[ItemRecord, ...] = ()
+        kept = _kept(read) | ({MOVED: moved} if moved else {}) | dumping.kept(read, attempt.programs)
         self.warnings += [f"trial {planned.number}: {each}" for each in loading.rejected(attempt.logs)]
         if timed is not None and timed.error is None:
-            metrics = (*metrics, *self._told(planned, pieces, kept, peaks, timed.elapsed_seconds))
+            found = self._told(planned, pieces, kept, peaks, timed.elapsed_seconds)
+            metrics, told = (*metrics, *found.metrics, *gathering.counted(kept)), found.items
+            wrong = self.dialect.work.of(self.experiment.operation).refuted(pieces[0].work, kept)
+            error = None if wrong is None else DatabaseError(wrong, code=NOT_DONE)
         judged = judge_trial(self, timed, error, pieces, kept, peaks, ())
         elapsed = timed.elapsed_seconds if timed is not None and judged.has_time else None
         cpu = peaks.get("cpu_seconds")
@@ -223,7 +233,7 @@ class Recorder:
             granted_source=judged.granted.source if judged.granted else None,
             effective_parallelism=cpu / elapsed if cpu is not None and elapsed else None,
             rows=judged.rows, bytes=judged.bytes, phases=read.phases,
-            items=(*_items(timed), *gathering.objects(kept)),
+            items=(*_items(timed), *gathering.objects(kept), *told),
             metrics=(*metrics, *self._client_metric(read, judged)),
         )  # fmt: skip
 
@@ -274,7 +284,7 @@ class Recorder:
     def _told(
         self, planned: PlannedTrial, pieces: Sequence[Piece], kept: MutableMapping[str, tuple[Row, ...]],
         peaks: MutableMapping[str, float], seconds: float,
-    ) -> tuple[Metric, ...]:  # fmt: skip
+    ) -> TrialFindings:  # fmt: skip
         """Say what the evidence tells besides the degree, as the runner does (`toolkit.runner.evidence`)."""
         found = self.dialect.work.tell(pieces[0].work, kept, peaks, seconds)
         self.warnings += [f"{planned.cell}: {sentence}" for sentence in found.sentences]
@@ -282,7 +292,7 @@ class Recorder:
             kept.setdefault("bytes", ({"byte_count": found.bytes},))
         if found.cpu_seconds is not None:
             peaks.setdefault("cpu_seconds", found.cpu_seconds)
-        return (*found.metrics, *gathering.counted(kept))
+        return found
 
     def _client_metric(self, read: AttemptRead, judged: JudgedTrial) -> tuple[Metric, ...]:
         seconds = _client_seconds(read)

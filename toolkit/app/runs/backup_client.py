@@ -1,4 +1,7 @@
-"""Proves, before a backup is begun, that RMAN is there, reaches this very database, and can read every script."""
+"""Proves, before a backup or a dump is begun, that its program is there.
+
+Of RMAN also that it reaches this very database, and can read every script.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import platform
 from collections.abc import Iterable
 
 from toolkit.dialects.oracle.backup import client
+from toolkit.dialects.oracle.datapump import client as datapump_client
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, refused
@@ -23,12 +27,13 @@ _LIMIT_SECONDS = 60.0
 
 
 def check(planning: PlanningContext, sessions: Sessions, target: Target) -> None:
-    """Refuse a run whose client is missing, reaches another database, or finds a script wrong; Oracle only.
+    """Refuse a run whose client is missing, has no way in, reaches another database, or finds a script wrong.
 
     Raises:
         ToolkitError: TK-0206, TK-0201, TK-0203, TK-0304 or TK-0305; nothing was begun.
     """
     experiment, facts = planning.experiment, planning.facts
+    _check_data_pump(planning, target)
     if not declaration(experiment.operation).backs_up or not engine(facts.engine).rman:
         return
     texts = dict.fromkeys(step.text for script in planning.scripts for step in _rman_steps(script))
@@ -39,6 +44,16 @@ def check(planning: PlanningContext, sessions: Sessions, target: Target) -> None
     for text in texts:
         _check_syntax(sessions, facts, text)
     _check_database(sessions, facts)
+
+
+def _check_data_pump(planning: PlanningContext, target: Target) -> None:
+    items = (item for script in planning.scripts if script.stages for item in script.stages.timed.items)
+    steps = (step for item in items for step in item.steps if step.kind is StepKind.PARAMETERS)
+    for program in dict.fromkeys(step.argv[0] for step in steps):
+        datapump_client.refuse_missing(program, planning.facts)
+        logon = target.programs_access("").logon
+        if logon is not None:
+            logon()
 
 
 def _refuse_elsewhere(experiment: Experiment, facts: Facts, target: Target) -> None:

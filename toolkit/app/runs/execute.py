@@ -220,7 +220,8 @@ def resume(
         launch = launch.limited(ruled_now(launch.policy, target, launch.stop.timeouts), head.experiment)
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
-        ended = end_orphaned_sessions(target, launch.dialect, run, store.journal(run), launch.sessions.timeouts)
+        journal = store.journal(run)
+        orphans = end_orphaned_sessions(target, launch.dialect, run, journal, launch.sessions.timeouts)
         launch.claim()
         attempt = next_attempt(record, store)
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.
@@ -228,7 +229,7 @@ def resume(
         asked = doubt.ask(launch.sessions)
         launch.stop.refuse_if_disowned()
         made = repair(run, changes, store, launch.events)
-        if doubt.settle(attempt, ended, asked, launch.events):
+        if doubt.settle(attempt, orphans.sessions, asked, launch.events):
             return run
         gates = noted.enter_context(guarding(run, head.experiment, launch.stop))
         return _go_on(launch, head.experiment, changes, attempt, gates, made=made, retry_failed=retry_failed)

@@ -57,15 +57,18 @@ def texts_of(scripts: Iterable[Script], experiment: Experiment) -> Iterator[str]
             for step in steps:
                 if not step.argv or step.kind is StepKind.RMAN:
                     yield step.text
+                if not step.argv or step.kind in (StepKind.RMAN, StepKind.PARAMETERS):
                     yield from step.undo
     yield from factor_texts(experiment)
 
 
 def find(scripts: Iterable[Script], experiment: Experiment, facts: Facts) -> LicenceFindings:
     """Look at all statements, and at what the names of the user's own lead to."""
+    scripts = tuple(scripts)
     sent = tuple(texts_of(scripts, experiment))
     found = _looked((*sent, *user_texts(experiment, facts.engine)), resolution.own_names(facts.rows(NAMES)))
-    return found + _parallel_loads(sent) + resolution.findings(facts.rows(NAMES)) + _unreadable(experiment, facts)
+    found += _parallel_loads(sent) + _parallel_dumps(scripts)
+    return found + resolution.findings(facts.rows(NAMES)) + _unreadable(experiment, facts)
 
 
 def _looked(texts: Iterable[str], own: frozenset[tuple[str, ...]] = frozenset()) -> LicenceFindings:
@@ -82,6 +85,18 @@ def _parallel_loads(texts: Iterable[str]) -> LicenceFindings:
     """Name what the statements' own words do not: an INSERT is parallel by its hint, which is a comment."""
     asked = any(_PARALLEL_LOAD.match(text) for text in texts)
     return LicenceFindings((Use("enterprise_edition", "parallel INSERT"),)) if asked else LicenceFindings()
+
+
+_WORKERS = re.compile(r"^PARALLEL=(?!1$)", re.MULTILINE)
+
+
+def _parallel_dumps(scripts: Iterable[Script]) -> LicenceFindings:
+    """Name the workers that a parameter file of expdp or impdp asks for, which is no SQL."""
+    items = (item for script in scripts if script.stages for item in script.stages.timed.items)
+    files = [step.text for item in items for step in item.steps if step.kind is StepKind.PARAMETERS]
+    if not any(_WORKERS.search(text) for text in files):
+        return LicenceFindings()
+    return LicenceFindings((Use("enterprise_edition", "workers of Data Pump"),))
 
 
 def _unreadable(experiment: Experiment, facts: Facts) -> LicenceFindings:

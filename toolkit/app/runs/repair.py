@@ -28,7 +28,7 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import Others, end_programs, note_completed, of_other_stores, with_sessions
+from toolkit.runner.leftovers import Others, note_completed, of_other_stores, with_sessions
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store
@@ -179,8 +179,7 @@ def _clean_one(
     sessions.administer(policy.restart, policy.sysdba)
     sessions.wait_for_locks(head.experiment.options)
     try:
-        programs, going_on = end_programs(head.run)
-        end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)
+        orphans = end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)
         sessions.claim(lambda run: under is not None and store.is_of_plan_run(run, under))
         script = undo_script(head, store, dialect, events)
         journal = store.journal(head.run)
@@ -190,7 +189,8 @@ def _clean_one(
         note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
-        undone = replace(undone, done=(*programs, *undone.done), left=(*undone.left, *partly, *moved, *going_on))
+        left = (*undone.left, *partly, *moved, *orphans.going_on)
+        undone = replace(undone, done=(*orphans.of_programs, *undone.done), left=left)
         return undone, _need_backup(sessions, dialect, journal.entries())
     except DatabaseError as error:
         raise refused(dialect, error) from None

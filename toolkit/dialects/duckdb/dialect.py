@@ -55,6 +55,7 @@ ERRORS: dict[str, ErrorAdvice] = {
 }  # fmt: skip
 
 
+_UNWRITTEN = re.compile(r"No space left on device|Disk quota exceeded|Could not write file")
 _OLDEST = (2,)
 """The release that `pyproject.toml` requires: the engine is a library of this process."""
 _ASSUME = "write --assume 2.0"
@@ -108,8 +109,8 @@ class DuckdbDialect(Quiet):
         return Facts(self.engine, release, {"server": (server,)}, assumed=True)
 
     def explain(self, code: str, message: str) -> ErrorAdvice | None:
-        del message
-        return ERRORS.get(code)
+        # a COMMIT that could not write the log is a TransactionException as well
+        return ERRORS["IOException" if _UNWRITTEN.search(message) else code] if code in ERRORS else None
 
     def environment_files(self, release: Release) -> tuple[str, ...]:
         del release

@@ -33,6 +33,7 @@ from toolkit.dialects.oracle import (
 from toolkit.dialects.oracle.auxiliary import AUXILIARY
 from toolkit.dialects.oracle.backup import client as rman
 from toolkit.dialects.oracle.calibration import CALIBRATION
+from toolkit.dialects.oracle.datapump import client as datapump
 from toolkit.dialects.oracle.settings import SETTINGS
 from toolkit.dialects.oracle.work import WORK, loads
 from toolkit.dialects.settings import Settings
@@ -87,7 +88,11 @@ class OracleDialect:
         return errors.explain(code, message)
 
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
-        return spfile.error(status, lines) if name == spfile.CLIENT else rman.error(name, status, lines)
+        if name == spfile.CLIENT:
+            return spfile.error(status, lines)
+        if name == f"oracle/{datapump.TEMPLATE}":
+            return datapump.error(status, lines)
+        return rman.error(name, status, lines)
 
     def environment_files(self, release: Release) -> tuple[str, ...]:
         # V$SYSTEM_PARAMETER.DEFAULT_VALUE and DBA_REGISTRY_SQLPATCH came with 12.1 (Database Reference)

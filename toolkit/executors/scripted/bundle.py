@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from types import MappingProxyType
 
 from toolkit import resources
 from toolkit.dialects.base import Dialect
-from toolkit.model.bundle import DRIVER, LOADER, PLAN, SUMS, BundleItem, script_name
+from toolkit.model.bundle import DATA_PUMP, DRIVER, LOADER, PLAN, SUMS, BundleItem, script_name
 from toolkit.model.experiment import OptionValue, PlannedTrial
 from toolkit.model.facts import Facts, Query
 from toolkit.model.records import run_key
@@ -292,7 +291,7 @@ class Bundled:
 def bundle_files(
     dialect: Dialect, run: str, trials: Sequence[Bundled], facts: Facts, *,
     snapshots: tuple[str, ...], readme: str, born: Scalar = None, options: Mapping[str, OptionValue] | None = None,
-    once: bool = False, beside: Mapping[str, str] = MappingProxyType({}),
+    once: bool = False,
 ) -> dict[str, str]:  # fmt: skip
     """Return the text of every file by its path, checksums included.
 
@@ -305,7 +304,6 @@ def bundle_files(
         readme: one screen for the person who runs it.
         born: the database's instant when the bundle was made, where it was asked.
         options: of the experiment; they say how long to wait for locks.
-        beside: further files for the reader, by path; no script reads them.
         once: whether the work must not be done a second time, as rows that are added to a table of the user's.
     """
     waits = tuple(step_of(dialect, call) for call in dialect.lock_waits(options or {}).begin)
@@ -315,7 +313,6 @@ def bundle_files(
         DRIVER: resources.template_text("bundle/run.sh"),
         "README.txt": readme,
         PLAN: _plan(run, trials, once=once),
-        **beside,
     }
     scripts = {"check": writer.check(_reads(run))}
     everything: list[Step] = []
@@ -344,14 +341,15 @@ def bundle_files(
 
 
 def _controls(trial: int, stages: Stages) -> Scripts:
-    """Return the control file of each item that SQL*Loader loads, and what calls it."""
-    controls = {
-        f"sql/{script_name(trial, f'i{number}')}.ctl": f"{step.text}\n"
-        for number, item in enumerate(stages.timed.ordered(), 1)
-        for step in item.steps
-        if is_loader(step)
-    }
-    return {**controls, LOADER: resources.template_text("bundle/load.sh")} if controls else {}
+    """Return the file of each item that SQL*Loader or a client of Data Pump reads, and what calls these."""
+    found: Scripts = {}
+    for number, item in enumerate(stages.timed.ordered(), 1):
+        for step in item.steps:
+            if is_loader(step) or step.kind is StepKind.PARAMETERS:
+                ending, caller = ("ctl", LOADER) if is_loader(step) else ("par", DATA_PUMP)
+                found[f"sql/{script_name(trial, f'i{number}')}.{ending}"] = f"{step.text}\n"
+                found[caller] = resources.template_text(f"bundle/{caller}")
+    return found
 
 
 def digest(text: str) -> str:

@@ -149,8 +149,19 @@ class Scribe:
             self._binds(step)
         self.lines += ["SET FEEDBACK ON", "SET TIMING ON"]
         for step in steps:
-            self.lines += [self._loader(step)] if is_loader(step) else written(step.text, step.kind)
+            self.lines += self._worked(step)
         self.lines += ["SET TIMING OFF", "SET FEEDBACK OFF"]
+
+    def _worked(self, step: Step) -> list[str]:
+        if is_loader(step):
+            return [self._loader(step)]
+        return [self._data_pump(step)] if step.kind is StepKind.PARAMETERS else written(step.text, step.kind)
+
+    def _data_pump(self, step: Step) -> str:
+        """Let the client call expdp or impdp, with what `datapump.sh` is to know of the step."""
+        called = " ".join(f"'{word}'" for word in (self._head, self._item, step.argv[0]))
+        unknown = f"TK-0203|how {step.argv[0]} ended is not known, for what called it was ended"
+        return f"HOST sh datapump.sh {called} || echo '{self._head}|told|{unknown}'"
 
     def _loader(self, step: Step) -> str:
         """Let the client call SQL*Loader, with what `load.sh` is to know of the step."""

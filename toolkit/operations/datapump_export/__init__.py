@@ -21,6 +21,8 @@ DECLARATION = OperationDeclaration(
                engines=shared.ORACLE, factor=True),
         Option("compression", OptionKind.CHOICE, "compression of the dump", engines=shared.ORACLE, factor=True,
                choices=("none", "metadata_only", "data_only", "all")),
+        Option("method", OptionKind.CHOICE, "how the job is begun: by the package (default; DBMS_DATAPUMP), or "
+               "by the program expdp", engines=shared.ORACLE, factor=True, choices=("package", "program")),
         Option("content", OptionKind.CHOICE, "what is dumped (default all)", engines=shared.ORACLE,
                choices=("all", "data_only", "metadata_only")),
     ),

@@ -54,6 +54,8 @@ DECLARATION = OperationDeclaration(
                engines=shared.ORACLE, choices=("append", "truncate", "replace")),
         Option("bare", OptionKind.FLAG, "without indexes, constraints, triggers, statistics, comments and grants",
                engines=shared.ORACLE),
+        Option("method", OptionKind.CHOICE, "how the job is begun: by the package (default; DBMS_DATAPUMP), or "
+               "by the program impdp", engines=shared.ORACLE, factor=True, choices=("package", "program")),
         Option("content", OptionKind.CHOICE, "what is imported (default all)", engines=shared.ORACLE,
                choices=("all", "data_only", "metadata_only")),
     ),

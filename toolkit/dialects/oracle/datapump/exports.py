@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from toolkit.dialects.answers import TrialFindings
-from toolkit.dialects.implementations import Kept
+from toolkit.dialects.implementations import Kept, Options
 from toolkit.dialects.oracle import session
+from toolkit.dialects.oracle.datapump import client
 from toolkit.dialects.oracle.datapump.job import (
     LOG,
     LOG_SOURCE,
@@ -23,7 +24,7 @@ from toolkit.dialects.oracle.datapump.job import (
 )
 from toolkit.dialects.oracle.options import advanced_compression
 from toolkit.dialects.work import Call, Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, Probe
 from toolkit.model.records import Metric
 from toolkit.model.values import Support
 from toolkit.model.words import Mode
@@ -37,6 +38,9 @@ _END_UNKNOWN = (
 
 class DatapumpExports(DatapumpJobs):
     """Dumps of schemas or of a table."""
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        return client.probes(options, "EXPORT")
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         level = work.option("compression")

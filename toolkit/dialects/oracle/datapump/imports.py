@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from toolkit.dialects.answers import TrialFindings
-from toolkit.dialects.implementations import AFTER, BEFORE, Kept
+from toolkit.dialects.implementations import AFTER, BEFORE, Kept, Options
 from toolkit.dialects.oracle import session, spelling
+from toolkit.dialects.oracle.datapump import client
 from toolkit.dialects.oracle.datapump.job import (
     LOG,
     LOG_SOURCE,
@@ -33,7 +34,7 @@ from toolkit.dialects.oracle.datapump.job import (
 )
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.work import Call, ContextValue, Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, Probe
 from toolkit.model.records import Metric
 from toolkit.model.steps import Place, PlaceKind, Takes
 from toolkit.model.values import QualifiedName, Support
@@ -53,6 +54,9 @@ class DatapumpImports(DatapumpJobs):
     privileges_elsewhere = ("DROP ANY TABLE",)
 
     worked = "read"
+
+    def probes(self, options: Options, facts: Facts) -> tuple[Probe, ...]:
+        return client.probes(options, "IMPORT")
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         action, into = work.option("if_exists"), table_of(work)

@@ -11,13 +11,13 @@ SET_PARALLEL, SET_PARAMETER, START_JOB, WAIT_FOR_JOB, ATTACH, STOP_JOB; UTL_FILE
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Implementation, Kept
 from toolkit.dialects.oracle import session, support
+from toolkit.dialects.oracle.datapump import client
 from toolkit.dialects.oracle.datapump.log import DumpLog, read
 from toolkit.dialects.oracle.directories import DIRECTORIES, unseen
 from toolkit.dialects.oracle.names import parse_name
@@ -31,8 +31,6 @@ from toolkit.model.words import Effect, ObjectKind, Outcome, Role, StepKind
 from toolkit.units import counted
 
 LOG = "datapump_log"
-_PLAIN_FILE = re.compile(r"[A-Za-z0-9_%.$#+-]{1,255}")
-"""File names that need no quotes in a parameter file; `%U` is the number of a dump file."""
 LOG_SOURCE = "log of Data Pump"
 _UNREAD = frozenset({"ORA-00904", "ORA-00932", "ORA-01031", "ORA-22285", "ORA-22288"})
 """A release without the function, a directory that may be written but not read."""
@@ -55,7 +53,20 @@ class DatapumpJobs(Implementation):
             on = ObjectRef(ObjectKind.TABLE, work.source)
         # the session and its degree are judged as of any work; of Oracle's own schemas Data Pump moves nothing
         found = support.of_session(replace(work, object=on), facts) or unseen(work.object.name.schema, facts)
-        return found or self.judge(work, facts) or support.SUPPORTED
+        return found or self.judge(work, facts) or self._of_program(work, facts) or support.SUPPORTED
+
+    def _of_program(self, work: Work, facts: Facts) -> Support | None:
+        """Say what a program could not be told; None when nothing stands in the way."""
+        if not client.is_asked(work):
+            return None
+        values = self.timed(work, facts)[0].values
+        files = (*_texts(values["files"]), str(values["log"]))
+        table = () if work.source is None else (work.source.name,)
+        names = (*schemas(work), *table)
+        renames = [values[key] for key in ("old_schema", "new_schema", "new_table")]
+        renames += table if values["new_table"] else ()
+        several = not table and len(names) > 1
+        return client.judge(str(work.object.name.schema), files, names, renames, several=several)
 
     def judge(self, work: Work, facts: Facts) -> Support | None:
         """Say what of its own options stands in the way; None when nothing does."""
@@ -67,27 +78,13 @@ class DatapumpJobs(Implementation):
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return session.end(work, facts)
 
-    def parameter_file(self, work: Work, facts: Facts) -> Call | None:
-        """Spell what expdp or impdp would read for the same job; None for a file name that it might misread."""
-        [timed] = self.timed(work, facts)
-        files = (*_texts(timed.values["files"]), str(timed.values["log"]))
-        if not all(_PLAIN_FILE.fullmatch(file) for file in files):
-            return None
-        excluded = str(timed.values["excluded"] or "")
-        own: dict[str, ContextValue] = {
-            "schema_names": schemas(work),
-            "table_name": work.source,
-            "excluded_kinds": tuple(re.findall(r"'(\w+)'", excluded)),
-            "content": None if timed.values["content"] is None else str(timed.values["content"]).upper(),
-        }
-        return Call("datapump.par", {**timed.values, **own}, kind=StepKind.SCRIPT)
-
     def refuted(self, work: Work, kept: Kept) -> str | None:
         found = log_of(kept)
-        if found is None or found.error_count == 0 or not (found.errors or found.error_count):
+        told = found is not None and (found.error_count or (found.error_count is None and found.errors))
+        if found is None or not (told or client.ended_with_errors(kept)):
             return None  # where it is not known, `tell` says so
         first = f", the first {found.errors[0]}" if found.errors else ""
-        count = found.error_count or len(found.errors)
+        count = found.error_count or len(found.errors) or 1
         return f"the job of Data Pump completed with {counted(count, 'error')}{first}"
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
@@ -108,7 +105,7 @@ def _texts(value: ContextValue) -> tuple[str, ...]:
 
 
 def job_call(work: Work, facts: Facts, undo: Call, **values: ContextValue) -> Call:
-    """Spell a job; `values` are those of `datapump_job` that its operation decides."""
+    """Spell a job, by the package or a program; `values`: of `datapump_job`, those that its operation decides."""
     content = work.option("content")
     shared: dict[str, ContextValue] = {
         "job": work.object.name.name,
@@ -128,6 +125,8 @@ def job_call(work: Work, facts: Facts, undo: Call, **values: ContextValue) -> Ca
         "new_table": None,
         "excluded": None,
     }
+    if client.is_asked(work):
+        return client.called(work, shared | values, schemas(work), undo)
     return Call(
         "datapump_job", shared | values, kind=StepKind.BLOCK, session=Role.WORKER, effect=Effect.CHANGES,
         object=work.object, undo=(undo,),
@@ -160,9 +159,10 @@ def log_file(work: Work) -> str:
 
 
 def log_of(kept: Kept) -> DumpLog | None:
-    """Read the log that the evidence kept; None where it could not be read."""
-    text = next((row.get("log_text") for row in kept.get(LOG, ())), None)
-    return None if text is None else read(str(text))
+    """Read the log that the evidence kept, or what a program wrote, which is the same; None without both."""
+    pieces = sorted((int(str(row["piece"])), str(row["log_text"])) for row in kept.get(LOG, ()))
+    text = "".join(piece.strip()[1:-1] for _, piece in pieces).replace("<br>", "\n") or client.lines_of(kept)
+    return None if text is None else read(text)
 
 
 def items_of(log: DumpLog) -> tuple[ItemRecord, ...]:

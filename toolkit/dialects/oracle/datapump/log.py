@@ -14,7 +14,7 @@ _ROWS = re.compile(
     r"^(?:.*?\bW-(?P<worker>\d+)\s+)?.*?\. \. (?:ex|im)ported (?P<name>\"[^\"]+\"(?:[.:]\"[^\"]+\")*)\s+"
     r"(?P<size>[\d.,]+) (?P<unit>[KMGT]?B|bytes)\s+(?P<rows>\d+) rows(?: in (?P<seconds>\d+) seconds)?"
 )
-_ERROR = re.compile(r"\b(?P<code>(?:ORA|UDE|LRM)-\d{5}): (?P<text>.*)")
+_ERROR = re.compile(r"\b(?P<code>(?:ORA|UDE|UDI|LRM)-\d{5}): (?P<text>.*)")
 _END = re.compile(
     r"Job .* (?P<how>successfully completed|completed with (?P<count>\d+) error\(s\)|stopped due to)"
 )
