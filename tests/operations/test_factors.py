@@ -56,12 +56,14 @@ HOW_MANY = frozenset({"degree", "concurrency", "chunk", "commit_every", "file_or
 """They divide work that one small table has only once."""
 
 
-def levels_of(one: Option) -> tuple[Level, Level]:
-    """Two levels that an option may have."""
+def levels_of(one: Option, engine: EngineName | None = None) -> tuple[Level, Level]:
+    """Two levels that an option may have on an engine."""
     if one.name in OF_TEXT:
         return OF_TEXT[one.name]
     if one.choices:
-        return one.choices[0], one.choices[-1]
+        own = one.choices_of(engine)
+        choices = own if len(own) > 1 else one.choices
+        return choices[0], choices[-1]
     if one.kind in SAMPLES:
         return SAMPLES[one.kind]
     low = int(one.low or 1) + (one.name == "partitions")
@@ -99,7 +101,7 @@ def test_two_levels_of_a_factor_are_two_plans_or_one_of_them_cannot_be_had(
 ) -> None:
     own, work = planner(engine, name, Mode.MEASUREMENT, **NEEDS.get(one.name, {})), operation(name)
     plans = []
-    for level in levels_of(one):
+    for level in levels_of(one, engine):
         cell = Cell((("degree", 2), (one.name, level)))
         if not support_of(own, work.pieces(own, cell)).ok:
             return

@@ -31,8 +31,10 @@ _HOW = (
     Option("granularity", OptionKind.CHOICE, "levels of a partitioned table to gather", engines=shared.ORACLE,
            factor=True,
            choices=("auto", "all", "global", "global_and_partition", "partition", "subpartition")),
-    Option("gather", OptionKind.CHOICE, "which objects: all, stale, empty or Oracle's choice",
-           engines=shared.ORACLE, factor=True, choices=("gather", "stale", "empty", "auto")),
+    Option("gather", OptionKind.CHOICE, "which objects: all (gather), stale, empty or Oracle's choice; on "
+           "postgresql stale are the tables of a schema that autovacuum would analyze",
+           engines=shared.NOT_DUCKDB, factor=True, choices=("gather", "stale", "empty", "auto"),
+           choices_on={"postgresql": ("gather", "stale")}),
     Option("no_invalidate", OptionKind.CHOICE, "do not invalidate dependent cursors", engines=shared.ORACLE,
            factor=True, choices=("yes", "no", "auto")),
     Option("statistics_target", OptionKind.INTEGER, "default_statistics_target of the session",

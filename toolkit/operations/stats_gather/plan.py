@@ -23,6 +23,7 @@ from toolkit.operations.base import Piece, Planner, assemble, relation_query
 from toolkit.operations.copies import Copies, copies_of, refuse_kinds
 from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
 from toolkit.operations.loads import reads_of_logs, reads_of_space
+from toolkit.operations.tables import own_reads
 
 
 class StatsGather:
@@ -67,6 +68,7 @@ class StatsGather:
                 Query(f"schema:{schema}", "schema", {"schema": schema}),
                 Query(f"tables:{schema}", "schema_tables", {"schema": schema}),
                 *self._index_reads(planner, schema, None, f":{schema}"),
+                *own_reads(planner, schema, None, f":{schema}"),
             )
         )
 
@@ -177,10 +179,26 @@ class StatsGather:
             ]
         mode, options = planner.spec.mode, planner.options(cell)
         degree, workers = planner.degree(cell), planner.workers(cell)
-        return tuple(
+        pieces = tuple(
             Piece(Work(self.name, mode, ref, options, degree=degree, concurrency=workers), label, weight)
             for ref, label, weight in refs
         )
+        left_out = dict(self._left_out(planner, pieces))
+        kept = tuple(piece for piece in pieces if piece.label not in left_out)
+        if pieces and not kept:
+            raise ToolkitError(
+                f"no table needs it: {next(iter(left_out.values()))}", code="TK-0304",
+                hint="in a plan, `only_if = {stale_tables = 1}` asks before the step",
+            )  # fmt: skip
+        return kept
+
+    def _left_out(self, planner: Planner, pieces: Sequence[Piece]) -> LeftOut:
+        """Return the tables of schemas that the engine leaves out of them, with the reason."""
+        if planner.spec.text("table") is not None:
+            return ()
+        how = planner.dialect.work.of(self.name)
+        judged = ((piece.label, how.left_out(piece.work, planner.facts)) for piece in pieces)
+        return tuple((label, why) for label, why in judged if why is not None)
 
     def _weight(self, planner: Planner, schema: str) -> float:
         return sum(float(row.get("byte_count") or 0) for row in planner.facts.rows(f"tables:{schema}"))

@@ -31,7 +31,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import Row, Scalar, Support
 from toolkit.model.words import ObjectKind
 
-_BEGAN = "began"
+_BEGAN, _STATISTICS = "began", "table_statistics"
 _SKIPPED = "skipping"
 """A word of all warnings of ANALYZE about what it leaves out (commands/vacuum.c, commands/analyze.c)."""
 
@@ -40,6 +40,7 @@ class _StatsGather(InSession):
     """ANALYZE by n connections."""
 
     degree_by_sessions = True
+    table_files = (_STATISTICS,)
     serial = (
         "on PostgreSQL, ANALYZE of one table uses one process; several connections can each gather a table "
         "(--schema)"
@@ -50,7 +51,17 @@ class _StatsGather(InSession):
             return support.refused("PostgreSQL has no statement for the statistics of a schema; give its tables")
         if facts.value("target", "kind") == "view":
             return support.refused("a view has no statistics", "gather those of the tables it reads")
+        if work.option("gather") == "stale" and work.object.scratch:
+            return support.refused("stale tables are those of a live schema; copies are gathered as they are")
         return None
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        """Leave out what autovacuum would not analyze either; what is not known is gathered."""
+        if work.option("gather") != "stale" or work.object.scratch:
+            return None
+        rows = facts.rows(f"{_STATISTICS}:{work.object.name.schema}")
+        fresh = any(row["table_name"] == work.object.name.name and row["is_stale"] == "no" for row in rows)
+        return "its statistics are not stale: too few rows changed since they were gathered" if fresh else None
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return tuple(on_table(work, facts))
