@@ -38,13 +38,22 @@ class LaneBar(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What one lane did: seconds busy, when it was through, how many bars it had; bytes if known of each."""
+    """What one lane did: seconds busy, when it was through, how many bars it had; bytes if known of each.
+
+    `parts` of the bars are no pieces: a part of an operation in which no piece was begun.
+    """
 
     name: str
     busy_seconds: float
     through_seconds: float
     bars: int
     bytes: int | None
+    parts: int = 0
+
+    @property
+    def pieces(self) -> int:
+        """The pieces it worked on."""
+        return self.bars - self.parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from toolkit.analysis.lanes import LaneBar, Lanes, lanes_of
+from toolkit.readers.rman.grammar import CHANNELS_WORK
 from toolkit.readers.rman.model import BackupPiece, Log
 from toolkit.readers.rman.stamps import has_time, of_stamp, parser
 
@@ -61,14 +63,20 @@ def _as_printed(found: Lanes, log: Log) -> Lanes:
     A channel that failed has no such time for its last piece; there the clock counts.
     """
     lost = {piece.channel for piece in log.unfinished}
+    parts = Counter(piece.channel for piece in log.unfinished if _is_part(piece))
     return replace(
         found,
         lanes=tuple(
             replace(lane, busy_seconds=float(busy)) if (busy := log.channel_busy_seconds.get(lane.name)) and
-            lane.name not in lost else lane
+            lane.name not in lost else replace(lane, parts=min(parts[lane.name], lane.bars))
             for lane in found.lanes
         ),
     )  # fmt: skip
+
+
+def _is_part(piece: BackupPiece) -> bool:
+    """Whether a channel only failed in an operation: the log does not show that it began a piece."""
+    return piece.set_type in CHANNELS_WORK and not (piece.start or piece.datafiles or piece.archivelogs)
 
 
 def _wrote(log: Log, name: str) -> bool:

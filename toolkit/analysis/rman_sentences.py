@@ -176,7 +176,7 @@ def work_document(lanes: Lanes | None, told: Sequence[str]) -> dict[str, object]
         "work_seconds": None if lanes is None else lanes.work_seconds,
         "channel_work": [
             {
-                "channel": lane.name, "pieces": lane.bars, "busy_seconds": busy_seconds(lane),
+                "channel": lane.name, "pieces": lane.pieces, "busy_seconds": busy_seconds(lane),
                 "idle_seconds": None if lanes is None or busy_seconds(lane) is None else lanes.idle_seconds(lane),
                 "bytes": lane.bytes, "bytes_per_second": rate_of(lane.bytes, lane.busy_seconds),
             }

@@ -117,7 +117,7 @@ def _channels(log: Log, lanes: Lanes) -> Iterator[str]:
             busy, idle, share = unknown, unknown, "-"
         rate = rate_of(lane.bytes, lane.busy_seconds)
         amounts = f"{byte_size(lane.bytes):>11}{quantity(rate, 'bytes_per_second'):>13}" if known else ""
-        row = f"{lane.bars:>7}{busy:>12}{idle:>12}{share:>11}{amounts}"
+        row = f"{lane.pieces:>7}{busy:>12}{idle:>12}{share:>11}{amounts}"
         name = f"  {clean(lane.name)}"
         if wide + len(row) > line_width():  # RMAN's names of channels have at most 30 characters
             yield name

@@ -99,10 +99,10 @@ def lanes_table(found: Lanes, lane_word: str = "channel") -> Table:
 def _row(found: Lanes, lane: Lane, *, known: bool) -> list[str]:
     share = 100 * lane.busy_seconds / found.work_seconds if found.work_seconds else None
     if lane.bars and not lane.busy_seconds:  # it began, and nothing says when it ended
-        row = [lane.name, str(lane.bars), "unknown", "unknown", MISSING]
+        row = [lane.name, str(lane.pieces), "unknown", "unknown", MISSING]
     else:
         idle = found.idle_seconds(lane)
-        row = [lane.name, str(lane.bars), seconds(lane.busy_seconds), seconds(idle), percent(share)]
+        row = [lane.name, str(lane.pieces), seconds(lane.busy_seconds), seconds(idle), percent(share)]
     if known:
         rate = lane.bytes / lane.busy_seconds if lane.bytes and lane.busy_seconds else None
         row += [byte_size(lane.bytes), quantity(rate, "bytes_per_second")]
@@ -112,7 +112,10 @@ def _row(found: Lanes, lane: Lane, *, known: bool) -> list[str]:
 def _lanes_described(found: Lanes, lane_word: str) -> str:
     last = found.last
     ends = f"; the last to finish is {clean(last.label)} on {clean(last.lane)}" if last else ""
-    pieces, lanes = counted(len(found.bars), "piece"), counted(len(found.lanes), lane_word)
+    pieces, lanes = (
+        counted(sum(lane.pieces for lane in found.lanes), "piece"),
+        counted(len(found.lanes), lane_word),
+    )
     return f"{pieces} on {lanes} in {seconds(found.span_seconds)}{ends}."
 
 
