@@ -88,7 +88,8 @@ class Place:
         if not path.exists():
             return None
         with closing(sqlite3.connect(path)) as store:
-            return str(store.execute("SELECT max(run) FROM run").fetchone()[0])
+            (newest,) = store.execute("SELECT max(run) FROM run").fetchone()
+            return None if newest is None else str(newest)
 
     def left(self) -> tuple[int, int]:
         """Return how many sessions and how many processes of runs there are."""

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.operations.test_command import asked, ran, store
+from tests.cli.test_import import of_pgbench
+from tests.operations.test_command import Heard, asked, ran, store
 from toolkit.analysis.advice import advice
 from toolkit.analysis.cells import cells
 from toolkit.analysis.compare import compare
@@ -293,3 +294,48 @@ def test_a_failed_trial_without_a_factor_is_named(store: Store) -> None:
 
     run = ran(store, asked("false", repeat=1, warmup=0))
     assert list(failures(run)) == ["failed: the only configuration (`false` ended with exit status 1)"]
+
+
+# -- figures of benchmark programs ------------------------------------------------------------------------------
+@pytest.fixture
+def pgbench(tmp_path: Path) -> str:
+    """A program that writes what pgbench does, with a throughput of its own."""
+    script = tmp_path / "pgbench.sh"
+    script.write_text(f"cat <<END\n{of_pgbench(0, 0).replace('tps = 0', 'tps = $1')}END\n")
+    return str(script)
+
+
+def test_the_figures_of_a_benchmark_program_are_those_that_import_reads(store: Store, pgbench: str) -> None:
+    how = asked("sh", pgbench, "{n}", factor=["n=100,200"], repeat=2, warmup=0, figures=True, judge="tps:higher")
+    record = ran(store, how)
+    for trial in record.trials:
+        found = {metric.name: metric for metric in trial.metrics}
+        assert (found["tps"].value, found["tps"].source) == (trial.cell["n"], "pgbench")
+        assert found["latency_average_ms"].value == 8.71
+    assert [summary.median for summary in cells(record)] == [100, 200]
+
+
+def test_a_metric_of_the_user_stands_before_a_figure_of_that_name(store: Store, pgbench: str) -> None:
+    given = {"metric": [r"tps[1/s,higher]=duration: (\d+) s"], "judge": "tps"}
+    record = ran(store, asked("sh", pgbench, "100", repeat=1, measure=True, warmup=0, figures=True, **given))
+    (trial,) = record.trials
+    assert [metric.value for metric in trial.metrics if metric.name == "tps"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (("echo", "done"), "this is not a file of trials"),
+        (("sh", "-c", "sh {0} 1; sh {0} 2"), "tells of 2 trials, and one is expected"),
+    ],
+)
+def test_output_without_figures_is_told_and_fails_what_is_judged_by_one(
+    store: Store, pgbench: str, command: tuple[str, ...], says: str
+) -> None:
+    line, heard = [word.format(pgbench) for word in command], Heard()
+    record = ran(store, asked(*line, repeat=1, measure=True, warmup=0, figures=True, judge="tps:higher"), heard)
+    (trial,) = record.trials
+    assert trial.outcome is Outcome.FAILED and "no number for the metric `tps`" in str(trial.reason)
+    assert any(says in event.text for event in heard.events)
+    (other,) = ran(store, asked(*line, repeat=1, measure=True, warmup=0, figures=True)).trials
+    assert other.outcome is Outcome.OK, "the time is there all the same"

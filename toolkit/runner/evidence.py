@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
-from toolkit.design.judging import THROUGHPUT, volume_of, volume_unit
+from toolkit.design.judging import ELAPSED, THROUGHPUT, volume_of, volume_unit
 from toolkit.design.output_metrics import log_phases, names_read
 from toolkit.dialects.answers import TrialFindings
 from toolkit.dialects.implementations import PRINTED
@@ -263,13 +263,38 @@ def tell(
         kept.setdefault("bytes", ({"byte_count": found.bytes},))
     if found.cpu_seconds is not None:
         peaks.setdefault("cpu_seconds", found.cpu_seconds)
-    return found
+    if not context.experiment.options.get(_FIGURES):
+        return found
+    known = {metric.name for metric in found.metrics}
+    figures = figures_in(kept.get("log", ()))
+    if isinstance(figures, str):
+        context.warn(f"{planned.cell}: {figures}" if planned.cell else figures)
+        return found
+    return replace(found, metrics=(*found.metrics, *(each for each in figures if each.name not in known)))
+
+
+_FIGURES = "figures"
+
+
+def figures_in(log: Iterable[Row]) -> tuple[Metric, ...] | str:
+    """Return the figures of the one trial that a benchmark program wrote of; a sentence where that is none."""
+    from toolkit.readers.trials.recognise import read_trials
+
+    text = "".join(f"{row['line']}\n" for row in log)
+    try:
+        trials = read_trials([("its output", text)]).trials
+    except ToolkitError as error:
+        return f"no figures are taken (--figures): {error.message}"
+    if len(trials) != 1:
+        return f"no figures are taken (--figures): the output tells of {len(trials)} trials, and one is expected"
+    return trials[0].metrics
 
 
 def by_its_metric(experiment: Experiment, judged: JudgedTrial, metrics: Iterable[Metric]) -> JudgedTrial:
     """Return a trial as failed whose output or log lacks the number that it is judged by; a job is not judged."""
     name = experiment.judge.partition(":")[0]
-    read = name in names_read(experiment.options)
+    figure = bool(experiment.options.get(_FIGURES)) and name not in {"", ELAPSED, THROUGHPUT}
+    read = figure or name in names_read(experiment.options)
     if (
         judged.outcome is not Outcome.OK
         or experiment.mode is Mode.JOB

@@ -35,6 +35,9 @@ DECLARATION = OperationDeclaration(
         Option("metric", OptionKind.TEXTS,
                r"number in the output: 'rows=(\d+) rows', 'tps[1/s,higher]=$.summary.tps' (several)",
                topic=Topic.MEASUREMENT),
+        Option("figures", OptionKind.FLAG,
+               "take the figures that pgbench, sysbench, HammerDB or another benchmark program writes, as `dbatk "
+               "import` reads them", topic=Topic.MEASUREMENT),
         Option("phase", OptionKind.TEXTS,
                "time between two lines of the output, by their patterns: 'load=begin load..load done' (several)",
                topic=Topic.MEASUREMENT),
