@@ -13,7 +13,7 @@ from toolkit.errors import ExitCode, ToolkitError
     [
         ("1555", "ORA-01555"), ("ora-1555", "ORA-01555"), ("ORA1555", "ORA-01555"), ("ORA 1555", "ORA-01555"),
         ("TNS-12541", "ORA-12541"), ("DPY-4011", "DPY-4011"), ("600", "ORA-00600"), ("42P01", "42P01"),
-        ("23505", "23505"), ("tk-0104", "TK-0104"),
+        ("23505", "23505"), ("tk-0104", "TK-0104"), ("UDE-31623", "ORA-31623"), ("udi-31626", "ORA-31626"),
     ],
 )  # fmt: skip
 def test_a_code_is_taken_in_every_spelling(said: str, code: str) -> None:
@@ -28,6 +28,13 @@ def test_a_code_of_oracle_that_is_not_ours_leads_to_oracles_page(said: str, page
         explain(said)
     assert page in caught.value.hint
     assert caught.value.exit_code is ExitCode.USAGE
+
+
+@pytest.mark.parametrize("said", ["UDE-00018", "UDI-00008"])
+def test_a_code_of_data_pumps_client_itself_is_none_of_the_database(said: str) -> None:
+    with pytest.raises(ToolkitError, match=f"`{said}` is not a code that dbatk explains") as caught:
+        explain(said)
+    assert "ORA-" in caught.value.hint
 
 
 def test_what_is_no_code_gets_a_sentence() -> None:

@@ -18,8 +18,13 @@ _GOES_ON = {
     Continuation.NOTHING: "every trial would fail alike until it is fixed",
 }
 _OURS = "TK-"
-_ORACLE = re.compile(r"(?:(ORA|TNS|RMAN|PLS|DPY|DPI)[- ]?)?0*(\d{1,5})")
+_ORACLE = re.compile(r"(?:(ORA|TNS|UDE|UDI|RMAN|PLS|DPY|DPI)[- ]?)?0*(\d{1,5})")
 """A number alone is one of Oracle's, as DBAs say them."""
+_CLIENTS = ("UDE-", "UDI-")
+"""expdp and impdp."""
+_PASSED_ON = re.compile(r"TNS-|UD[EI]-(?!000)")
+"""Codes with the number of the database's: a listener's, and those of Data Pump's clients beyond their own few, as
+in `UDE-31623: operation generated ORACLE error 31623`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +50,7 @@ def explain(code: str) -> Explanation:
         return Explanation(entry.code, entry.title, cause, entry.action)
     for engine, declared in engines().items():
         padded = _padded(wanted)
-        # A listener's code has the same number under both names.
-        for spelling in dict.fromkeys((padded, padded.replace("TNS-", "ORA-"), wanted, code.strip())):
+        for spelling in dict.fromkeys((padded, _PASSED_ON.sub("ORA-", padded), wanted, code.strip())):
             advice = dialect_of(engine).explain(spelling, "")
             if advice is not None:
                 cause = f"{advice.meaning} ({_GOES_ON[advice.goes_on]})"
@@ -54,11 +58,14 @@ def explain(code: str) -> Explanation:
     if match := _ORACLE.fullmatch(wanted):
         known = _padded(wanted)
         asked = f"`{wanted}` (read as {known})" if match[1] is None else f"`{known}`"
+        of_client = known.startswith(_CLIENTS)
         raise ToolkitError(
             f"{asked} is not a code that dbatk explains: it covers only errors of its own work",
             code="TK-0101",
-            hint=f"Oracle explains it at https://docs.oracle.com/error-help/db/{known.lower()}/",
-        )
+            hint="the client of Data Pump prints the code of the database (ORA-) on the same or the next line: "
+            "give that one" if of_client
+            else f"Oracle explains it at https://docs.oracle.com/error-help/db/{known.lower()}/",
+        )  # fmt: skip
     near = nearest(wanted, CATALOGUE)
     if near is None and wanted.startswith(_OURS):
         raise ToolkitError(
