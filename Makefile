@@ -5,8 +5,8 @@
 
 BIN := .venv/bin
 ARGS ?=
-# Twice as many workers as processors, for many tests wait; tests that share costly processes stay together.
-SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2) --dist loadscope
+# More workers than processors, for a test waits half of its time; tests that share costly processes stay together.
+SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2 + 2) --dist loadscope
 
 # Compiled tests are kept even where this is set: each worker would compile all of them at every run.
 unexport PYTHONDONTWRITEBYTECODE

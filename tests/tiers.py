@@ -42,6 +42,8 @@ _TOGETHER = (
 )  # fmt: skip
 """Files whose tests share what is costly to make (servers, a browser, large tables): one worker runs a row."""
 _SCOPES = {f"tests/{file}": f"row {number}" for number, files in enumerate(_TOGETHER) for file in files}
+_GRAMMARS = "before_two_grammars"
+"""Tests with this in their names share two grammars of Oracle, slow to begin: one worker runs them all."""
 _LONGEST = (
     "tests/app/maintenance/on_cluster/test_cluster.py", "tests/app/maintenance/on_cluster/test_dispatch.py",
     "tests/restoring/test_basebackup.py", "tests/restoring/test_in_a_plan.py", "tests/restoring/test_killed.py",
@@ -152,6 +154,8 @@ class _Scheduling(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
+        if _GRAMMARS in nodeid:
+            return _GRAMMARS
         return _SCOPES.get(nodeid.partition("::")[0], nodeid)
 
 

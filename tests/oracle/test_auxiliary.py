@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracle.judging import judge
 from tests.oracle.make import target
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenario import ViewRow
-from tests.oracle.test_judge import judge
 from toolkit.app.auxiliaries import prepare_copy
 from toolkit.cli.main import main
 from toolkit.dialects.auxiliaries import AuxiliaryRequest
@@ -76,10 +76,10 @@ def test_a_restore_on_another_host_keeps_the_name_renames_every_log_and_opens_no
     assert "SWITCH TEMPFILE ALL" in bare, "or OPEN makes them under the names of the original's"
 
 
-def test_the_check_counts_rows_of_the_copy_alone_and_stands_before_two_grammars(tmp_path: Path) -> None:
+def test_the_check_counts_rows_of_the_copy_alone_and_stands_before_two_grammars() -> None:
     text = scripts(tables=("GTEST", 'app."Odd name"'))["check.sql"]
     assert """FROM "APP"."Odd name") AS "ROWS_2\"""" in text and "UPPER(i.instance_name) = 'AUX'" in text
-    assert text.endswith(";\n") and judge({text.rstrip(";\n"): "check.sql"}, tmp_path) == ""
+    assert text.endswith(";\n") and judge({text.rstrip(";\n"): "check.sql"}) == {}
 
 
 @pytest.mark.thin(3)

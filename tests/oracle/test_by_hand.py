@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.oracle.judging import judge
 from tests.oracle.make import INDEX, OURS, SCHEMA, connect, steps, texts, work
 from tests.oracle.standin import Scenario, running_standin
-from tests.oracle.test_judge import judge
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
@@ -101,8 +100,8 @@ def test_the_statements_of_a_ctas_trial_stand_in_order() -> None:
 
 
 @pytest.mark.full
-def test_the_statements_of_a_ctas_trial_stand_before_two_grammars(tmp_path: Path) -> None:
-    assert judge({text: f"statement {number}" for number, text in enumerate(recorded_trial())}, tmp_path) == ""
+def test_the_statements_of_a_ctas_trial_stand_before_two_grammars() -> None:
+    assert judge({text: f"statement {number}" for number, text in enumerate(recorded_trial())}) == {}
 
 
 def recorded_trial() -> list[str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracle.judging import judge
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.blocks import spread
 from tests.oracle.test_command_line import dbatk
-from tests.oracle.test_judge import judge
 from tests.oracle.test_load_statements import known
 
 _ONCE = ("--repeat", "1", "--warmup", "0")
@@ -105,7 +105,7 @@ def test_a_ctas_takes_what_was_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_chosen_ctas_stands_before_two_grammars(tmp_path: Path) -> None:
-    assert judge(chosen_ctas(tmp_path), tmp_path) == ""
+    assert judge(chosen_ctas(tmp_path)) == {}
 
 
 @pytest.mark.full

@@ -55,7 +55,7 @@ STANDBY = becomes(views={"V$ARCHIVE_DEST": [
     {"DEST_ID": 2, "STATUS": "VALID", "TARGET": "STANDBY", "DB_UNIQUE_NAME": "FREE_DR", "DESTINATION": "dr"}
 ]})  # fmt: skip
 NO_LOGON = ("cut, ORA-12514", "ORA-00257", "ORA-01109", "ORA-01033", "ORA-28000", "ORA-00020")
-"""What refuses every logon: a run comes back for half a minute, so these are not in the fast tier."""
+"""What refuses every logon: one kind of end, so these are not in the fast tier."""
 
 ONCE_BROKEN = (
     "a load goes on and commits, KILL refused", "a ghost on another instance, unseen",

