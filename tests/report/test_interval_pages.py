@@ -105,6 +105,24 @@ def test_no_script_runs_nothing_is_asked_for_and_nothing_scrolls_sideways(
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", PAGES)
+def test_what_is_wider_than_its_place_shows_that_it_goes_on(
+    browser: Browser, addresses: dict[str, str], name: str
+) -> None:
+    page = opened(browser, addresses[name], 390)
+    silent = page.evaluate(
+        "[...document.querySelectorAll('div')].filter(e => e.scrollWidth > e.clientWidth + 1"
+        " && ['auto', 'scroll', 'hidden'].includes(getComputedStyle(e).overflowX)"
+        " && !e.matches('.scroll[tabindex]'))"
+        ".map(e => e.className)"
+    )
+    assert silent == []
+    if "trend" in name:
+        assert page.evaluate("document.querySelectorAll('.picture.scroll').length") > 0
+    page.context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", PAGES)
 def test_ids_are_unique_and_links_lead_somewhere(browser: Browser, addresses: dict[str, str], name: str) -> None:
     page = opened(browser, addresses[name], 1280)
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
