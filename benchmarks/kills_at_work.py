@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from tests.servers.restartable import Restartable, restartable
@@ -58,7 +58,7 @@ class Place:
 
     def __init__(self, folder: Path, server: Restartable) -> None:
         self.folder, self.server = folder, server
-        self.before: str | None = None
+        self.before: list[str] = []
         self.environment = {
             **os.environ, "DBATK_CONFIG": str(folder / "config"), "DBATK_STORE": str(folder / "store.sqlite"),
             "PYTHONPATH": str(Path(__file__).parents[1].absolute()),
@@ -82,19 +82,22 @@ class Place:
             answer = session.execute(query)
             return answer.fetchall() if answer.description else []
 
-    def newest(self) -> str | None:
-        """Return the newest run of the store."""
+    def runs(self) -> list[str]:
+        """Return the runs of the store, the newest last."""
         path = self.folder / "store.sqlite"
         if not path.exists():
-            return None
+            return []
         with closing(sqlite3.connect(path)) as store:
-            (newest,) = store.execute("SELECT max(run) FROM run").fetchone()
-            return None if newest is None else str(newest)
+            try:
+                return [str(run) for (run,) in store.execute("SELECT run FROM run ORDER BY run")]
+            except sqlite3.OperationalError:  # its tables are being made
+                return []
 
     def left(self) -> tuple[int, int]:
         """Return how many sessions and how many processes of runs there are."""
         query = "SELECT pid FROM pg_stat_activity WHERE application_name ~ '^[0-9]{8}-[0-9]{6}-'"
-        return len(self.ask(query)), len(processes_of_runs(str(self.folder / "store.sqlite")))
+        ours = {f"DBATK_STORE={self.folder / 'store.sqlite'}", *(f"DBATK_RUN={run}" for run in self.runs())}
+        return len(self.ask(query)), len(processes_with(ours))
 
     def until_alone(self) -> float | None:
         """Wait until nothing of a run is left; return after how many seconds that was, None where it was not."""
@@ -106,18 +109,14 @@ class Place:
         return None
 
 
-def processes_of_runs(store: str) -> list[int]:
-    """Return the processes that have the number of a run, and those of dbatk that have our store."""
+def processes_with(variables: set[str]) -> list[int]:
+    """Return the processes that have one of these in their environment."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and folder.name != str(os.getpid()):
-            try:
-                variables = (folder / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            names = [variable for variable in variables if variable.startswith((b"DBATK_RUN=", b"DBATK_STORE="))]
-            if f"DBATK_STORE={store}".encode() in names or any(one.startswith(b"DBATK_RUN=") for one in names):
-                found.append(int(folder.name))
+            with suppress(OSError):
+                own = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+                found += [int(folder.name)] if variables & {*own} else []
     return found
 
 
@@ -131,7 +130,7 @@ def workload(place: Place) -> subprocess.Popen[bytes]:
 
 def load(place: Place) -> subprocess.Popen[bytes]:
     place.ask("TRUNCATE lines")
-    place.before = place.newest()
+    place.before = place.runs()
     return place.begin(
         "load", "-t", "pg", str(place.folder / "lines.csv"), "--table", "lines", "--degree", "2",
         "--commit-every", "256K", "-q",
@@ -149,9 +148,9 @@ def cleaned(place: Place) -> str:
 
 
 def resumed(place: Place) -> str:
-    if place.newest() == place.before:  # it was killed before it was a run: then nothing was loaded
-        found = place.ask("SELECT count(*) FROM lines")
-        return "" if found == [(0,)] else f"{found} rows without a run"
+    if place.runs() == place.before:  # it was killed before it was a run: then nothing was loaded
+        rows = place.ask("SELECT count(*) FROM lines")
+        return "" if rows == [(0,)] else f"{rows} rows without a run"
     status, said = place.run("runs", "resume", "last")
     if "has ended" not in said and status:
         return f"resume: exit {status}: {said}"
