@@ -104,6 +104,7 @@ def test_two_databases_are_compared_where_that_is_meant() -> None:
         ({"version": "23.0.0.0.0"}, "version"),
         ({"container": "PDB1"}, None),
         ({"startup": datetime(2025, 3, 4)}, "restart"),
+        ({"startup": datetime(2025, 1, 1, 0, 29)}, "startup"),
         ({"begin": datetime(2025, 3, 8, 10)}, "weekday"),
         ({"begin_sessions": 40.0, "end_sessions": 400.0}, "sessions"),
     ],

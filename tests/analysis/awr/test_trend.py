@@ -58,7 +58,7 @@ def day(number: int, **more: object) -> Interval:
 
 def test_gaps_restarts_and_doubles_are_told() -> None:
     hours = [interval(who=origin(f"h{hour}", begin=datetime(2025, 3, 3, hour), end=datetime(2025, 3, 3, hour + 1),
-                                 startup=datetime(2025, 3, 3, 5) if hour > 5 else datetime(2025, 1, 1)))
+                                 startup=datetime(2025, 3, 3, 5) if hour > 5 else datetime(2025, 1, 1, hour)))
              for hour in (3, 4, 8, 9)]  # fmt: skip
     found = trends([hours[2], hours[0], hours[3], hours[1], hours[0]])[0]
     assert [point.origin.name for point in found.points] == ["h3", "h4", "h8", "h9"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from toolkit.analysis.awr.comparable import restarted
 from toolkit.analysis.shifts import FEWEST, Shift, computable, shifts
 from toolkit.model.interval import Interval, Origin
 from toolkit.units import counted
@@ -147,12 +148,7 @@ def _points(ordered: Sequence[Interval]) -> list[Point]:
         if last is not None and last.end is not None and one.origin.begin is not None:
             apart = one.origin.begin - last.end
             gap = apart.total_seconds() if apart > _GAP else None
-        restarted = (
-            last is not None
-            and None not in (last.startup, one.origin.startup)
-            and last.startup != one.origin.startup
-        )
-        points.append(Point(one.origin, gap, restarted))
+        points.append(Point(one.origin, gap, last is not None and restarted(last, one.origin)))
     return points
 
 
