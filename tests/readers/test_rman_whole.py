@@ -14,7 +14,7 @@ from tests.readers.test_rman_forms import HEAD, SET, STACK, TAIL, failover
 from toolkit.readers.rman import decode
 from toolkit.readers.rman import log as reader
 from toolkit.readers.rman.log import blocks_of_lines, read_file, read_log
-from toolkit.readers.rman.model import BackupPiece, Datafile, log_document, piece_document
+from toolkit.readers.rman.model import BackupPiece, Datafile, LogOutcome, log_document, piece_document
 
 HERE = Path(__file__).parent
 SESSION = (HERE / "rman_session.txt").read_text(encoding="utf-8").split("\n")
@@ -228,3 +228,20 @@ def test_what_pieces_have_alike_is_kept_once(sample: dict[str, str]) -> None:
     ):
         assert len(kept) >= nights
         assert len({id(one) for one in kept}) == len(set(kept))
+
+
+def test_a_job_that_was_not_run_again_is_one_that_a_later_command_made_good() -> None:
+    broken = [
+        line.replace("channel c1 disabled, job failed on it will be run on another channel",
+                     "continuing other job steps, job failed will not be re-run") for line in failover()
+    ]  # fmt: skip
+    found = read_log(["RMAN> backup datafile 7;", *broken, "RMAN> backup datafile 7;", *HEAD, *SET, *TAIL])
+    assert (found.outcome, [one.finish for one in found.operations]) == (
+        LogOutcome.COMPLETED_WITH_WARNINGS,
+        ["02-MAR-26", "02-MAR-26"],
+    )
+
+
+def test_who_was_connected_stays_so_whatever_has_the_shape_of_a_connection_later() -> None:
+    first = "connected to target database: ACME (not mounted)"
+    assert read_log([first, "Hash: Enqueue (Result Cache)"]).missing == (NO_END,)
