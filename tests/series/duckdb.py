@@ -243,10 +243,10 @@ class Case:
             self._say(f"{many} rows too many, {lost} gone, {moved} moved")
         if unasked:
             self._say("rows are gone that nobody asked for")
-        found = dict(place.ask("SELECT (k, n)::text, count(*) FROM kept.rows GROUP BY ALL"))
+        states = place.ask("SELECT (k, n)::text, count(*) FROM kept.rows GROUP BY ALL")
+        found = {str(state): count for state, count in states}
         if doing == "changed":
-            states = {"(0, 0)", "(0, 1)", "(1, 0)"}
-            if not found.keys() <= states or (whole and "(0, 0)" in found):
+            if not found.keys() <= {"(0, 0)", "(0, 1)", "(1, 0)"} or (whole and "(0, 0)" in found):
                 self._say(f"rows by k and n: {found}")
         elif any(not each.endswith(", 0)") for each in found):
             self._say(f"rows were changed: {found}")

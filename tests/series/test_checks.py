@@ -28,6 +28,7 @@ _LACKS_A_ROW = (
     "UPDATE pg_index SET indisready = true WHERE indexrelid = '{0}.source_word'::regclass",
 )
 _STATISTICS = "DELETE FROM pg_statistic WHERE starelid = '{0}.source'::regclass"
+_COPIED_BACK = "INSERT INTO {0}.source OVERRIDING SYSTEM VALUE SELECT * FROM {0}.archived LIMIT 1"
 IN_DATABASE = (
     ("ctas", ("DELETE FROM {0}.made WHERE id = 7",), "the table is not right"),
     ("ctas", ("DROP TABLE {0}.made",), "the table is not right"),
@@ -42,6 +43,11 @@ IN_DATABASE = (
     ("load in chunks", ("INSERT INTO {0}.filled (id, k, word) VALUES (50000, 7, 'no row')",), "rows of the load"),
     ("purge", ("DELETE FROM {0}.source WHERE id = 96",), "the rows of source changed"),
     ("purge", ("INSERT INTO {0}.source (k, word) VALUES (1, 'late')",), "1 rows were not deleted"),
+    ("purge into an archive", ("DELETE FROM {0}.archived WHERE id = 97",), "the rows of source changed"),
+    ("purge into an archive", (_COPIED_BACK,), "the rows of source changed"),
+    ("change in chunks", ("UPDATE {0}.source SET k = k + 1000 WHERE id = 8",), "1 rows were changed twice"),
+    ("change in chunks", ("UPDATE {0}.source SET k = k + 1000 WHERE id = 7",), "1 rows were changed twice, or"),
+    ("change in chunks", ("UPDATE {0}.source SET k = k - 1000 WHERE id = 8",), "1 rows were not changed"),
     ("index build", ("UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{0}.made'::regclass",),
      "`i made` is not valid"),
     ("index build", ("DROP INDEX {0}.made", "CREATE INDEX made ON {0}.source (k)"), "the index is not right"),
