@@ -101,6 +101,15 @@ def test_a_whole_sweep_asks_no_more_than_it_needs(name: OperationName, tmp_path:
     assert not [text for text in asked if any(view in text for view in OF_PARTITIONS)]
 
 
+def test_a_job_asks_no_more_than_it_needs(tmp_path: Path) -> None:
+    with running_standin() as standin, open_store(tmp_path / "store.sqlite") as store:
+        job = Experiment(standin.url, "ctas", OPTIONS["ctas"], (), Mode.JOB)
+        marks = Marks(standin)
+        start(job, target(standin), store=store, approvals=Approvals(not_production=True), events=marks)
+        asked = [text for _, text in standin.engine.sent if not sampled(text)]
+    assert len(asked) <= 43, "\n".join(asked)
+
+
 def test_partitions_are_asked_for_where_the_table_has_some() -> None:
     table = QualifiedName("SALES", "DBATK")
     with running_standin(Scenario(partitioned=True)) as standin, closing(connect(standin)) as session:
