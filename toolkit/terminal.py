@@ -29,25 +29,29 @@ class _Layout:
 _LAYOUT: ContextVar[_Layout] = ContextVar("layout", default=_Layout())  # noqa: B039 - it is frozen
 
 
+def _layout() -> _Layout:
+    return _LAYOUT.get()
+
+
 def width() -> int:
     """Return the columns that a drawing may take: a time line, a rule below a title."""
-    return _LAYOUT.get().drawn
+    return _layout().drawn
 
 
 def line_width() -> int:
     """Return the columns that a sentence or a record may take; in a pipe each has a line of its own."""
-    return _LAYOUT.get().line
+    return _layout().line
 
 
 def use_width(columns: int) -> None:
     """Lay text out for so many columns from now on, within what a reader's eye and a table bear."""
     fitting = min(max(columns, LEAST), MOST)
-    _LAYOUT.set(replace(_LAYOUT.get(), drawn=fitting, line=fitting))
+    _LAYOUT.set(replace(_layout(), drawn=fitting, line=fitting))
 
 
 def use_whole_lines() -> None:
     """Break no line from now on, so that `grep` and `awk` find a record in one."""
-    _LAYOUT.set(replace(_LAYOUT.get(), drawn=USUAL, line=UNLIMITED))
+    _LAYOUT.set(replace(_layout(), drawn=USUAL, line=UNLIMITED))
 
 
 @contextmanager
@@ -70,17 +74,17 @@ _OF_STORE = re.compile(
 
 def use_program(program: str) -> None:
     """Spell commands with this program from now on."""
-    _LAYOUT.set(replace(_LAYOUT.get(), program=program))
+    _LAYOUT.set(replace(_layout(), program=program))
 
 
 def use_store(store: str) -> None:
     """Name this store in the commands that read one from now on; none for an empty text."""
-    _LAYOUT.set(replace(_LAYOUT.get(), store=store))
+    _LAYOUT.set(replace(_layout(), store=store))
 
 
 def runnable(text: str) -> str:
     """Return text with the commands in back-ticks as they can be run from here."""
-    layout = _LAYOUT.get()
+    layout = _layout()
     if "`dbatk " not in text or not (layout.store or layout.program != "dbatk"):
         return text
 

@@ -16,8 +16,7 @@ ALWAYS = {
 PROGRAMS = {"run", "Popen", "call", "check_call", "check_output"}
 SERVERS = {"oracledb", "psycopg", "duckdb", "smtplib", "socket", "connect"}
 NO_WAITS = {
-    "toolkit/terminal.py width",
-    "toolkit/terminal.py line_width",
+    "toolkit/terminal.py _layout",
     "toolkit/cli/colours.py has_color",
     "toolkit/cli/output.py _folded",
     "toolkit/report/metric_tables.py _wait",
