@@ -5,6 +5,7 @@
 -- Params: :words, objects, each between bars (|APP.ORDERS|APP.TOTAL|@FAR.EXAMPLE.COM|)
 -- Versions: 11.2 to 26ai
 -- `part` with `text` is what is approved, `leads_to` what to ask for next, `unread` what is not shown to this user.
+-- A database may have millions of lines of source: they are reached by their objects, which are few.
 -- Dependencies are those of the last compilation: what was put before a name since then is asked for in the owner's schema.
 SELECT s.owner || '.' || s.synonym_name AS name,
        'synonym' AS part,
@@ -57,8 +58,12 @@ SELECT s.owner || '.' || s.name AS name,
        s.text AS text,
        CAST(NULL AS VARCHAR2(300)) AS leads_to,
        CAST(NULL AS VARCHAR2(300)) AS unread
-  FROM all_source s
- WHERE INSTR(:words, '|' || s.owner || '.' || s.name || '|') > 0
+  FROM all_objects o
+  JOIN all_source s
+    ON s.owner = o.owner
+   AND s.name = o.object_name
+ WHERE INSTR(:words, '|' || o.owner || '.' || o.object_name || '|') > 0
+   AND o.object_type IN ('FUNCTION', 'PROCEDURE', 'PACKAGE', 'TRIGGER', 'TYPE')
  UNION ALL
 SELECT t.table_owner || '.' || t.table_name AS name,
        'trigger ' || t.owner || '.' || t.trigger_name AS part,

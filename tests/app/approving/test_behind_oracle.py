@@ -62,6 +62,9 @@ VIEWS: dict[str, list[Row]] = {
         ("TABLE", "DBATK.GTEST"), ("TABLE", "DBATK.SALES"), ("VIEW", "APP.SEEN"), ("FUNCTION", "APP.TOTAL"),
         ("TABLE", "APP.OUTSIDE"), ("TABLE", "APP.BASE"), ("FUNCTION", "APP.HIDDEN"), ("PACKAGE", "APP.ADDS"),
         ("MATERIALIZED VIEW", "APP.SUMS"), ("TABLE", "APP.SUMS"), ("TABLE", "APP.CHILD"),
+        ("PACKAGE", "LIB.HELPER"), ("PACKAGE", "APP.HELPER"), ("PACKAGE", "APP.LIB"), ("FUNCTION", "APP.KEYED"),
+        ("FUNCTION", "DBATK.DOUBLED"), ("FUNCTION", "APP.RULES"), ("TRIGGER", "APP.FIRES"),
+        ("TRIGGER", "APP.ON_DDL"),
     ),
     "ALL_VIEWS": rows(
         "OWNER VIEW_NAME TEXT", ("APP", "SEEN", "SELECT id FROM inner"), ("APP", "INNER", "SELECT id FROM base")
