@@ -188,7 +188,11 @@ def _shown_in(cookbook: str) -> Iterator[str]:
 
 def _option(one: Option) -> tuple[str, ...]:
     where = ", ".join(sorted(one.engines)) or "all"
-    return (f"`{one.flag}`", f"`{one.key}`", "yes" if one.factor else "", where, _values(one), one.help)
+    return (f"`{one.flag}`", f"`{one.key}`", "yes" if one.factor else "", where, _values(one), _explained(one))
+
+
+def _explained(one: Option) -> str:
+    return one.help + (f" ({'; '.join(one.notes_on.values())})" if one.notes_on else "")
 
 
 def _values(one: Option) -> str:

@@ -153,7 +153,8 @@ def _parameter(one: Option, needed: str | None) -> Parameter:
     if one.kind in _SEVERAL:
         shown = _METAVARS.get(one.kind)
         return option(one.name, _help(one, needed), one.flag, kind=list[str], metavar=shown, topic=topic)
-    engines_apart = (*one.choices_on, *one.words_on, OTHER_ENGINES) if one.words_on else tuple(one.choices_on)
+    known = dict.fromkeys((*one.choices_on, *one.notes_on))
+    engines_apart = (*known, *one.words_on, OTHER_ENGINES) if one.words_on else tuple(known)
     metavar = "|".join(one.choices) if 0 < len(one.choices) <= 3 else _METAVARS.get(one.kind, "TEXT")
     return option(
         one.name, _help(one, needed), one.flag, metavar=metavar, topic=topic, engines=one.engines,
@@ -167,7 +168,7 @@ def _offered(one: Option, engine: EngineName) -> tuple[str, ...]:
 
 
 def _help(one: Option, needed: str | None, engine: EngineName | None = None) -> str:
-    notes = [needed] if needed else []
+    notes = [*([needed] if needed else ()), *one.notes_of(engine)]
     if engine is None and one.choices_on:
         notes += [f"on {each}: {', '.join(own)}" for each, own in one.choices_on.items()]
     elif len(one.choices) > 3:

@@ -83,6 +83,8 @@ class Option:
     choices: tuple[str, ...] = ()
     choices_on: Mapping[EngineName, tuple[str, ...]] = field(default_factory=dict)
     """Those of the choices that an engine has, where engines differ."""
+    notes_on: Mapping[EngineName, str] = field(default_factory=dict)
+    """What it comes to on an engine; help shows the engine's own, or all where none is named."""
     low: float | None = None
     high: float | None = None
     unit: str | None = None
@@ -115,6 +117,10 @@ class Option:
     def is_of(self, engine: EngineName) -> bool:
         """Whether an engine has the option."""
         return not self.engines or engine in self.engines
+
+    def notes_of(self, engine: EngineName | None) -> tuple[str, ...]:
+        """Return what it comes to on an engine; on each for None."""
+        return tuple(text for each, text in self.notes_on.items() if engine in (None, each))
 
     def choices_of(self, engine: EngineName | None) -> tuple[str, ...]:
         """Return the choices that an engine has; all of them for None."""

@@ -19,10 +19,11 @@ _OF_ALL = (
         },
     ),
     Option("channels", OptionKind.DEGREE,
-           "parallel channels: 4 (default 1); to compare several: 1,2,4 (RMAN channels, process-max of "
-           "pgBackRest, workers "
-           "that compress for pg_basebackup, sessions of pg_dump, threads of DuckDB)", factor=True, low=1,
-           high=255, unit="channels"),
+           "parallel channels: 4 (default 1); to compare several: 1,2,4",
+           notes_on={"oracle": "channels of RMAN",
+                     "postgresql": "process-max of pgBackRest, workers that compress for pg_basebackup, sessions "
+                     "of pg_dump", "duckdb": "threads of DuckDB"},
+           factor=True, low=1, high=255, unit="channels"),
     Option("destination", OptionKind.PATHS,
            "folder for the backup, which gets its own subfolder (several on oracle)",
            topic=Topic.WHERE),
@@ -33,7 +34,8 @@ _OF_ALL = (
            elsewhere="RMAN keeps backups by its retention policy (CONFIGURE RETENTION POLICY); dbatk never runs "
            "DELETE OBSOLETE"),
     Option("scope", OptionKind.CHOICE,
-           "what to back up (default database); schema and table are of pg_dump", engines=shared.NOT_DUCKDB,
+           "what to back up (default database)", engines=shared.NOT_DUCKDB,
+           notes_on={"postgresql": "schema and table are of pg_dump"},
            choices=("database", "tablespace", "pdb", "datafile", "archivelog", "schema", "table"),
            choices_on={"oracle": ("database", "tablespace", "pdb", "datafile", "archivelog"),
                        "postgresql": ("database", "schema", "table")}),

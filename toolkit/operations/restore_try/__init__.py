@@ -13,9 +13,10 @@ DECLARATION = OperationDeclaration(
         Option("backup", OptionKind.PATH,
                "folder of the backup; several are compared: /backup/plain,/backup/zstd", factor=True),
         Option("channels", OptionKind.DEGREE,
-               "parallel channels: 4 (default 1); to compare several: 1,2,4 (files copied at once, "
-               "process-max of pgBackRest, "
-               "sessions of pg_restore, threads of DuckDB)", factor=True, low=1, high=255, unit="channels"),
+               "parallel channels: 4 (default 1); to compare several: 1,2,4",
+               notes_on={"postgresql": "files copied at once, process-max of pgBackRest, sessions of pg_restore",
+                         "duckdb": "threads of DuckDB"},
+               factor=True, low=1, high=255, unit="channels"),
         Option("destination", OptionKind.PATHS,
                "folder for the scratch copy, which gets its own subfolder and is removed at the end",
                topic=Topic.WHERE),
