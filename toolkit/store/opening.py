@@ -145,6 +145,13 @@ class _ToBeMade(Database):
         with super().write(what, durable=durable) as connection:
             yield connection
 
+    @property
+    def exposure(self) -> str | None:
+        if self._empty is None:
+            return super().exposure
+        with closing(Database(self.place, self._busy_seconds)) as there:  # which connects to nothing by itself
+            return there.exposure
+
     def _make(self) -> None:
         with self._making:
             if self._empty is None:
