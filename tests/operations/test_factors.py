@@ -58,7 +58,7 @@ HOW_MANY = frozenset({"degree", "concurrency", "chunk", "commit_every", "file_or
 
 def levels_of(one: Option, engine: EngineName | None = None) -> tuple[Level, Level]:
     """Two levels that an option may have on an engine."""
-    if one.name in OF_TEXT:
+    if one.name in OF_TEXT and not one.choices:
         return OF_TEXT[one.name]
     if one.choices:
         own = one.choices_of(engine)

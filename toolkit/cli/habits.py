@@ -236,6 +236,10 @@ HABITS_WITH: dict[str, dict[str, str]] = {
         "-o": "--order-by-index",
         "--only-indexes": "`dbatk index rebuild` rebuilds the indexes of a table",
         "-x": "`dbatk index rebuild` rebuilds the indexes of a table",
+        "--wait-timeout": "--lock-wait",
+        "-T": "--lock-wait",
+        "--no-kill-backend": "dbatk never ends sessions of others: `--lock-wait` says how long it waits for them",
+        "-D": "dbatk never ends sessions of others: `--lock-wait` says how long it waits for them",
     },
 }
 """What differs from HABITS where the user comes from a tool that does the same."""

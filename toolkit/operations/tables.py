@@ -6,13 +6,15 @@ what the next trial would find (`anew`), every trial gets copies of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from toolkit.dialects.indexes import IndexDefinition
 from toolkit.dialects.work import Work
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
+from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Query
 from toolkit.model.operations import declaration
 from toolkit.model.steps import ObjectRef, Stages
@@ -120,8 +122,9 @@ class OverTables:
         """Say why a table of a schema is left out whatever the cell."""
         if planner.spec.text("table") is not None:
             return None
-        work = Work(self.name, planner.spec.mode, ObjectRef(ObjectKind.TABLE, table), planner.spec.options)
-        return planner.dialect.work.of(self.name).left_out(work, planner.facts)
+        how, ref = planner.dialect.work.of(self.name), ObjectRef(ObjectKind.TABLE, table)
+        works = (Work(self.name, planner.spec.mode, ref, options) for options in _ways(planner))
+        return next(filter(None, (how.left_out(work, planner.facts) for work in works)), None)
 
     def _indexes(self, planner: Planner, tables: Iterable[QualifiedName]) -> tuple[IndexDefinition, ...]:
         """Return the indexes of tables; for copies those that a copy can have."""
@@ -225,6 +228,16 @@ class OverTables:
             drops=tuple(copies.tables.values()) if copies and self._anew else (),
             left_out=self._tables(planner)[1],
         )
+
+
+def _ways(planner: Planner) -> Iterator[Mapping[str, OptionValue]]:
+    """Return the options of all cells as far as words decide: all work on the same tables, and a degree on any."""
+    words = [
+        [(factor.name, level) for level in factor.levels]
+        for factor in planner.spec.factors
+        if factor.own and all(isinstance(level, str) for level in factor.levels)
+    ]
+    return ({**planner.spec.options, **dict(chosen)} for chosen in product(*words))
 
 
 def own_reads(planner: Planner, schema: str | None, name: str | None, suffix: str) -> Sequence[Query]:

@@ -44,6 +44,12 @@ def memory(work: Work, name: str) -> dict[str, Scalar]:
     return {} if level is None else {name: f"{_kilobytes(level)}kB"}
 
 
+def share(work: Work, name: str) -> int | None:
+    """Return the kilobytes of a setting for each of the sessions of a work; None where it does not say it."""
+    level = work.option(name)
+    return None if level is None else max(_LEAST_KILOBYTES, _kilobytes(level) // work.degree)
+
+
 def judge_memory(work: Work, name: str) -> Support | None:
     """Refuse what the server would not take."""
     level = work.option(name)

@@ -184,8 +184,10 @@ def granted(work: Work, kept: Kept) -> Granted:
     return at_once(DUMP, work.degree, kept, _BEGINS, _ENDS)
 
 
-def at_once(program: str, sessions: int, kept: Kept, begins: re.Pattern[str], ends: re.Pattern[str]) -> Granted:
-    """Count how many tables were worked on at once, by the lines of the log in their order.
+def at_once(
+    program: str, sessions: int, kept: Kept, begins: re.Pattern[str], ends: re.Pattern[str], what: str = "a table"
+) -> Granted:
+    """Count how many tables, or what else, were worked on at once, by the lines of the log in their order.
 
     Of one session the log does not say when a table ends.
     """
@@ -200,7 +202,7 @@ def at_once(program: str, sessions: int, kept: Kept, begins: re.Pattern[str], en
             most = max(most, busy)
     if most >= sessions:
         return Granted(sessions, f"{program}'s log")
-    return Granted(most, f"{program}'s log", f"at most {most} of {sessions} sessions had a table at once")
+    return Granted(most, f"{program}'s log", f"at most {most} of {sessions} sessions had {what} at once")
 
 
 def tell(work: Work, kept: Kept, seconds: float) -> TrialFindings:

@@ -1,4 +1,4 @@
-"""The programs that back PostgreSQL up: where they usually are, which release they are, what they say."""
+"""The programs that back PostgreSQL up or rewrite tables: where they usually are, which release, what they say."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from toolkit.model.words import ProbeKind
 
 BASEBACKUP, VERIFY, PGBACKREST = "pg_basebackup", "pg_verifybackup", "pgbackrest"
 DUMP, RESTORE = "pg_dump", "pg_restore"
+REPACK = "pg_repack"
 _USUAL = ("/usr/lib/postgresql/{major}/bin", "/usr/pgsql-{major}/bin")
 """Where Debian's and the PostgreSQL project's packages put the programs of a release; PATH may have another's."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _ERROR = re.compile(r"(?:ERROR: \[\d+\]|(?:error|fatal|FATAL)): ?\s*(.*)")
 _CODE = re.compile(r"ERROR: \[(\d+)\]")
+_OF_REPACK = re.compile(r"ERROR: (?:pg_repack failed with error: |query failed: )?(?:ERROR: +)?(.*)")
+_LEFT_BY_REPACK = re.compile(
+    r"WARNING: (relation .* must have a primary key.*|the table .* already has a trigger called .*)"
+)
+_TIMED_OUT = "WARNING: timed out, do not cancel conflicting backends"
 
 KNOWS_UP_TO = (((2, 45), 15),)
 """Newest PostgreSQL that pgBackRest up to a release knows, as far as it was tried (2.45 is Debian 12's); a release
@@ -76,9 +82,11 @@ def too_old(name: str, facts: Facts) -> str | None:
 
 def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
     """Tell the cause of a failure: the first line that speaks of an error, not the last of its consequences."""
+    output = [line.strip() for line in lines if line.strip()]
+    if name.rpartition("/")[2] == REPACK and (error := _error_of_repack(status, output)) is not None:
+        return error
     if status == 0:
         return None
-    output = [line.strip() for line in lines if line.strip()]
     found = [match[1].strip() for line in output if (match := _ERROR.search(line)) and match[1].strip()]
     program = name.rpartition("/")[2]
     if status < 0:
@@ -88,3 +96,19 @@ def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | No
     code = next((match[1] for line in output if (match := _CODE.search(line))), None)
     own = f"pgBackRest [{code}]" if code else f"exit {status}"
     return DatabaseError("\n".join(output) or cause, code=own, headline=f"{program}: {cause}")
+
+
+def _error_of_repack(status: int, output: Sequence[str]) -> DatabaseError | None:
+    """Tell why pg_repack did not rewrite a table: it ends with 0 where it passed over one."""
+    text = "\n".join(output)
+    if _TIMED_OUT in output:
+        return DatabaseError(
+            text,
+            code="55P03",  # as the server says of a statement that waited too long for a lock
+            headline="pg_repack did not obtain a lock in time, and left the table as it was (--lock-wait)",
+        )
+    pattern = _LEFT_BY_REPACK if status == 0 else _OF_REPACK
+    found = next((match[1].strip() for line in output if (match := pattern.search(line))), None)
+    if found is None or status < 0:
+        return None
+    return DatabaseError(text, code=f"exit {status}", headline=f"{REPACK}: {found}")
