@@ -49,8 +49,7 @@ DECLARATION = OperationDeclaration(
     ),
     examples=(
         "dbatk table move -t orcl --table SHOP.ORDERS --online --degree 4",
-        "dbatk table move -t crm --table shop.orders --degree 1,2,4 --repeat 5",
-        "dbatk table move -t crm --table shop.orders --method pg_repack --lock-wait 10s",
+        "dbatk table move -t crm --table shop.orders --method rewrite,pg_repack --repeat 5",
     ),
     planned_by="toolkit.operations.tables:OverTables",
     required=(("table", "schema"),),
