@@ -50,6 +50,14 @@ SELECT format('statistics %%s', e.stxname),
        concat_ws(' | ', pg_get_statisticsobjdef(e.oid), pg_get_userbyid(e.stxowner), e.stxstattarget)
   FROM pg_statistic_ext e WHERE e.stxnamespace = %(schema)s::regnamespace
 UNION ALL
+SELECT format('trigger %%s of %%s', t.tgname, t.tgrelid::regclass), ''
+  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+ WHERE c.relnamespace = %(schema)s::regnamespace AND NOT t.tgisinternal
+UNION ALL
+SELECT 'left by pg_repack: ' || c.relname, ''
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname = 'repack' AND c.relname ~ '_[0-9]+$'
+UNION ALL
 SELECT 'function ' || p.proname, '' FROM pg_proc p WHERE p.pronamespace = %(schema)s::regnamespace
 """
 _FILES = """
@@ -456,7 +464,8 @@ class Checks:
             self._say("the backup of the job is there in part")
         for each in psutil.process_iter(["cmdline"]):
             words = each.info["cmdline"] or ()
-            if any(str(self._place.backups) in word for word in words):
+            ours = (str(self._place.backups), f'--table="{self._place.schema}"')
+            if any(own in word for word in words for own in ours):
                 self._say(f"a process is there: {' '.join(words)[:200]}")
 
     def _look_at_sessions(self) -> None:

@@ -137,9 +137,17 @@ class Place:
     def begin(self, arguments: tuple[str, ...], **more: str) -> forks.Forked:
         return forks.Forked("tests.series.driver", *arguments, env=self.environment(**more), cwd=self.folder)
 
-    def begin_case(self) -> None:
+    @property
+    def has_repack(self) -> bool:
+        """Whether pg_repack is among PostgreSQL's programs."""
+        return (self.folders["programs"] / "pg_repack").exists()
+
+    def begin_case(self, *, by_superuser: bool = False) -> None:
         """Make the tables of the next case, and forget the store of the one before."""
         with self.server.connect() as session:
+            session.execute(
+                f"ALTER ROLE {PASSWORD_USER} {'SUPERUSER' if by_superuser else 'NOSUPERUSER'}".encode()
+            )
             session.execute(f"DROP SCHEMA IF EXISTS {self.schema} CASCADE".encode())
             self.case += 1
             session.execute(f"CREATE SCHEMA {self.schema} AUTHORIZATION {PASSWORD_USER}".encode())
@@ -204,5 +212,7 @@ def made_place(bin_dir: Path) -> Iterator[Place]:
         place.backups.chmod(0o755)
         with server.connect() as session:
             session.execute("CREATE EXTENSION IF NOT EXISTS amcheck")
+            if place.has_repack:
+                session.execute("CREATE EXTENSION pg_repack")
         place.begin_case()
         yield place

@@ -38,6 +38,7 @@ class Work:
         refreshes: the materialized view that a job fills, and how many rows it has then.
         backs_up: the file without which the backup `made` of a job is none.
         measures: how many trials a measurement has.
+        repacks: whether pg_repack does it, which works for a superuser only.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Work:
     refreshes: tuple[str, int] | None = None
     backs_up: str | None = None
     measures: int = 0
+    repacks: bool = False
 
     @property
     def is_load(self) -> bool:
@@ -95,6 +97,7 @@ _REBUILD = ("index", "rebuild")
 _GATHER = ("stats", "gather")
 _EXTEND = ("stats", "extend", "--table")
 _VACUUM, _MOVE = ("vacuum",), ("table", "move")
+_REPACK = ("--method", "pg_repack", "--bin-dir", "{programs}")
 _DROP, _AGED = ("partition", "drop", "--table", "{}.aged", "--keep-rows", "2 years"), ("aged_0", "aged_1")
 _PROGRAMS = ("--destination", "{backups}", "--bin-dir", "{programs}")
 _BACKUP = ("backup", "run", *_PROGRAMS, "--method")
@@ -146,6 +149,10 @@ WORKS = (
          rewrites=("source", "filled", "parted_0", "parted_1")),
     Work("table move by an index", (*_MOVE, "--table", "{}.source", "--order-by-index", "source_k"),
          rewrites=("source",), clusters="source_k"),
+    Work("table move by pg_repack", (*_MOVE, "--table", "{}.source", "--degree", "2", *_REPACK),
+         rewrites=("source",), repacks=True),
+    Work("table move of a schema by pg_repack", (*_MOVE, "--schema", "{}", "--concurrency", "2", *_REPACK),
+         rewrites=("source",), repacks=True),
     Work("constraint validate", ("constraint", "validate", "--table", "{}.checked"), validates=("named", "small")),
     Work("constraint validate of a schema", ("constraint", "validate", "--schema", "{}", "--concurrency", "2"),
          validates=("named", "small")),
@@ -175,6 +182,8 @@ WORKS = (
          (*_REBUILD, "--table", "{}.source", "--online", "--on-live-objects", *MEASURED), measures=4),
     Work("vacuum measured", (*_VACUUM, "--table", "{}.source", *MEASURED), measures=4),
     Work("table move measured", (*_MOVE, "--table", "{}.source", *MEASURED), measures=4),
+    Work("table move by pg_repack measured", (*_MOVE, "--table", "{}.source", *_REPACK, *MEASURED), measures=4,
+         repacks=True),
     Work("load measured", (*_LOAD, *MEASURED), measures=4),
     Work("purge measured", (*_PURGE, *MEASURED), measures=4),
     Work("workload", ("workload", "--builtin", "tpcb", "--scale", "1", "--users", "1,2", "--measure-for", "1s",

@@ -23,6 +23,10 @@ _OF_REPACK = re.compile(r"ERROR: (?:pg_repack failed with error: |query failed: 
 _LEFT_BY_REPACK = re.compile(
     r"WARNING: (relation .* must have a primary key.*|the table .* already has a trigger called .*)"
 )
+_CONNECTION_LOST = re.compile(
+    r"server closed the connection|terminating connection|could not connect|connection to server|no connection to"
+)
+"""What libpq and an ending server say of a connection that is gone (libpq, fe-misc.c, fe-connect.c, fe-exec.c)."""
 _TIMED_OUT = "WARNING: timed out, do not cancel conflicting backends"
 
 KNOWS_UP_TO = (((2, 45), 15),)
@@ -99,7 +103,10 @@ def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | No
 
 
 def _error_of_repack(status: int, output: Sequence[str]) -> DatabaseError | None:
-    """Tell why pg_repack did not rewrite a table: it ends with 0 where it passed over one."""
+    """Tell why pg_repack did not rewrite a table: it ends with 0 where it passed over one.
+
+    Where its connection was lost, or it was killed, its sessions may still be at work: that is a lost session.
+    """
     text = "\n".join(output)
     if _TIMED_OUT in output:
         return DatabaseError(
@@ -107,8 +114,12 @@ def _error_of_repack(status: int, output: Sequence[str]) -> DatabaseError | None
             code="55P03",  # as the server says of a statement that waited too long for a lock
             headline="pg_repack did not obtain a lock in time, and left the table as it was (--lock-wait)",
         )
+    if status < 0:
+        headline = f"{REPACK} was ended by signal {-status}"
+        return DatabaseError(text or headline, code=f"signal {-status}", headline=headline, lost=True)
     pattern = _LEFT_BY_REPACK if status == 0 else _OF_REPACK
     found = next((match[1].strip() for line in output if (match := pattern.search(line))), None)
-    if found is None or status < 0:
+    if found is None:
         return None
-    return DatabaseError(text, code=f"exit {status}", headline=f"{REPACK}: {found}")
+    lost = status != 0 and _CONNECTION_LOST.search(text) is not None
+    return DatabaseError(text, code=f"exit {status}", headline=f"{REPACK}: {found}", lost=lost)
