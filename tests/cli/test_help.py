@@ -78,7 +78,7 @@ def test_every_command_of_the_documentation_is_there() -> None:
         "environment show", "environment diff",
         "runs show", "runs resume", "runs delete", "runs export", "compare", "report", "doctor", "target add",
         "target list", "target test", "target remove", "clean", "error", "export", "ingest",
-        "backup read", "datapump read", "restore script",
+        "backup read", "datapump read", "restore script", "table redefine",
         "awr show", "awr trend", "awr fetch", "snapshot take", "snapshot list",
         "plan show", "plan approve", "plan revoke", "plan report", "plan history", "audit list", "audit verify",
         "plan schedule add", "plan schedule list", "plan schedule remove",

@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.oracle import test_judge, test_statistics_texts
+from tests.oracle import test_judge, test_redefinition, test_statistics_texts
 from tests.oracle.judging import judge
 from tests.oracle.make import EVERY_RELEASE, OURS, RUN, SOURCE, assumed, documented_parameters, steps, work
 from tests.schedule.make import job
 from toolkit import resources
 from toolkit.dialects.oracle.calibration import CALIBRATION
 from toolkit.dialects.oracle.dialect import DIALECT
+from toolkit.dialects.oracle.redefinition import REDEFINITION
 from toolkit.dialects.work import Call
 from toolkit.executors.scripted.client import columns_of
 from toolkit.model.facts import Facts
@@ -44,7 +45,12 @@ BESIDE = {
     # PL/SQL Packages and Types Reference, DBMS_SESSION and DBMS_APP_CONT; the collected pages lack these two.
     "DBMS_SESSION.SESSION_TRACE_ENABLE": {"waits", "binds", "plan_stat"},
     "DBMS_APP_CONT.GET_LTXID_OUTCOME": {"client_ltxid", "committed", "user_call_completed"},
-}
+    # The collected page has its syntax, but no table of its parameters.
+    "DBMS_REDEFINITION.FINISH_REDEF_TABLE": {
+        "uname", "orig_table", "int_table", "part_name", "dml_lock_timeout", "continue_after_errors",
+        "disable_rollback",
+    },
+}  # fmt: skip
 
 
 @functools.cache
@@ -84,6 +90,8 @@ def rest(release: str) -> Iterator[Step]:
         for part in (DIALECT.work.prepare, DIALECT.work.worker_begin, DIALECT.work.worker_end):
             yield from steps(part(item, facts))
     yield from steps((Call("auxiliary_check", {"name": "AUX", "tables": (SOURCE,)}),))
+    for wanted, of_table in test_redefinition.forms():
+        yield from steps(call for one in REDEFINITION.scripts(wanted, of_table) for call in one.calls)
     spelled = {"name": "SORT_AREA_SIZE", "word": None, "number": 65536, "text": None}
     yield from steps((Call("session_set", spelled),))
     yield from steps((Call("last_value", {"table": SOURCE, "column": "ID"}),))

@@ -108,7 +108,7 @@ def _room(folder: str, needs: int) -> tuple[str, ...]:
     return ()
 
 
-def write_copy(scripts: AuxiliaryScripts, folder: Path) -> None:
+def write_scripts(texts: Mapping[str, str], folder: Path) -> None:
     """Write the scripts into a folder, each readable for its owner alone.
 
     Raises:
@@ -120,5 +120,5 @@ def write_copy(scripts: AuxiliaryScripts, folder: Path) -> None:
         raise ToolkitError(
             f"`{folder}` cannot be made: {error.strerror}", code="TK-0405", hint="give another `--out`"
         ) from None
-    for name, text in scripts.texts.items():
+    for name, text in texts.items():
         write_file(folder / name, text)

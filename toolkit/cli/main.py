@@ -164,6 +164,14 @@ def _add_restore_script(app: typer.Typer) -> None:
     add_restore(group)
 
 
+def _add_table_redefine(app: typer.Typer) -> None:
+    from toolkit.cli.redefining import add_redefine
+
+    group = new_group("Write scripts that redefine a table.")
+    app.add_typer(group, name="table")
+    add_redefine(group)
+
+
 def _add_runs(app: typer.Typer) -> None:
     from toolkit.cli.results import add_results
 
@@ -181,7 +189,8 @@ def _add_plan(app: typer.Typer) -> None:
 _ALONE: dict[str, Callable[[typer.Typer], None]] = {
     "awr": _add_awr, "compare": _add_compare, "backup read": _add_backup_read,
     "datapump read": _add_datapump_read, "datapump export": _add_operations, "datapump import": _add_operations,
-    "restore script": _add_restore_script, "restore try": _add_operations,
+    "table redefine": _add_table_redefine, "table move": _add_operations, "table shrink": _add_operations,
+    "table create": _add_operations, "restore script": _add_restore_script, "restore try": _add_operations,
     "runs": _add_runs, "report": _add_runs, "plan": _add_plan,
 }  # fmt: skip
 
@@ -199,6 +208,7 @@ def _add_all(app: typer.Typer) -> None:
     from toolkit.cli.importing import add_import
     from toolkit.cli.noise import add_noise
     from toolkit.cli.operations import add_operations
+    from toolkit.cli.redefining import add_redefine
     from toolkit.cli.restoring import add_restore
     from toolkit.cli.snapshots import add_snapshots
     from toolkit.cli.targets import add_targets
@@ -213,6 +223,7 @@ def _add_all(app: typer.Typer) -> None:
     add_backup(groups["backup"])
     add_datapump(groups["datapump"])
     add_restore(groups["restore"])
+    add_redefine(groups["table"])
     _add_runs(app)
     add_import(app)
     add_advise(app)

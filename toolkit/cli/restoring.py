@@ -48,7 +48,7 @@ def add_restore(restore: typer.Typer) -> None:
 
 
 def _script(arguments: Arguments) -> int:
-    from toolkit.app.auxiliaries import prepare_copy, write_copy
+    from toolkit.app.auxiliaries import prepare_copy, write_scripts
     from toolkit.cli.launch import reach
     from toolkit.units import byte_size
 
@@ -61,7 +61,7 @@ def _script(arguments: Arguments) -> int:
         resolved.target.close()
     folder = arguments.text("out")
     if folder is not None:
-        write_copy(found, Path(folder))
+        write_scripts(found.texts, Path(folder))
     if arguments.flag("json"):
         out_json({"scripts": dict(found.texts), "steps": list(found.steps), "needs_bytes": found.needs_bytes,
                   "warnings": list(found.sentences)})  # fmt: skip

@@ -24,6 +24,7 @@ _BODIES = POSTGRESQL.openers - {"WITH"}
 _CHANGES = {"INSERT": "INTO", "DELETE": "FROM", "MERGE": "INTO"}
 _SUBQUERIES = POSTGRESQL.openers
 """Words that open a query when they stand behind a parenthesis."""
+_PARTITIONING_HINT = "give the clause alone, such as `PARTITION BY HASH (ID) PARTITIONS 16`"
 _CLAUSES = frozenset(
     {"WHERE", "GROUP", "HAVING", "ORDER", "UNION", "INTERSECT", "EXCEPT", "MINUS", "CONNECT", "START", "FETCH",
      "LIMIT", "OFFSET", "FOR", "WINDOW", "QUALIFY", "RETURNING", "FROM", "INTO", "MODEL"}
@@ -256,3 +257,36 @@ def _check_assignment(given: _UserText, syntax: Syntax) -> str:
         if token.word:
             _check_condition_word(given, token, before)
     return given.text
+
+
+# -- how a table is partitioned ---------------------------------------------------------------------------------
+def check_partitioning(text: str, engine: EngineName) -> str:
+    """Return a partitioning clause on one line where its quotes allow it, without blanks around it; or refuse it.
+
+    Args:
+        text: what the user gave.
+        engine: whose quotes count.
+
+    Raises:
+        ToolkitError: TK-0105 with what is wrong.
+    """
+    given = _UserText(text.strip(), "the partitioning", _PARTITIONING_HINT)
+    return given.read(_check_partitioning, engine, _LONGEST_CONDITION)
+
+
+def _check_partitioning(given: _UserText, syntax: Syntax) -> str:
+    found = given.tokens(syntax, comments=False)
+    given.check_end(found)
+    if [token.word for token in found[:2]] != ["PARTITION", "BY"]:
+        raise given.bad("does not begin with PARTITION BY")
+    for token in found:
+        given.check_sign(token, syntax)
+        if token.sign == ";":
+            raise given.bad("contains a semicolon")
+        if token.sign in {":", ":="}:
+            raise given.bad("has a `:` outside quotes: values cannot be bound")
+        if token.word == "SELECT" or (token.word == "AS" and token.depth == 0):
+            raise given.bad(f"has {token.word} in it, which begins a query")
+        if "\n" in given.text[token.begin : token.end]:
+            raise given.bad("has a line end inside quotes")
+    return " ".join(given.text.split("\n"))

@@ -19,9 +19,9 @@ from toolkit.dialects.answers import (
     Room,
     Watching,
 )
-from toolkit.dialects.auxiliaries import Auxiliaries
 from toolkit.dialects.implementations import Implementations
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.redefinitions import WithScripts
 from toolkit.dialects.rows import Counting
 from toolkit.dialects.settings import WithSettings
 from toolkit.dialects.work import Call, Work
@@ -154,8 +154,6 @@ class Judging(Protocol):
     """SQL files (without suffix) that doctor reads besides `server`; each optional, key = file name."""
     calibration: Calibration | None
     """How the server measures itself what its files give to reads; None where it cannot."""
-    auxiliary: Auxiliaries | None
-    """How a copy of the whole database is made by scripts; None where none are written."""
 
     def environment_files(self, release: Release) -> tuple[str, ...]:
         """Name the SQL files of what `model.environment` calls values; the first has the settings."""
@@ -387,8 +385,9 @@ class Unlogged(Protocol):
 
 
 class Dialect(
-    Identifiers, Server, Judging, Watched, Catalogue, ScratchObjects, Unlogged, Counting, WithSettings, Protocol
-):
+    Identifiers, Server, Judging, Watched, Catalogue, ScratchObjects, Unlogged, Counting, WithSettings,
+    WithScripts, Protocol,
+):  # fmt: skip
     """All that is particular to an engine, without a connection; `quiet.Quiet` answers what one lacks."""
 
     engine: EngineName

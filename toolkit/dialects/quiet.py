@@ -22,6 +22,7 @@ from toolkit.dialects.answers import (
 from toolkit.dialects.auxiliaries import Auxiliaries
 from toolkit.dialects.backups import failed
 from toolkit.dialects.indexes import IndexDefinition
+from toolkit.dialects.redefinitions import Redefinitions
 from toolkit.dialects.rows import count_source, count_target
 from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call, Work
@@ -53,6 +54,7 @@ class Quiet:
     settings: Settings | None = None
     calibration: Calibration | None = None
     auxiliary: Auxiliaries | None = None
+    redefinition: Redefinitions | None = None
 
     def _lacks(self, what: str) -> ToolkitError:
         return ToolkitError(f"{declared(self.engine).title} has no {what} in dbatk", code="TK-0304")

@@ -34,8 +34,10 @@ from toolkit.dialects.oracle.auxiliary import AUXILIARY
 from toolkit.dialects.oracle.backup import client as rman
 from toolkit.dialects.oracle.calibration import CALIBRATION
 from toolkit.dialects.oracle.datapump import client as datapump
+from toolkit.dialects.oracle.redefinition import REDEFINITION
 from toolkit.dialects.oracle.settings import SETTINGS
 from toolkit.dialects.oracle.work import WORK, loads
+from toolkit.dialects.redefinitions import Redefinitions
 from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call, Work
 from toolkit.model.experiment import OptionValue
@@ -63,6 +65,7 @@ class OracleDialect:
     settings: Settings | None = SETTINGS
     calibration: Calibration | None = CALIBRATION
     auxiliary: Auxiliaries | None = AUXILIARY
+    redefinition: Redefinitions | None = REDEFINITION
     online_rebuilds_apart = False
     # OBJECT_ID and CREATED survive TRUNCATE, MOVE and REBUILD; DATA_OBJECT_ID does not (Database Reference,
     # ALL_OBJECTS).

@@ -45,6 +45,7 @@ class Feature(StrEnum):
     ONLINE_PARTITION_SPLIT = "online-partition-split"
     FIELD_NAMES = "external-tables-pass-over-headers"
     OUT_OF_PLACE_REFRESH = "out-of-place-refresh"
+    REDEFINITION_WAIT = "redefinition-with-a-limit-of-its-wait"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,9 @@ FEATURES: dict[Feature, Since] = {
         (12, 1), "VLDBG 12.1, asynchronous global index maintenance: DROP, TRUNCATE"
     ),
     Feature.OUT_OF_PLACE_REFRESH: Since((12, 1), "PL/SQL Packages 12.1, DBMS_MVIEW.REFRESH: out_of_place"),
+    Feature.REDEFINITION_WAIT: Since(
+        (12, 1), "PL/SQL Packages 12.1, DBMS_REDEFINITION: dml_lock_timeout, copy_vpd_opt"
+    ),
     Feature.FIELD_NAMES: Since((12, 1), "Database Utilities 12.1, ORACLE_LOADER: FIELD NAMES"),
     Feature.MANY_PARTITIONS: Since((12, 1), "VLDBG 12.1, Merging Multiple Partitions"),
     Feature.ONLINE_PARTITION_SPLIT: Since((12, 2), "SQLRF 12.2, split_table_partition: ONLINE"),
