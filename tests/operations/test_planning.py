@@ -63,10 +63,12 @@ def facts_of(dialect: Dialect) -> Facts:
 
 
 def planner(
-    engine: EngineName, name: OperationName, mode: Mode, keep: Keep = Keep.NONE, **more: OptionValue
+    engine: EngineName, name: OperationName, mode: Mode, keep: Keep = Keep.NONE, **more: OptionValue | None
 ) -> Planner:
+    """Plan with the usual options of an operation and others; None leaves a usual one out."""
     dialect = dialect_of(engine)
-    spec = Spec(name, mode, {**OPTIONS.get(name, {}), **more}, keep=keep)
+    given = {key: value for key, value in {**OPTIONS.get(name, {}), **more}.items() if value is not None}
+    spec = Spec(name, mode, given, keep=keep)
     return Planner(dialect, spec, facts_of(dialect), Naming(KEY, 7, dialect.upper_names))
 
 
@@ -272,8 +274,9 @@ OWN_CHOICES = [
 ]
 
 
-WAYS: dict[tuple[EngineName, OperationName], tuple[dict[str, OptionValue], ...]] = {
+WAYS: dict[tuple[EngineName, OperationName], tuple[dict[str, OptionValue | None], ...]] = {
     ("postgresql", "backup"): ({"method": "pg_basebackup"}, {"method": "pgbackrest"}, {"method": "pg_dump"}),
+    ("oracle", "stats-gather"): ({"table": None, "schema": ("SHOP",)},),
     ("duckdb", "backup"): ({"file_format": "parquet"}, {"file_format": "csv"}),
 }
 """Other options, of which one is needed for a choice to be had."""
@@ -285,8 +288,8 @@ def test_an_engine_refuses_just_those_choices_that_help_does_not_show_of_it(
 ) -> None:
     assert set(option.choices) == {word for own in option.choices_on.values() for word in own}
 
-    def refused(word: str, way: dict[str, OptionValue]) -> bool:
-        more = {"destination": ("/backup",), **way, option.name: word}
+    def refused(word: str, way: dict[str, OptionValue | None]) -> bool:
+        more: dict[str, OptionValue | None] = {"destination": ("/backup",), **way, option.name: word}
         own = planner(engine, name, Mode.JOB, **more)
         cell = Cell(((option.name, word),))
         return support_of(own, operation(name).pieces(own, cell)).state is SupportState.UNSUPPORTED

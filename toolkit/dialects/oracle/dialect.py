@@ -33,7 +33,6 @@ from toolkit.dialects.oracle import (
 from toolkit.dialects.oracle.auxiliary import AUXILIARY
 from toolkit.dialects.oracle.backup import client as rman
 from toolkit.dialects.oracle.calibration import CALIBRATION
-from toolkit.dialects.oracle.datapump import client as datapump
 from toolkit.dialects.oracle.redefinition import REDEFINITION
 from toolkit.dialects.oracle.settings import SETTINGS
 from toolkit.dialects.oracle.work import WORK, loads
@@ -93,7 +92,9 @@ class OracleDialect:
     def program_error(self, name: str, status: int, lines: Sequence[str]) -> DatabaseError | None:
         if name == spfile.CLIENT:
             return spfile.error(status, lines)
-        if name == f"oracle/{datapump.TEMPLATE}":
+        if name == "oracle/datapump.par":
+            from toolkit.dialects.oracle.datapump import client as datapump
+
             return datapump.error(status, lines)
         return rman.error(name, status, lines)
 

@@ -34,7 +34,7 @@ _HOW = (
     Option("gather", OptionKind.CHOICE, "which objects: all (gather), stale, empty or Oracle's choice; on "
            "postgresql stale are the tables of a schema that autovacuum would analyze",
            engines=shared.NOT_DUCKDB, factor=True, choices=("gather", "stale", "empty", "auto"),
-           choices_on={"postgresql": ("gather", "stale")}),
+           choices_on={"oracle": ("gather", "stale", "empty", "auto"), "postgresql": ("gather", "stale")}),
     Option("no_invalidate", OptionKind.CHOICE, "do not invalidate dependent cursors", engines=shared.ORACLE,
            factor=True, choices=("yes", "no", "auto")),
     Option("statistics_target", OptionKind.INTEGER, "default_statistics_target of the session",

@@ -51,6 +51,8 @@ class _StatsGather(InSession):
             return support.refused("PostgreSQL has no statement for the statistics of a schema; give its tables")
         if facts.value("target", "kind") == "view":
             return support.refused("a view has no statistics", "gather those of the tables it reads")
+        if work.option("gather") not in (None, "gather", "stale"):
+            return support.refused("PostgreSQL tells which tables are stale, and nothing else to choose by")
         if work.option("gather") == "stale" and work.object.scratch:
             return support.refused("stale tables are those of a live schema; copies are gathered as they are")
         return None
