@@ -36,6 +36,7 @@ _TOGETHER = (
     ("oracle/test_statistics_texts.py",),
     ("postgresql/test_backup_pgbackrest.py",),
     ("postgresql/test_parallel.py",),
+    ("postgresql/test_repack.py",),
     ("postgresql/test_sql_files.py",),
     ("postgresql/test_restarts.py",),
     ("project/test_wheel.py",),

@@ -242,11 +242,12 @@ def _begun(holder: Session, asked: tuple[str, ...], *more: str) -> forks.Forked:
     return process
 
 
-def _programs() -> list[psutil.Process]:
-    """Find the pg_repack that works on `slow`; one that has ended and is not yet waited for has no arguments."""
-    every = psutil.process_iter(["name", "cmdline"])
+def _programs(server: Server) -> list[psutil.Process]:
+    """Find the pg_repack that works on `slow` here; one that has ended, not yet waited for, has no arguments."""
+    every = psutil.process_iter(["name", "cmdline", "environ"])
     ours = (each for each in every if each.info["name"] == "pg_repack")
-    return [each for each in ours if '--table="r"."slow"' in (each.info["cmdline"] or ())]
+    here = (each for each in ours if (each.info["environ"] or {}).get("PGPORT") == str(server.port))
+    return [each for each in here if '--table="r"."slow"' in (each.info["cmdline"] or ())]
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -262,7 +263,7 @@ def test_what_a_kill_leaves_is_removed_and_the_table_is_rewritten(
         assert "repack_trigger" in left(session)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate(timeout=_SECONDS)
-        for program in [] if alone else _programs():
+        for program in [] if alone else _programs(server):
             program.kill()
         cleaned = dbatk("clean", "-t", server.url, "--json") if order == "clean" else None
         assert cleaned is None or cleaned.status == 0, cleaned.out + cleaned.err
@@ -276,7 +277,7 @@ def test_what_a_kill_leaves_is_removed_and_the_table_is_rewritten(
         answer = dbatk("runs", "resume", "last", "--not-production")
     assert answer.status == 0, answer.out + answer.err
     assert left(session) == []
-    assert _programs() == []
+    assert _programs(server) == []
     assert session.execute(node).fetchone() != before
     assert session.execute("SELECT count(*), sum(i) FROM r.slow").fetchone() == (100, 5050)
 
@@ -291,7 +292,7 @@ def test_a_pg_repack_that_is_killed_alone_is_a_failure_that_leaves_nothing(
         holder.execute("SELECT pg_advisory_lock(%s)", [_GATE])
         process = _begun(holder, asked)
         if what == "program":
-            (program,) = _programs()
+            (program,) = _programs(server)
             program.kill()
         else:
             holder.execute(
