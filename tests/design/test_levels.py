@@ -183,7 +183,7 @@ def test_any_text_gives_distinct_levels_in_range_or_an_error(text: str, option: 
     for level in levels:
         if isinstance(level, int | float):
             assert option.low <= level <= option.high  # type: ignore[attr-defined]
-        elif option.kind in {OptionKind.TEXT, OptionKind.PATH, OptionKind.SIZE}:  # type: ignore[attr-defined]
+        elif option.kind in {OptionKind.TEXT, OptionKind.NAME, OptionKind.PATH, OptionKind.SIZE}:  # type: ignore[attr-defined]
             assert isinstance(level, str) and level.strip()
         else:
             assert level in (*option.words, *option.choices)  # type: ignore[attr-defined]
