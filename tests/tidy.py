@@ -104,7 +104,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
     folder = session.config.stash.get(_FOLDER, None)
     if folder is None:  # a worker, or a run inside a run: its processes are among those of the run around it
         return
-    _end_servers_of_forks()
+    _end_helpers()
     left = _left_after(folder, _TIMEOUT_SECONDS)
     if left:
         print("\nleft by the tests:", *(f"{pid}: {command}" for pid, command in left.items()), sep="\n  ")
@@ -113,10 +113,11 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
         (folder / "keep").touch()
 
 
-def _end_servers_of_forks() -> None:
-    """End the helpers of `multiprocessing`, which otherwise end with this process."""
+def _end_helpers() -> None:
+    """End the helpers of `multiprocessing`, and of tests in this process, which otherwise end with it."""
     from multiprocessing import forkserver, resource_tracker
 
+    util._run_finalizers(0)  # type: ignore[attr-defined]
     for helper in (forkserver._forkserver, resource_tracker._resource_tracker):
         helper._stop()  # type: ignore[attr-defined]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import subprocess
@@ -10,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
+from multiprocessing import util
 from pathlib import Path
 from types import ModuleType
 
@@ -62,7 +62,11 @@ class _Grammar:
             self._process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
         except (OSError, SystemExit) as error:
             missing("judge", f"the judge cannot run here: {error}")
-        atexit.register(self._process.kill)
+        util.Finalize(None, self._end, exitpriority=1)  # before it is looked for what is left of the tests
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
     def error(self, text: str) -> str:
         """Return what it says against a statement, nothing if it accepts it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.output import out, out_json, out_raw, plain, say
 from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
-from toolkit.errors import ExitCode, ToolkitError
+from toolkit.cli.restoring import hand_over
+from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.dialects.redefinitions import RedefinitionRequest
@@ -46,7 +45,6 @@ def add_redefine(table: typer.Typer) -> None:
 
 
 def _redefine(arguments: Arguments) -> int:
-    from toolkit.app.auxiliaries import write_scripts
     from toolkit.app.redefinitions import prepare_redefinition, redefinition_of
     from toolkit.cli.launch import reach
 
@@ -58,20 +56,9 @@ def _redefine(arguments: Arguments) -> int:
         found = prepare_redefinition(resolved.target, resolved.policy, wanted)
     finally:
         resolved.target.close()
-    folder = arguments.text("out")
-    if folder is not None:
-        write_scripts(found.texts, Path(folder))
-    if arguments.flag("json"):
-        out_json({"scripts": dict(found.texts), "steps": list(found.steps), "licences": list(found.licences),
-                  "warnings": list(found.sentences)})  # fmt: skip
-        return ExitCode.DONE
-    for sentence in (*found.licences, *(f"warning: {each}" for each in found.sentences)):
-        say(sentence)
-    for name, text in found.texts.items() if folder is None else ():
-        out_raw(plain(f"-- ==== {name}\n{text}"))
-    for number, step in enumerate(found.steps, start=1):
-        out(f"{number}. {step}")
-    return ExitCode.DONE
+    said = (*found.licences, *(f"warning: {each}" for each in found.sentences))
+    more = {"licences": list(found.licences), "warnings": list(found.sentences)}
+    return hand_over(arguments, found.texts, found.steps, said, more)
 
 
 def _check(arguments: Arguments) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,7 @@ def add_restore(restore: typer.Typer) -> None:
 
 
 def _script(arguments: Arguments) -> int:
-    from toolkit.app.auxiliaries import prepare_copy, write_scripts
+    from toolkit.app.auxiliaries import prepare_copy
     from toolkit.cli.launch import reach
     from toolkit.units import byte_size
 
@@ -59,19 +60,41 @@ def _script(arguments: Arguments) -> int:
         found = prepare_copy(resolved.target, wanted, tables)
     finally:
         resolved.target.close()
+    said = [*(f"warning: {each}" for each in found.sentences),
+            f"the copy takes about {byte_size(found.needs_bytes)} in {wanted.folder}"]  # fmt: skip
+    more = {"needs_bytes": found.needs_bytes, "warnings": list(found.sentences)}
+    return hand_over(arguments, found.texts, found.steps, said, more)
+
+
+def hand_over(
+    arguments: Arguments,
+    texts: Mapping[str, str],
+    steps: Sequence[str],
+    said: Iterable[str],
+    more: Mapping[str, object],
+) -> int:
+    """Write scripts into the folder that was asked for, or print them, and list the steps to take.
+
+    Args:
+        arguments: `--out` and `--json` of them.
+        texts: the scripts by name.
+        steps: what is done by hand, in order.
+        said: sentences beside them.
+        more: what the document has besides scripts and steps.
+    """
+    from toolkit.app.auxiliaries import write_scripts
+
     folder = arguments.text("out")
     if folder is not None:
-        write_scripts(found.texts, Path(folder))
+        write_scripts(texts, Path(folder))
     if arguments.flag("json"):
-        out_json({"scripts": dict(found.texts), "steps": list(found.steps), "needs_bytes": found.needs_bytes,
-                  "warnings": list(found.sentences)})  # fmt: skip
+        out_json({"scripts": dict(texts), "steps": list(steps), **more})
         return ExitCode.DONE
-    for sentence in found.sentences:
-        say(f"warning: {sentence}")
-    say(f"the copy takes about {byte_size(found.needs_bytes)} in {wanted.folder}")
-    for name, text in found.texts.items() if folder is None else ():
+    for sentence in said:
+        say(sentence)
+    for name, text in texts.items() if folder is None else ():
         out_raw(plain(f"-- ==== {name}\n{text}"))
-    for number, step in enumerate(found.steps, start=1):
+    for number, step in enumerate(steps, start=1):
         out(f"{number}. {step}")
     return ExitCode.DONE
 
