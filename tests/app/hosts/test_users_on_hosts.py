@@ -76,7 +76,7 @@ def test_two_hosts_begin_together_though_their_clocks_are_apart_and_what_they_di
         assert found[f"host.{host}.cpu_pct_peak"] > 0 < found[f"host.{host}.memory_used_bytes_mean"]
         assert f"host.{host}.network_sent_bytes_per_s_mean" in found
     assert (of_runs(server), scratch(server)) == (0, 0)
-    assert not processes_of(cluster, "alpha") and not processes_of(cluster, "beta")
+    until(lambda: not processes_of(cluster, "alpha") and not processes_of(cluster, "beta"))
 
 
 @pytest.mark.full
