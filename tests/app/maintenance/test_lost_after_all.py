@@ -18,13 +18,14 @@ from tests.engines.arena import Heard
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt, plan_targets_of, run_plan
+from toolkit.app.maintenance.closing import taken_over
 from toolkit.app.maintenance.loaded import Verification
 from toolkit.app.runs import execute, launching
 from toolkit.config.urls import parse_url
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import MaintenancePlan, StepRecord, StepState
+from toolkit.model.plan import KILLED, MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import Artifact
 from toolkit.model.values import Scalar
@@ -337,6 +338,19 @@ def test_a_run_gone_on_with_by_hand_counts_as_done_when_it_ended(
     execute.resume(str(begun.run), target, store=store, approvals=Approvals(), events=Heard())
     again = night(store, tmp_path, COPY + ONCE)
     assert again.state is StepState.SKIPPED and "it was done" in str(again.reason), again.reason
+
+
+def test_a_step_whose_second_worker_was_lost_before_it_began_it_waits_for_a_third(store: Store, tmp_path: Path) -> None:
+    began = datetime.now(UTC)
+    steps = (StepRecord(0, "x", "load", state=StepState.RUNNING, began_at=began), StepRecord(1, "x", "next"))
+    plan = planned(tmp_path, COPY)
+    store.begin_plan_run(PlanRunRecord("p", "n", "0", RunState.RUNNING, began, "far", plan.text, steps=steps))
+    for _ in range(3):
+        found = taken_over(store, "p", "x", began)
+        assert {name: step.state.value for name, step in found.items()} == {"load": "waiting", "next": "waiting"}
+        assert found["load"].reason is None and found["load"].ended_at is None
+    kept = store.load_plan_run("p").steps[0]
+    assert (kept.state, kept.reason) == (StepState.STOPPED, KILLED), "history tells that its run is continued"
 
 
 @pytest.mark.full

@@ -47,7 +47,7 @@ def taken_over(store: Store, plan_run: str, target: str, now: datetime) -> dict[
     """Return the steps of a plan run on a target as they are; one that died with another process waits again.
 
     The plan run may have been begun here by a worker that was lost. What it had begun is kept as stopped, so that
-    its run is continued.
+    its run is continued; one that is kept so was taken over before, by a worker that was lost before it began it.
     """
     found = {step.step: step for step in store.steps_on(plan_run, target)}
     for name, step in found.items():
@@ -56,6 +56,8 @@ def taken_over(store: Store, plan_run: str, target: str, now: datetime) -> dict[
             store.note_step(plan_run, lost)
             waits = replace(step, state=StepState.WAITING)
             found[name] = lost if lost.state is StepState.DONE else waits
+        elif step.state is StepState.STOPPED and step.reason == KILLED:
+            found[name] = replace(step, state=StepState.WAITING, ended_at=None, reason=None)
     return found
 
 
