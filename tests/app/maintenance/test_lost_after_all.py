@@ -340,7 +340,9 @@ def test_a_run_gone_on_with_by_hand_counts_as_done_when_it_ended(
     assert again.state is StepState.SKIPPED and "it was done" in str(again.reason), again.reason
 
 
-def test_a_step_whose_second_worker_was_lost_before_it_began_it_waits_for_a_third(store: Store, tmp_path: Path) -> None:
+def test_a_step_whose_second_worker_was_lost_before_it_began_it_waits_for_a_third(
+    store: Store, tmp_path: Path
+) -> None:
     began = datetime.now(UTC)
     steps = (StepRecord(0, "x", "load", state=StepState.RUNNING, began_at=began), StepRecord(1, "x", "next"))
     plan = planned(tmp_path, COPY)
