@@ -125,6 +125,12 @@ def test_what_would_be_refused_tonight_is_not_installed(dbatk: Dbatk, shops: str
     assert crontab.read_text() == before, "a line that works is not replaced by one that is refused"
 
 
+@pytest.mark.parametrize("names", ["shop,crm", "*"])
+def test_who_allows_a_list_is_told_how_several_are_allowed(dbatk: Dbatk, shops: str, names: str) -> None:
+    refused = dbatk("plan", "schedule", shops, "--at", "22:00 UTC", "--install", "--allow-production", names)
+    assert refused.status == 5 and f"`{names}` names none: give the option once for each" in refused.err
+
+
 def test_what_changes_in_an_installed_line_is_shown_before_it_is_replaced(
     dbatk: Dbatk, shops: str, crontab: Path
 ) -> None:
@@ -144,10 +150,15 @@ def test_two_profiles_of_one_database_in_a_plan_are_named(
     url = f"postgresql://{server.user}@{server.host}:{server.port}/shop"
     assert dbatk("target", "add", "again", url, "--production").status == 0
     (home / shops).write_text(PLAN.replace('"crm"', '"crm", "again"'))
-    for words in (("run",), ("plan",), ("plan", "approve")):
-        answer = dbatk(*words, shops)
+    for words in (
+        ("run",),
+        ("plan",),
+        ("plan", "approve"),
+        ("plan", "schedule", "--at", "22:00 UTC", "--kind", "cron", "--install"),
+    ):
+        answer = dbatk(*words, shops, *(BOTH if "schedule" in words else ()))
         assert answer.status == 2, answer.err
-        assert "`shop` and `again` of the plan are the same database" in answer.err
+        assert "`shop` and `again` are the same database" in answer.err
 
 
 def test_an_approval_consents_to_a_database_that_is_named_by_its_url(

@@ -145,13 +145,19 @@ def production_refused(
         return ToolkitError(
             f"{shown} is a production database{_says(policy)}",
             code="TK-0301",
-            hint=f"use --allow-production {confirms} if that is intended",
+            hint=f"use --allow-production {confirms} if that is intended{_several(approvals)}",
         )
     return ToolkitError(
         f"it is not known whether {shown} is production",
         code="TK-0301",
         hint=f"use --not-production or --allow-production {confirms}, or set `production = false` in its profile",
     )
+
+
+def _several(approvals: Approvals) -> str:
+    """Say how several are allowed, where they were given as a list or a pattern."""
+    listed = [name for name in approvals.yes_production if set(name) & set(",*?")]
+    return f" (`{listed[0]}` names none: give the option once for each)" if listed else ""
 
 
 def exposed(target: Target, policy: TargetPolicy, approvals: Approvals) -> tuple[str, ...]:

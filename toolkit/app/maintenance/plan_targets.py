@@ -20,6 +20,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.plan import ConditionKind, MaintenancePlan, PlanStep
 from toolkit.model.values import Level
 from toolkit.store import Store
+from toolkit.targets.base import Target
 
 _AT_ONCE = 16
 _PASSING = UNREACHED | {"TK-0302"}
@@ -71,22 +72,22 @@ def plan_targets_of(
     for name in dict.fromkeys((*everywhere, *(name for names in own.values() for name in sorted(names)))):
         steps = [step for step in plan.steps if name in own.get(step.name, common)]
         found.append(_plan_target(plan, name, steps, profiles, store, approvals, prompt))
-    _refuse_one_twice(found)
+    refuse_one_twice((each.name, each.resolved.target) for each in found)
     return tuple(found)
 
 
-def _refuse_one_twice(found: Iterable[PlanTarget]) -> None:
+def refuse_one_twice(found: Iterable[tuple[str, Target]]) -> None:
     """Refuse a plan that names one database twice: two works of it would wait for each other's locks.
 
     Raises:
         ToolkitError: TK-0107, naming the two.
     """
     known: dict[str, str] = {}
-    for each in found:
-        first = known.setdefault(each.resolved.target.lease_key, each.name)
-        if first != each.name:
+    for name, target in found:
+        first = known.setdefault(target.lease_key, name)
+        if first != name:
             raise ToolkitError(
-                f"the targets `{first}` and `{each.name}` of the plan are the same database",
+                f"the targets `{first}` and `{name}` are the same database",
                 code="TK-0107",
                 hint="name one of them, or write a plan for each",
             )

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from toolkit.app.approvals import Approvals, check_experiment
 from toolkit.app.approving.naming import begins_here
+from toolkit.app.maintenance.plan_targets import refuse_one_twice
 from toolkit.app.scheduling.work import ScheduledWork, read_work
-from toolkit.app.targets import policy_of
+from toolkit.app.targets import find_target, policy_of
 from toolkit.app.unattended import refusals
 from toolkit.config.paths import config_folder
 from toolkit.config.profiles import Profile, load_profiles
@@ -143,9 +144,10 @@ def make_job(wish: JobRequest) -> CreatedJob:
     """Make a job of the file of a plan or an experiment.
 
     Raises:
-        ToolkitError: as `read_work`; TK-0107 when nobody says when, or a target's path is relative; TK-0102 for a
-            time, a name or a credential that is none; TK-0108 for a store whose URL would show its password;
-            as `check_experiment` for a step that the profile of its target does not allow.
+        ToolkitError: as `read_work`; TK-0107 when nobody says when, a target's path is relative, or two targets
+            are one database; TK-0102 for a time, a name or a credential that is none; TK-0108 for a store whose
+            URL would show its password; as `check_experiment` for a step that the profile of its target does not
+            allow.
     """
     path = _absolute(str(wish.plan))
     work = read_work(path)
@@ -163,6 +165,7 @@ def make_job(wish: JobRequest) -> CreatedJob:
             hint='add `--at "sun 22:00 Europe/Berlin"`, or a `window` where it is a plan',
         )
     resolved = list(_targets(work))
+    refuse_one_twice((name, find_target(name).target) for name, _ in resolved)
     _check_limits(work, resolved, wish)
     addresses = [(name, profile.address if profile is not None else parse_url(name)) for name, profile in resolved]
     approved_only = work.approved_only or _APPROVED_ONLY in wish.arguments
