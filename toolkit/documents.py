@@ -171,6 +171,14 @@ def _handle(path: Path, flags: int, folder: int | None = None) -> int:
 _PASSED = frozenset({"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/null"})
 
 
+def unreadable(path: Path, error: OSError, hint: str = "", *, code: str = "TK-0106") -> ToolkitError:
+    """Return the error of a file that was named and cannot be opened, in the same words in every command."""
+    reason = (error.strerror or str(error) or "unknown reason").lower()
+    return ToolkitError(
+        f"`{path}` cannot be read: {reason}", code=code, hint=hint or "check the path and its permissions"
+    )
+
+
 def read_utf8(path: Path, largest: int = _LARGEST_BYTES) -> str:
     """Read a text that a person wrote; a device that never ends, or a dump, is no such text.
 
@@ -188,11 +196,7 @@ def read_utf8(path: Path, largest: int = _LARGEST_BYTES) -> str:
             raise ToolkitError(f"`{path}` is too large", code="TK-0106", hint="check the path")
         text = content.decode("utf-8-sig")
     except OSError as error:
-        raise ToolkitError(
-            f"`{path}` cannot be read: {(error.strerror or 'unknown reason').lower()}",
-            code="TK-0106",
-            hint="check the path and its permissions",
-        ) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise ToolkitError(f"`{path}` is not UTF-8 text", code="TK-0106", hint="save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")

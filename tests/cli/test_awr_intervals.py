@@ -71,7 +71,7 @@ def test_a_wrong_order_is_swapped_and_said(pair: tuple[str, str], capsys: pytest
         (STATSPACK.encode(), "count differently"),
         (report(1).replace("ACME", "OTHER").replace("12345", "54321").encode(), "different databases"),
         (report(0).encode("utf-16"), "same interval"),
-        (None, "there is no file"),
+        (None, "cannot be read: no such file"),
     ],
 )
 def test_what_cannot_be_compared_is_told_in_a_sentence(

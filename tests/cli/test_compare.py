@@ -79,7 +79,7 @@ def test_each_kind_has_its_document_and_its_page(
         (("monday", "wednesday"), "TK-0109", "no run is named `wednesday`"),
         (("before", "wednesday"), "TK-0114", "there is no snapshot `wednesday`"),
         (("wednesday", "thursday"), "TK-0109", "`dbatk snapshot list` lists the snapshots"),
-        (("good.html", "missing.html"), "TK-0113", "there is no file"),
+        (("good.html", "missing.html"), "TK-0113", "cannot be read: no such file"),
         (("good.html", "before"), "TK-0102", "`before` is one snapshot, not an interval"),
         (("good.html", "monday"), "TK-0114", "no AWR report was stored"),
         (("good.html", "bad.html", "--strict"), "TK-0107", "`--strict` does not apply to intervals"),

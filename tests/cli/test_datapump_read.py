@@ -50,4 +50,4 @@ def test_what_is_no_such_log_is_a_sentence(text: str, tmp_path: Path, capsys: py
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["datapump", "read", str(tmp_path / "none.log")]) == ExitCode.USAGE
-    assert "there is no file" in capsys.readouterr().err
+    assert "cannot be read: no such file" in capsys.readouterr().err

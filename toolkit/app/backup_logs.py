@@ -14,7 +14,7 @@ from toolkit.analysis.rman_lanes import failures_of, lanes_of_log
 from toolkit.analysis.rman_sentences import DUPLICATE, work_sentences
 from toolkit.app.backup_pieces import PieceFiles, with_sizes
 from toolkit.dialects.oracle.errors import catalogue, is_frame
-from toolkit.documents import open_file
+from toolkit.documents import open_file, unreadable
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.parts import Part
 from toolkit.readers.rman.grammar import CHANNELS_WORK
@@ -111,8 +111,6 @@ def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> Sequence[Rea
     """Read the log of a file line by line as RMAN wrote it, or each that is in an archive or a mail."""
     if file.is_dir():
         raise ToolkitError(f"`{file}` is a folder", code=CODE, hint=f"name RMAN logs; {_OTHERS}")
-    if not file.exists():
-        raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
         with open_file(file) as opened:
             if (parts := parts_in(opened)) is None:
@@ -120,8 +118,7 @@ def _read(file: Path, *, whole: bool, pieces: PieceFiles | None) -> Sequence[Rea
     except UnreadableError as error:
         raise _no_log(str(file), error) from None
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ToolkitError(f"`{file}` cannot be read: {reason}", code=CODE, hint="check its permissions") from None
+        raise unreadable(file, error, code=CODE) from None
     found = [_part(file, number, part, parts, whole, pieces) for number, part in enumerate(parts, 1)]
     some = any(one.log is not None for one in found)
     return [replace(one, aside=some and one.log is None) for one in found]

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from toolkit.dialects.oracle.datapump.log import DumpLog, read
-from toolkit.documents import open_file
+from toolkit.documents import open_file, unreadable
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.readers.texts import UnreadableError, text_of
 from toolkit.units import byte_size, counted
@@ -105,11 +105,11 @@ def read_dumps(files: Sequence[Path]) -> list[ReadDump]:
 
 
 def _read(file: Path) -> ReadDump:
-    if not file.is_file():
-        raise ToolkitError(f"there is no file `{file}`", code=CODE, hint="check the path")
     try:
         with open_file(file) as opened:
             text = text_of(opened.read(_MOST_BYTES))
+    except OSError as error:
+        raise unreadable(file, error, code=CODE) from None
     except UnreadableError as error:
         raise ToolkitError(f"`{file}`: {error}", code=CODE, hint=_HINT) from None
     log, kind = read(text), _KIND.search(text)

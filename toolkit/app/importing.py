@@ -13,7 +13,7 @@ from toolkit import __version__
 from toolkit.config.urls import parse_url
 from toolkit.design.judging import ELAPSED, THROUGHPUT, read_judge
 from toolkit.design.order import cells_of
-from toolkit.documents import open_file
+from toolkit.documents import open_file, unreadable
 from toolkit.errors import ToolkitError
 from toolkit.executors.csv_text import wide_encoding
 from toolkit.model.engines import engines
@@ -57,7 +57,7 @@ def import_files(
         judge: what configurations are compared by, as typed.
 
     Raises:
-        ToolkitError: TK-0117 for what cannot be imported, TK-0204 for a file that cannot be read.
+        ToolkitError: TK-0117 for what cannot be imported, TK-0106 for a file that cannot be read.
     """
     contents = [(path.name, _content(path)) for path in paths]
     if _is_exported(contents[0][1]):
@@ -96,9 +96,8 @@ def _content(path: Path) -> bytes:
         with open_file(path) as file:
             content = file.read(LARGEST_BYTES + 1)
     except OSError as error:
-        reason = (error.strerror or type(error).__name__).lower()
-        hint = "save the output of the pipe to a file first" if str(path) == "-" else "check the path"
-        raise ToolkitError(f"`{path}` cannot be read: {reason}", code="TK-0204", hint=hint) from None
+        piped = "save the output of the pipe to a file first" if str(path) == "-" else ""
+        raise unreadable(path, error, piped) from None
     if len(content) > LARGEST_BYTES:
         raise ToolkitError(
             f"`{path.name}` has more than {LARGEST_BYTES // 2**20} MiB",

@@ -7,13 +7,16 @@ types), `data_begin` (the first byte after the line that names the columns). Of 
 from __future__ import annotations
 
 import csv
+import errno
 import glob
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from toolkit.documents import unreadable
 from toolkit.errors import ToolkitError
 from toolkit.executors.csv_text import blocks_of, borders, records_of, wide_encoding
 from toolkit.model.facts import Probe
@@ -58,7 +61,7 @@ def paths_of(patterns: tuple[str, ...]) -> tuple[str, ...]:
         found += names
     for name in found:
         if not Path(name).exists():
-            raise ToolkitError(f"`{name}` does not exist", code="TK-0106", hint="check the folder and the name")
+            raise unreadable(Path(name), FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         if not Path(name).is_file():
             raise ToolkitError(f"`{name}` is not a file", code="TK-0106", hint="name the files themselves")
     return tuple(dict.fromkeys(found))
@@ -73,9 +76,7 @@ def files_of(probe: Probe) -> tuple[Row, ...]:
     try:
         return tuple(_file(path, probe.style) for path in paths_of(probe.names))
     except OSError as error:
-        raise ToolkitError(
-            f"`{error.filename}` cannot be read: {error.strerror}", code="TK-0106", hint="check its permissions"
-        ) from None
+        raise unreadable(Path(error.filename), error) from None
 
 
 def _file(path: str, style: CsvStyle) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import gc
 import json
 import os
@@ -12,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from toolkit.documents import open_file
+from toolkit.documents import open_file, unreadable
 from toolkit.errors import ToolkitError
 from toolkit.units import counted
 
@@ -217,10 +216,7 @@ def read_file(file: Path) -> bytes:
 
 
 def _unreadable(file: Path, error: OSError) -> ToolkitError:
-    if error.errno == errno.ENOENT:
-        hint = "name what is piped `/dev/stdin`" if str(file) == "-" else "check the path"
-        return ToolkitError(f"there is no file `{file}`", code="TK-0113", hint=hint)
     special = file.exists() and not file.is_file()
-    hint = "save what it gives to a file, and name that" if special else "check its permissions"
-    reason = error.strerror or str(error)
-    return ToolkitError(f"`{file}` cannot be read: {reason}", code="TK-0113", hint=hint)
+    hint = "name what is piped `/dev/stdin`" if str(file) == "-" else ""
+    hint = "save what it gives to a file, and name that" if special else hint
+    return unreadable(file, error, hint, code="TK-0113")
