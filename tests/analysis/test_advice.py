@@ -78,6 +78,12 @@ def test_little_noise_without_a_difference_is_not_called_much() -> None:
     ), told.headline
 
 
+def test_repeats_that_are_asked_for_are_more_than_were_made_and_show_what_is_not_known_yet() -> None:
+    told = advice(sweep({1: [10.0, 10.2, 10.4], 2: [10.1, 10.3, 9.9], 4: [9.8, 10.45, 10.1]}))
+    asked = re.fullmatch(r"run it again with about (\d+) repeats to detect a difference of 5 %", told.sentences[0])
+    assert asked is not None and int(asked[1]) > 3, told.sentences
+
+
 def test_cells_that_are_told_to_be_alike_recommend_the_smallest_degree() -> None:
     told = advice(sweep({1: [10.1, 10.0, 10.3], 2: [10, 10.3, 10.25], 4: [9.9, 10.3, 10.2]}))
     assert told.recommended == (cell(degree=1),)

@@ -50,7 +50,7 @@ def test_two_runs_of_which_nothing_else_is_stored_carry_no_verdict_and_say_why()
     assert {pair.verdict for pair in found.pairs} == {Verdict.INCONCLUSIVE}
     assert [(pair.ratio, pair.interval) for pair in found.pairs] == [(pytest.approx(2.0), None)] * 2
     assert found.between is not None and found.between.reason is not None
-    assert "13 other runs of identical work, none is stored" in found.between.reason
+    assert "13 other runs of identical work; none is stored" in found.between.reason
     limit = judge(found, parse_fail_if("elapsed_seconds > +5%"))
     assert (limit.exit_code(), limit.exit_code(strict=True)) == (ExitCode.DONE, ExitCode.INCOMPLETE)
     assert "+100 %" in limit.inconclusive[0]

@@ -88,6 +88,9 @@ def test_bounds_belong_to_the_range() -> None:
 def test_a_number_may_be_written_with_its_unit() -> None:
     assert parse_levels(PERCENT, "5,10%") == (5, 10)
     assert parse_levels(BY_NAME["ramp_up"], "0s") == (0,)
+    with pytest.raises(ToolkitError, match="`think_time` cannot be `10ms`") as caught:
+        parse_levels(BY_NAME["think_time"], "10ms")
+    assert "a number in `s`" in caught.value.hint
 
 
 def test_one_value_is_one() -> None:

@@ -65,7 +65,7 @@ def test_a_name_of_several_words_is_wrapped_in_its_column() -> None:
 
 def test_what_is_too_wide_for_any_table_is_told_entry_by_entry() -> None:
     made = table("", left("a", "b"), [["x" * 100, "y" * 100]])
-    assert text_table(made)[0].startswith("- a x")
+    assert text_table(made)[0].startswith("- a: x")
 
 
 def test_a_number_keeps_its_unit_beside_it() -> None:

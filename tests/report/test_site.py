@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pypdf import PdfReader
 
-from tests.report.make import BEGAN, put, sweep
+from tests.report.make import BEGAN, cell, put, run_of, sweep, trial
 from tests.report.test_page_in_browser import browser as browser  # noqa: PLC0414 - a fixture
 from tests.report.test_page_in_browser import letters
 from tests.report.test_render import EVIL, Page, evil_run
@@ -22,6 +22,7 @@ from tests.tiers import thinned
 from toolkit.app.site import SiteWritten, write_site
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
+from toolkit.model.words import Mode, Outcome
 from toolkit.report.site import MOST_RUNS_OF_A_JOB, SiteEntry, histories_of, index_page, site_page
 from toolkit.store import Store, open_store
 
@@ -61,6 +62,13 @@ def test_a_page_whose_run_did_not_change_is_not_written_again(store: Store, tmp_
     assert (done.runs, done.written, done.unchanged, done.removed) == (4, 2, 2, 0)
     assert [page.read_text(encoding="utf-8") == "left alone" for page in pages] == [False, True, True]
     assert (site / "index.html").read_text(encoding="utf-8").count('<a href="runs/') == 4
+
+
+def test_the_result_of_a_job_does_not_repeat_its_state() -> None:
+    one = trial(1, cell(degree=1), 1, 0.007)
+    assert site_page(run_of([one], mode=Mode.JOB))[1].headline == "7.00 ms, 1,000,000 rows, 64.0 MiB, degree 1"
+    gone = trial(1, cell(degree=1), 1, None, outcome=Outcome.FAILED, reason="out of memory", rows=None, bytes=None)
+    assert site_page(run_of([gone], mode=Mode.JOB))[1].headline == "failed (degree 1): out of memory"
 
 
 def test_the_page_of_a_run_that_is_stored_no_more_is_removed(store: Store, tmp_path: Path) -> None:

@@ -233,9 +233,9 @@ def between_runs(a: RunRecord, b: RunRecord, history: Iterable[RunRecord], judge
 
 def _reason(a: RunRecord, b: RunRecord, noise: RunNoise) -> str | None:
     if noise.spread.degrees < FEWEST_RUN_DEGREES:
-        known = f"{count(noise.runs)} are" if noise.runs else "none is"
+        known = f"{count(noise.runs)} {'is' if noise.runs == 1 else 'are'}" if noise.runs else "none is"
         needed = FEWEST_RUN_DEGREES + 1
-        return f"how much such runs differ is shown by {needed} other runs of identical work, {known} stored"
+        return f"how much such runs differ is known from {needed} other runs of identical work; {known} stored"
     apart = abs((b.head.began_at - a.head.began_at).total_seconds())
     if apart > noise.span_seconds:
         return (

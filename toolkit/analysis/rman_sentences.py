@@ -46,7 +46,7 @@ def work_sentences(log: Log, lanes: Lanes) -> Iterator[str]:
         if op not in _PARTS and not op.startswith("implicit "):
             yield f"{op}: {'it ended' if _ended(log, op) else 'it began and did not end'}"
     yield from _done(log)
-    yield from map(report_sentence, log.reports)
+    yield from dict.fromkeys(map(report_sentence, log.reports))  # the same of several policies is said once
 
 
 _NAMED = 5

@@ -105,6 +105,7 @@ def example(option: Option) -> str:
     words = "".join(f" or `{word}`" for word in option.words)
     if option.kind in _NUMERIC:
         kind = "a whole number" if option.kind in _WHOLE else "a number"
+        kind += f" in `{option.unit}`" if option.unit else ""
         several = f"; several as `{_sample(option)}`" if option.factor else ""
         bounds = f" from {spell_bound(option.low)} to {spell_bound(option.high)}"
         within = bounds if (option.low, option.high) != (None, None) else ""
@@ -168,10 +169,10 @@ def _one(option: Option, part: str) -> Level:
     if option.kind in _NUMERIC:
         if part.lower() in option.words:
             return part.lower()
-        part = part.removesuffix(option.unit or "")  # `5s` where seconds are meant
-        if _NUMBER.fullmatch(part) is None:
+        number = part.removesuffix(option.unit or "")  # `5s` where seconds are meant
+        if _NUMBER.fullmatch(number) is None:
             raise _bad_value(option, part)
-        return _number(option, float(part))
+        return _number(option, float(number))
     return check_level(option, _flag(part) if option.kind is OptionKind.FLAG else part)
 
 

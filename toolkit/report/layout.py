@@ -107,5 +107,5 @@ def _beside(row: str, words: str, room: int) -> list[str]:
 
 def _entries(table: Table, used: Sequence[int]) -> Iterator[str]:
     for row in table.rows:
-        filled = [f"{table.columns[index].title} {row[index]}" for index in used if row[index]]
+        filled = [f"{table.columns[index].title}: {row[index]}" for index in used if row[index]]
         yield from wrapped("; ".join(filled), "- ")

@@ -37,7 +37,7 @@ def mix_sentences(found: MixTrial | None) -> tuple[str, ...]:
 
 def _chain(found: MixTrial) -> str:
     whole = found.lanes.span_seconds
-    names = " -> ".join(clean(job.started.label) for job in found.chain)
+    names = ", then ".join(clean(job.started.label) for job in found.chain)
     took = sum(job.item.elapsed_seconds or 0.0 for job in found.chain)
     what = "chain" if len(found.chain) > 1 else "job"
     return f"the longest {what} took {seconds(took)} of {seconds(whole)}: {names}"

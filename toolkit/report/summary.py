@@ -75,13 +75,24 @@ def _job(run: RunRecord, most: int | None) -> list[str]:
 
 
 def job_headline(run: RunRecord) -> str:
-    """Say in one sentence how a job ended."""
+    """Say in one sentence how a job ended: beside its state, so of one that ended well only the figures."""
     if not run.trials:
         return "nothing was executed"
-    return _ended(run.trials[-1], degree_factor(run.head.experiment.operation), judged_of(run))
+    last, word, judged = run.trials[-1], degree_factor(run.head.experiment.operation), judged_of(run)
+    if last.outcome is Outcome.OK and not last.reason:
+        return ", ".join(_figures(last, word, judged))
+    return _ended(last, word, judged)
 
 
 def _ended(trial: TrialRecord, word: str, judged: Judged) -> str:
+    # an error already carries its code; the reason stands last, it may be long
+    why = f": {trial.reason}" if trial.reason else ""
+    parts = _figures(trial, word, judged)
+    measured = f" ({', '.join(parts)})" if parts else ""
+    return clean(f"{trial.outcome}{measured}{why}")
+
+
+def _figures(trial: TrialRecord, word: str, judged: Judged) -> list[str]:
     parts = [seconds(trial.elapsed_seconds)] if trial.elapsed_seconds is not None else []
     value = judged.of(trial)
     parts += [judged.spell(value)] if value is not None and not judged.is_time else []
@@ -89,10 +100,7 @@ def _ended(trial: TrialRecord, word: str, judged: Judged) -> str:
     parts += [byte_size(trial.bytes)] if trial.bytes else []
     unknown = trial.elapsed_seconds is not None and (trial.requested_degree or 1) > 1
     parts += [_degree(trial, word)] if word and (trial.granted_degree or unknown) else []
-    # an error already carries its code; the reason stands last, it may be long
-    why = f": {trial.reason}" if trial.reason else ""
-    measured = f" ({', '.join(parts)})" if parts else ""
-    return clean(f"{trial.outcome}{measured}{why}")
+    return parts
 
 
 def _execution(trial: TrialRecord, word: str, judged: Judged) -> Iterator[str]:

@@ -191,9 +191,9 @@ def _keep_report(
             name = f"{bracket.name}-{begun.snapshot}-{ended.snapshot}.html"
             context.store.keep_artifact(context.run, Artifact(name, "text/html", text.encode()))
     except (DatabaseError, ToolkitError) as error:
-        context.warn(f"{bracket.name}: the database's own report could not be fetched: {error.sentence}")
+        context.warn(f"`{bracket.name}`: the database's own report could not be fetched: {error.sentence}")
 
 
 def _warn(context: RunContext, bracket: BracketProvider) -> None:
     for sentence in bracket.warnings():
-        context.warn(f"{bracket.name}: {sentence}")
+        context.warn(f"`{bracket.name}`: {sentence}")

@@ -270,7 +270,7 @@ def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> Non
             state.peaks.update(provider.peaks())
             state.kept.update(plan_of(provider))
             for sentence in provider.warnings():
-                context.warn(f"{provider.name}: {sentence}")
+                context.warn(f"`{provider.name}`: {sentence}")
 
 
 def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Intended]) -> None:

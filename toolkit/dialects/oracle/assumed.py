@@ -115,7 +115,7 @@ def _release(text: str) -> Release:
             code="TK-0102",
             hint=f"`19-ee`: one of {', '.join(known)} and one of {', '.join(_EDITIONS)}",
         )
-    words = f"Oracle Database {name} {EDITIONS[edition].words} Release {'.'.join(map(str, known[name]))} (assumed)"
+    words = f"Oracle Database {name} {EDITIONS[edition].words} Release {'.'.join(map(str, known[name]))}"
     return Release(known[name], edition, words)
 
 

@@ -33,9 +33,9 @@ DECLARATION = OperationDeclaration(
                "45:43:6:6,10:80:5:5", factor=True),
         Option("measure_for", OptionKind.DURATION, "how long each trial is measured (default 30s)",
                topic=Topic.MEASUREMENT),
-        Option("ramp_up", OptionKind.NUMBER, "seconds in which the users begin, before that (default 5)",
+        Option("ramp_up", OptionKind.NUMBER, "seconds in which the users begin, before that time (default 5)",
                low=0, high=86_400, unit="s", topic=Topic.MEASUREMENT),
-        Option("ramp_down", OptionKind.NUMBER, "seconds for which they go on after it (default 0)",
+        Option("ramp_down", OptionKind.NUMBER, "seconds for which the users go on after it (default 0)",
                low=0, high=86_400, unit="s", topic=Topic.MEASUREMENT),
         Option("think_time", OptionKind.NUMBER, "seconds between two transactions of a user, on average "
                                                 "(default 0)",

@@ -76,7 +76,7 @@ def _of_method(work: Work, facts: Facts, method: str) -> str | None:
     if at_client and file_format(work.options) == "plain":
         return "the client compresses only tar files; omit --file-format, or compress at the server"
     if work.degree > 1 and method != "zstd":
-        return f"{method} has no workers; several channels need zstd"
+        return f"`{method}` has no workers; several channels need zstd"
     built = str(facts.value(_SERVER, "built_with") or "")
     if built and not at_client and method != "gzip" and f"--with-{method}" not in built:
         return f"this server was built without {method}"
