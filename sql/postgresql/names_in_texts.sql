@@ -52,17 +52,20 @@ SELECT d.oid, t.oid, t.typbasetype
   FROM domains d
   JOIN pg_type t ON t.oid = d.base AND t.typtype = 'd'
 ), domain_checks AS (
-SELECT d.oid AS domain, k.oid, d.part::regtype || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid) AS text
+SELECT t.oid AS type, k.oid, d.part::regtype || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid) AS text
   FROM domains d
   JOIN pg_constraint k ON k.contypid = d.part
-), calls AS NOT MATERIALIZED (
-SELECT d.classid, d.objid, f.oid, f.signature || f.body AS text
+  JOIN (SELECT oid, oid AS made_of FROM pg_type
+         UNION ALL
+        SELECT oid, typelem FROM pg_type) t ON t.made_of = d.oid
+), calls AS MATERIALIZED (
+SELECT d.classid, d.objid, f.oid
   FROM pg_depend d
   JOIN own f ON f.oid = d.refobjid
  WHERE d.refclassid = CAST('pg_proc' AS regclass)
-   AND strpos(CAST(:words AS text), '|' || f.proname || '|') = 0
-   AND strpos(CAST(:words AS text), '|.' || f.proname || '|') = 0
-   AND strpos(CAST(:words AS text), '|' || f.nspname || '.' || f.proname || '|') = 0
+   AND NOT (strpos(CAST(:words AS text), '|' || f.proname || '|') > 0
+            OR strpos(CAST(:words AS text), '|.' || f.proname || '|') > 0
+            OR strpos(CAST(:words AS text), '|' || f.nspname || '.' || f.proname || '|') > 0)
 ), operators AS (
 SELECT concat_ws(' ', 'operator', o.oid::regoperator, o.oprcode::regprocedure, f.body) AS text
   FROM pg_operator o
@@ -100,20 +103,23 @@ SELECT concat_ws(' ', 'cast', c.castsource::regtype, c.casttarget::regtype, c.ca
   FROM pg_cast c
   LEFT JOIN own f ON f.oid = c.castfunc
  WHERE c.oid >= 16384
-), relations AS NOT MATERIALIZED (
-SELECT c.oid, asked.dotted
+), written AS MATERIALIZED (
+SELECT c.oid, c.relname, asked.dotted
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
  CROSS JOIN (VALUES (false), (true)) asked (dotted)
  WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 'i', 'I')
    AND strpos(CAST(:words AS text),
               '|' || CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname || '|') > 0
-   AND (asked.dotted OR c.oid = (SELECT x.oid
-                                   FROM pg_class x
-                                   JOIN looked_in ON looked_in.oid = x.relnamespace
-                                  WHERE x.relname = c.relname
-                                  ORDER BY looked_in.at
-                                  LIMIT 1))
+), relations AS MATERIALIZED (
+SELECT oid, dotted
+  FROM written
+ WHERE dotted OR oid = (SELECT x.oid
+                          FROM pg_class x
+                          JOIN looked_in ON looked_in.oid = x.relnamespace
+                         WHERE x.relname = written.relname
+                         ORDER BY looked_in.at
+                         LIMIT 1)
 ), texts AS (
 SELECT CAST('pg_rewrite' AS regclass) AS class, r.oid, r.ev_class AS relation FROM pg_rewrite r
  UNION ALL
@@ -166,11 +172,58 @@ SELECT oid, dotted FROM relations
 SELECT oid, true FROM read WHERE oid NOT IN (SELECT oid FROM relations)
  UNION
 SELECT child, true
-  FROM reached
- WHERE EXISTS (SELECT FROM called
-                WHERE called.relation = reached.child
-                   OR called.relation IN (SELECT b.relid FROM pg_partition_tree(reached.child) b))
+  FROM (SELECT child, child AS part FROM reached
+         UNION ALL
+        SELECT child, b.relid FROM reached CROSS JOIN LATERAL pg_partition_tree(child) b) parts
+ WHERE part IN (SELECT relation FROM called)
    AND child NOT IN (SELECT oid FROM relations)
+), trees AS MATERIALIZED (
+SELECT oid, oid AS part FROM asked
+ UNION
+SELECT asked.oid, b.relid FROM asked CROSS JOIN LATERAL pg_partition_tree(asked.oid) b
+), triggers AS MATERIALIZED (
+SELECT trees.oid AS relation,
+       string_agg(pg_get_triggerdef(t.oid) || t.tgenabled::text || f.prosrc, chr(10)
+                  ORDER BY t.tgname, t.tgrelid::regclass::text) AS text
+  FROM trees
+  JOIN pg_trigger t ON t.tgrelid = trees.part AND NOT t.tgisinternal
+  JOIN pg_proc f ON f.oid = t.tgfoid
+  LEFT JOIN pg_trigger whole ON whole.oid = t.tgparentid
+    -- what a partition has of its table comes and goes with it, unless it is enabled otherwise
+ WHERE whole.oid IS NULL OR t.tgrelid = trees.oid OR t.tgenabled <> whole.tgenabled
+ GROUP BY trees.oid
+), functions AS MATERIALIZED (
+SELECT part.relation, string_agg(DISTINCT f.signature || f.body, chr(10) ORDER BY f.signature || f.body) AS text
+  FROM (SELECT oid AS relation, CAST('pg_class' AS regclass) AS class, part AS oid FROM trees
+         UNION ALL
+        SELECT t.oid, CAST('pg_class' AS regclass), i.indexrelid FROM trees t JOIN pg_index i ON i.indrelid = t.part
+         UNION ALL
+        SELECT t.oid, CAST('pg_constraint' AS regclass), k.oid FROM trees t JOIN pg_constraint k ON k.conrelid = t.part
+         UNION ALL
+        SELECT a.attrelid, CAST('pg_constraint' AS regclass), k.oid
+          FROM pg_attribute a
+          JOIN domain_checks k ON k.type = a.atttypid
+         WHERE a.attrelid IN (SELECT oid FROM asked) AND a.attnum > 0
+         UNION ALL
+        SELECT t.oid, CAST('pg_attrdef' AS regclass), d.oid FROM trees t JOIN pg_attrdef d ON d.adrelid = t.part
+         UNION ALL
+        SELECT t.oid, CAST('pg_statistic_ext' AS regclass), s.oid
+          FROM trees t
+          JOIN pg_statistic_ext s ON s.stxrelid = t.part
+         UNION ALL
+        SELECT t.oid, CAST('pg_trigger' AS regclass), g.oid FROM trees t JOIN pg_trigger g ON g.tgrelid = t.part
+         UNION ALL
+        SELECT r.ev_class, CAST('pg_rewrite' AS regclass), r.oid
+          FROM pg_rewrite r
+         WHERE r.ev_class IN (SELECT oid FROM asked)
+         UNION ALL
+        SELECT p.polrelid, CAST('pg_policy' AS regclass), p.oid
+          FROM pg_policy p
+          JOIN pg_class c ON c.oid = p.polrelid AND c.relrowsecurity
+         WHERE p.polrelid IN (SELECT oid FROM asked)) part
+  JOIN calls ON calls.classid = part.class AND calls.objid = part.oid
+  JOIN own f ON f.oid = calls.oid
+ GROUP BY part.relation
 )
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS name,
        CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table'
@@ -185,15 +238,7 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
             (SELECT string_agg(pg_get_ruledef(r.oid) || r.ev_enabled::text, chr(10) ORDER BY r.rulename)
                FROM pg_rewrite r
               WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN'),
-            (SELECT string_agg(pg_get_triggerdef(t.oid) || t.tgenabled::text || f.prosrc, chr(10)
-                               ORDER BY t.tgname, t.tgrelid::regclass::text)
-               FROM pg_trigger t
-               JOIN pg_proc f ON f.oid = t.tgfoid
-               LEFT JOIN pg_trigger whole ON whole.oid = t.tgparentid
-              WHERE (t.tgrelid = c.oid OR t.tgrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b))
-                AND NOT t.tgisinternal
-                -- what a partition has of its table comes and goes with it, unless it is enabled otherwise
-                AND (whole.oid IS NULL OR t.tgrelid = c.oid OR t.tgenabled <> whole.tgenabled)),
+            triggers.text,
             (SELECT string_agg(a.attname || ' ' || pg_get_expr(d.adbin, d.adrelid), chr(10) ORDER BY a.attname)
                FROM pg_attrdef d
                JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
@@ -203,8 +248,7 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
               WHERE k.conrelid = c.oid AND k.contype = 'c'),
             (SELECT string_agg(DISTINCT k.text, chr(10) ORDER BY k.text)
                FROM pg_attribute a
-               JOIN pg_type t ON t.oid = a.atttypid
-               JOIN domain_checks k ON k.domain IN (t.oid, t.typelem)
+               JOIN domain_checks k ON k.type = a.atttypid
               WHERE a.attrelid = c.oid AND a.attnum > 0),
             (SELECT concat_ws(' ', s.srvname, w.fdwname, f.ftoptions, s.srvoptions, w.fdwoptions)
                FROM pg_foreign_table f
@@ -217,41 +261,7 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
                JOIN pg_foreign_table f ON f.ftrelid = b.relid
                JOIN pg_foreign_server s ON s.oid = f.ftserver
                JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw),
-            (SELECT string_agg(DISTINCT f.text, chr(10) ORDER BY f.text)
-               FROM (SELECT 'pg_class' AS class, c.oid AS oid
-                      UNION ALL
-                     SELECT 'pg_class', b.relid FROM pg_partition_tree(c.oid) b
-                      UNION ALL
-                     SELECT 'pg_class', i.indexrelid
-                       FROM pg_index i
-                      WHERE i.indrelid = c.oid OR i.indrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
-                      UNION ALL
-                     SELECT 'pg_constraint', k.oid
-                       FROM pg_constraint k
-                      WHERE k.conrelid = c.oid OR k.conrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
-                      UNION ALL
-                     SELECT 'pg_constraint', k.oid
-                       FROM pg_attribute a
-                       JOIN pg_type t ON t.oid = a.atttypid
-                       JOIN domain_checks k ON k.domain IN (t.oid, t.typelem)
-                      WHERE a.attrelid = c.oid AND a.attnum > 0
-                      UNION ALL
-                     SELECT 'pg_attrdef', d.oid
-                       FROM pg_attrdef d
-                      WHERE d.adrelid = c.oid OR d.adrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
-                      UNION ALL
-                     SELECT 'pg_statistic_ext', s.oid
-                       FROM pg_statistic_ext s
-                      WHERE s.stxrelid = c.oid OR s.stxrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
-                      UNION ALL
-                     SELECT 'pg_trigger', t.oid
-                       FROM pg_trigger t
-                      WHERE t.tgrelid = c.oid OR t.tgrelid IN (SELECT b.relid FROM pg_partition_tree(c.oid) b)
-                      UNION ALL
-                     SELECT 'pg_rewrite', r.oid FROM pg_rewrite r WHERE r.ev_class = c.oid
-                      UNION ALL
-                     SELECT 'pg_policy', p.oid FROM pg_policy p WHERE p.polrelid = c.oid AND c.relrowsecurity) part
-               JOIN calls f ON f.classid = CAST(part.class AS regclass) AND f.objid = part.oid),
+            functions.text,
             (SELECT string_agg(DISTINCT 'published by ' || p.pubname, chr(10))
                FROM pg_publication_tables p
                JOIN pg_namespace s ON s.nspname = p.schemaname
@@ -270,32 +280,40 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || c.relname AS 
   FROM asked
   JOIN pg_class c ON c.oid = asked.oid
   JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN triggers ON triggers.relation = c.oid
+  LEFT JOIN functions ON functions.relation = c.oid
  UNION ALL
-SELECT CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname,
+SELECT CASE WHEN p.dotted THEN p.nspname || '.' ELSE '' END || p.proname,
        'function ' || p.signature || ', body '
        || left(md5(concat_ws(chr(10), p.body,
-            (SELECT string_agg(f.text, chr(10) ORDER BY f.text)
-               FROM calls f
-              WHERE f.classid = CAST('pg_proc' AS regclass) AND f.objid = p.oid))), 12)
-  FROM own p
- CROSS JOIN (VALUES (false), (true)) asked (dotted)
- WHERE (strpos(CAST(:words AS text),
-               '|' || CASE WHEN asked.dotted THEN p.nspname || '.' ELSE '' END || p.proname || '|') > 0
-        OR NOT asked.dotted AND strpos(CAST(:words AS text), '|.' || p.proname || '|') > 0)
-   AND (asked.dotted OR p.oid = (SELECT x.oid
-                                   FROM pg_proc x
-                                   JOIN looked_in ON looked_in.oid = x.pronamespace
-                                  WHERE (x.proname, x.proargtypes) = (p.proname, p.proargtypes)
-                                  ORDER BY looked_in.at
-                                  LIMIT 1))
+            (SELECT string_agg(f.signature || f.body, chr(10) ORDER BY f.signature || f.body)
+               FROM calls
+               JOIN own f ON f.oid = calls.oid
+              WHERE calls.classid = CAST('pg_proc' AS regclass) AND calls.objid = p.oid))), 12)
+  FROM (SELECT own.*, asked.dotted
+          FROM own
+         CROSS JOIN (VALUES (false), (true)) asked (dotted)
+         WHERE strpos(CAST(:words AS text),
+                      '|' || CASE WHEN asked.dotted THEN own.nspname || '.' ELSE '' END || own.proname || '|') > 0
+            OR NOT asked.dotted AND strpos(CAST(:words AS text), '|.' || own.proname || '|') > 0
+        OFFSET 0) p
+ WHERE p.dotted
+    OR p.oid = (SELECT x.oid
+                  FROM pg_proc x
+                  JOIN looked_in ON looked_in.oid = x.pronamespace
+                 WHERE (x.proname, x.proargtypes) = (p.proname, p.proargtypes)
+                 ORDER BY looked_in.at
+                 LIMIT 1)
  UNION ALL
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
        'type ' || n.nspname || '.' || t.typname
        || coalesce(', behind it ' || left(md5(nullif(concat_ws(chr(10),
-            (SELECT string_agg(concat_ws(' ', k.text, f.text), chr(10) ORDER BY k.text, f.text)
+            (SELECT string_agg(concat_ws(' ', k.text, f.signature || f.body), chr(10)
+                               ORDER BY k.text, f.signature || f.body)
                FROM domain_checks k
-               LEFT JOIN calls f ON f.classid = CAST('pg_constraint' AS regclass) AND f.objid = k.oid
-              WHERE k.domain IN (t.oid, t.typelem)),
+               LEFT JOIN calls ON calls.classid = CAST('pg_constraint' AS regclass) AND calls.objid = k.oid
+               LEFT JOIN own f ON f.oid = calls.oid
+              WHERE k.type = t.oid),
             (SELECT string_agg(e.enumlabel, chr(10) ORDER BY e.enumsortorder)
                FROM pg_enum e
               WHERE e.enumtypid = t.oid),
@@ -401,8 +419,8 @@ HAVING count(*) > 0
  UNION ALL
 SELECT 'domains',
        count(DISTINCT u.oid) || ' of its own, '
-       || left(md5(string_agg(concat_ws(' ', u.oid::regtype, u.text, f.text), chr(10)
-                              ORDER BY u.oid::regtype::text, u.text, f.text)), 12)
+       || left(md5(string_agg(concat_ws(' ', u.oid::regtype, u.text, f.signature || f.body), chr(10)
+                              ORDER BY u.oid::regtype::text, u.text, f.signature || f.body)), 12)
   FROM (SELECT t.oid, CAST('pg_constraint' AS regclass) AS class, k.oid AS part, pg_get_constraintdef(k.oid) AS text
           FROM pg_type t
           JOIN pg_constraint k ON k.contypid = t.oid
@@ -411,12 +429,13 @@ SELECT 'domains',
         SELECT t.oid, CAST('pg_type' AS regclass), t.oid, pg_get_expr(t.typdefaultbin, 0)
           FROM pg_type t
          WHERE t.typdefaultbin IS NOT NULL AND t.typnamespace <> CAST('information_schema' AS regnamespace)) u
-  LEFT JOIN calls f ON f.classid = u.class AND f.objid = u.part
+  LEFT JOIN calls ON calls.classid = u.class AND calls.objid = u.part
+  LEFT JOIN own f ON f.oid = calls.oid
 HAVING count(*) > 0
  UNION ALL
 SELECT n.nspname || '.*',
        count(DISTINCT f.oid) || ' own functions that its indexes and statistics call, '
-       || left(md5(string_agg(DISTINCT f.text, chr(10) ORDER BY f.text)), 12)
+       || left(md5(string_agg(DISTINCT f.signature || f.body, chr(10) ORDER BY f.signature || f.body)), 12)
   FROM (SELECT 'pg_class' AS class, i.indexrelid AS oid, i.indrelid AS relation
           FROM pg_index i
          UNION ALL
@@ -424,7 +443,8 @@ SELECT n.nspname || '.*',
           FROM pg_statistic_ext s) part
   JOIN pg_class c ON c.oid = part.relation
   JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN calls f ON f.classid = CAST(part.class AS regclass) AND f.objid = part.oid
+  JOIN calls ON calls.classid = CAST(part.class AS regclass) AND calls.objid = part.oid
+  JOIN own f ON f.oid = calls.oid
  WHERE strpos(CAST(:words AS text), '|' || n.nspname || '.*|') > 0
  GROUP BY n.nspname
  UNION ALL

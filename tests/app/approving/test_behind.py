@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -20,6 +21,7 @@ from toolkit.design.file import load_experiment
 from toolkit.errors import ToolkitError
 from toolkit.model.operations import operations
 from toolkit.model.options import OptionKind
+from toolkit.rendering import sql_file
 from toolkit.store import Store
 
 STEPS = '''
@@ -92,6 +94,10 @@ PARTITIONED = (
 )
 
 
+CATALOGUE = (
+    "pg_attrdef, pg_attribute, pg_class, pg_constraint, pg_depend, pg_index, pg_namespace, pg_policy, pg_proc, "
+    "pg_rewrite, pg_statistic_ext, pg_trigger, pg_type"
+)
 DUCKDB_TRIGGER = "CREATE TRIGGER t AFTER INSERT ON"
 FIRED = "REFERENCING NEW TABLE AS n FOR EACH STATEMENT INSERT INTO s.named SELECT 8 FROM n"
 
@@ -839,3 +845,35 @@ def test_no_own_function_is_called_before_the_approval_was_looked_at(
         body = "LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END'"
         session.execute(f"CREATE FUNCTION b_third.{planted} RETURNS text {body}".encode())
     assert "search_path" in plan.difference()
+
+
+@pytest.mark.postgresql
+def test_the_catalogue_is_not_read_anew_for_each_table_behind_a_name(postgresql_server: Server) -> None:
+    """Four times as many tables are four times the rows that its plan goes through, not sixteen."""
+    with postgresql_server.schema(
+        "b_many", f"{TRIGGER}CREATE TABLE b_app.star (id int PRIMARY KEY)".replace("b_app", "b_many")
+    ):
+        read = [_rows_read(postgresql_server, upto) for upto in (100, 400)]
+    assert read[1] < 5 * read[0], read
+
+
+def _rows_read(server: Server, tables: int) -> float:
+    """Return the rows that the nodes of the read handle where so many tables with triggers refer to one."""
+    child = "CREATE TABLE IF NOT EXISTS b_many.c{0} (id int REFERENCES b_many.star ON DELETE CASCADE)"
+    trigger = "CREATE OR REPLACE TRIGGER t BEFORE DELETE ON b_many.c{0} FOR EACH ROW EXECUTE FUNCTION b_many.tr()"
+    file = sql_file("postgresql", "names_in_texts").replace("%", "%%").replace(":words", "%(words)s")
+    with server.connect() as session:
+        for number in range(tables):
+            session.execute(f"{child}; {trigger}".format(number).encode())
+        session.execute(f"ANALYZE {CATALOGUE}".encode())
+        session.execute(sql_file("postgresql", "names_begin").encode())
+        words = {"words": "|b_many.star|"}
+        found = session.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {file}".encode(), words).fetchall()
+    return sum(_rows_of(found[0][0][0]["Plan"]))  # type: ignore[index]
+
+
+def _rows_of(node: Mapping[str, Any]) -> Iterator[float]:
+    removed = sum(value for key, value in node.items() if key.startswith("Rows Removed by"))
+    yield (node["Actual Rows"] + removed) * node["Actual Loops"]
+    for inner in node.get("Plans", ()):
+        yield from _rows_of(inner)
