@@ -80,12 +80,26 @@ def test_a_noisy_difference_beyond_the_limit_is_untold() -> None:
     assert found.exit_code(strict=True) == ExitCode.INCOMPLETE
 
 
-def test_too_few_repeats_are_untold() -> None:
+def test_a_limit_that_no_difference_could_meet_is_not_passed() -> None:
     once = run("a", times={1: [2.0]})
     comparison = compare(once, once, cell_a=cell(degree=1), cell_b=cell(degree=1))
     found = judge(comparison, parse_fail_if("elapsed_seconds > +5%"))
-    assert found.exit_code(strict=True) == ExitCode.INCOMPLETE
-    assert "no interval" in found.inconclusive[0]
+    assert found.exit_code() == found.exit_code(strict=True) == ExitCode.INCOMPLETE
+    assert (found.met, found.inconclusive) == ((), ())
+    (sentence,) = found.not_judged
+    assert sentence == "`degree=1`: elapsed_seconds 0.0 %, no interval; not judged by `elapsed_seconds > +5%`"
+
+
+def test_a_limit_is_not_passed_where_every_trial_of_a_configuration_failed() -> None:
+    failed = {1: [8.0, 8.2, 8.1], 2: [None, None, None], 4: [2.0, 2.1, 2.04]}
+    limit = parse_fail_if("elapsed_seconds > +5%")
+    found = judge(compared(run("a"), sweep(failed, run="b")), limit)
+    assert found.exit_code() == ExitCode.INCOMPLETE
+    (sentence,) = found.not_judged
+    assert sentence.startswith("`degree=2`: elapsed_seconds has no numbers on one side; not judged by")
+    failed[4] = [4.0, 4.2, 4.08]
+    found = judge(compared(run("a"), sweep(failed, run="b")), limit)
+    assert (len(found.met), len(found.not_judged), found.exit_code()) == (1, 1, ExitCode.DIFFERENCE)
 
 
 def test_an_interval_wholly_within_the_limit_needs_no_warning() -> None:

@@ -47,7 +47,8 @@ def test_measured_runs_are_what_it_shows(dbatk: Dbatk, url: str, file: str) -> N
 def test_two_runs_of_which_none_else_is_stored_say_what_would_settle_it(dbatk: Dbatk, url: str, file: str) -> None:
     assert dbatk("noise", "-t", url, "--measure", file, "--runs", "2").status == 0
     answer = dbatk("compare", "last~1", "last", "--fail-if", "elapsed_seconds > +0%")
-    assert answer.status == 0
+    assert answer.status == 3
+    assert "no interval; not judged by `elapsed_seconds > +0%`" in " ".join(answer.err.split())
     shown = " ".join(answer.out.split())
     assert "two runs made at different times cannot carry a verdict" in shown
     assert "none is stored" in shown and "dbatk noise" in shown

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from toolkit.analysis.compare import Comparison, Pair, compare_values
+from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.judged import ELAPSED, Judged
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.operations import JudgedBy
@@ -36,17 +37,24 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class LimitResult:
-    """Whether the limit was met in any pair, or could not be decided in one; a sentence for each such pair."""
+    """Whether the limit was met in any pair; a sentence for each pair that says more than that it was kept.
+
+    Attributes:
+        met: pairs that passed the limit.
+        inconclusive: those whose interval excludes neither.
+        not_judged: those without an interval, which no difference could have made pass it.
+    """
 
     limit: Limit
     met: tuple[str, ...] = ()
     inconclusive: tuple[str, ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     def exit_code(self, *, strict: bool = False) -> ExitCode:
-        """Return the exit status: the difference was found, or with `strict` the result is inconclusive."""
+        """Return the exit status: the difference was found, could not be, or with `strict` is inconclusive."""
         if self.met:
             return ExitCode.DIFFERENCE
-        return ExitCode.INCOMPLETE if self.inconclusive and strict else ExitCode.DONE
+        return ExitCode.INCOMPLETE if self.not_judged or (self.inconclusive and strict) else ExitCode.DONE
 
 
 def parse_fail_if(text: str) -> Limit:
@@ -70,20 +78,23 @@ def judge(comparison: Comparison, limit: Limit) -> LimitResult:
     """Judge every pair of a comparison.
 
     Met when the median passes the limit and the interval lies wholly on the bad side of zero. Inconclusive when
-    the verdict is, and the interval does not exclude that the limit was passed.
+    the verdict is, and the interval does not exclude that the limit was passed. Not judged where there is none:
+    too few repeats or stored runs, or no good trial on one side.
 
     Raises:
         ToolkitError: TK-0101 when no trial of the two runs has the metric.
     """
-    met, inconclusive = [], []
+    met, inconclusive, not_judged = [], [], []
     for pair in _pairs(comparison, limit.metric):
         cell = f"`{pair.cell_b}`: " if pair.cell_b else ""
         spelled = f"{cell}{limit.metric} {_spell(pair)}"
-        if _is_met(pair, limit):
+        if pair.interval is None:
+            not_judged.append(f"{spelled}; not judged by `{limit}`")
+        elif _is_met(pair, pair.interval, limit):
             met.append(f"{spelled} exceeds the limit `{limit}`")
-        elif _is_inconclusive(pair, limit):
+        elif _is_inconclusive(pair, pair.interval, limit):
             inconclusive.append(f"{spelled}; inconclusive for the limit `{limit}`")
-    return LimitResult(limit, tuple(met), tuple(inconclusive))
+    return LimitResult(limit, tuple(met), tuple(inconclusive), tuple(not_judged))
 
 
 def _pairs(comparison: Comparison, metric: str) -> tuple[Pair, ...]:
@@ -102,18 +113,15 @@ def _unknown(metric: str, known: set[str]) -> ToolkitError:
     return ToolkitError(f"neither run has a metric `{metric}`", code="TK-0101", hint=hint)
 
 
-def _is_met(pair: Pair, limit: Limit) -> bool:
-    if pair.ratio is None or pair.interval is None or not limit.passed_by(pair.ratio):
+def _is_met(pair: Pair, interval: ConfidenceInterval, limit: Limit) -> bool:
+    if pair.ratio is None or not limit.passed_by(pair.ratio):
         return False
-    return pair.interval.low > 1 if limit.above else pair.interval.high < 1
+    return interval.low > 1 if limit.above else interval.high < 1
 
 
-def _is_inconclusive(pair: Pair, limit: Limit) -> bool:
-    if pair.verdict is not Verdict.INCONCLUSIVE:
-        return False
-    if pair.interval is None:
-        return True
-    return limit.passed_by(pair.interval.high if limit.above else pair.interval.low)
+def _is_inconclusive(pair: Pair, interval: ConfidenceInterval, limit: Limit) -> bool:
+    undecided = pair.verdict is Verdict.INCONCLUSIVE
+    return undecided and limit.passed_by(interval.high if limit.above else interval.low)
 
 
 def _spell(pair: Pair) -> str:

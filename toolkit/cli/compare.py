@@ -41,7 +41,11 @@ def add_compare(app: typer.Typer) -> None:
         argument("b", "after: the same"),
         option("out", "also write the comparison as an HTML page", metavar="FILE.html"),
         option("fail_if", "runs: exit with 4 if this holds, such as 'elapsed_seconds > +5%'", metavar="LIMIT"),
-        option("strict", "runs: exit 3 when the result is inconclusive", kind=bool),
+        option(
+            "strict",
+            "runs: exit 3 when the result is inconclusive (`--fail-if` without an interval does so anyway)",
+            kind=bool,
+        ),
         option(
             "allow_unlike",
             "compare runs of different work, or reports of different databases",
@@ -175,8 +179,10 @@ def _told(arguments: Arguments, comparison: Comparison, limit: Limit | None) -> 
     if limit is None:
         return _strictly(comparison) if arguments.flag("strict") else ExitCode.DONE
     judgement = judge(comparison, limit)
-    for sentence in (*judgement.met, *judgement.inconclusive):
-        say(sentence if sentence in judgement.met else f"warning: {sentence}")
+    for sentence in judgement.met:
+        say(sentence)
+    for sentence in (*judgement.not_judged, *judgement.inconclusive):
+        say(f"warning: {sentence}")
     return judgement.exit_code(strict=arguments.flag("strict"))
 
 
