@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -25,6 +26,7 @@ from toolkit.cli.parameters import Arguments
 from toolkit.design.file import dump_experiment, parse_experiment
 from toolkit.design.placeholders import fill, placeholders
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.executors import keeper
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Mode, Outcome, RunState
@@ -151,6 +153,25 @@ print(memory.found()["tree_memory_bytes"])
 """
     seen = float(subprocess.run([*python(text)], capture_output=True, check=True, text=True).stdout)
     assert 3 * size < seen < 6 * size, "the most of two looks"
+
+
+@pytest.mark.parametrize(("cost", "seconds"), [(0.0, 0.036), (0.001, 0.25), (0.1, 25.0)])
+def test_a_look_at_memory_that_costs_much_comes_seldom(
+    monkeypatch: pytest.MonkeyPatch, cost: float, seconds: float
+) -> None:
+    """The looks take 0.4 % of one processor from the program that they look at, however large its tree is."""
+    clock = [100.0]
+
+    def look_below(_pid: int) -> list[int]:
+        clock[0] += cost
+        return []
+
+    monkeypatch.setattr(keeper, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    monkeypatch.setattr(keeper, "below", look_below)
+    memory = keeper._TreeMemory()
+    clock[0] += 0.3
+    memory.look()
+    assert memory.due_seconds() == pytest.approx(seconds)
 
 
 def test_a_trial_has_the_memory_of_its_processes(store: Store) -> None:
