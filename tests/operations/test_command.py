@@ -426,6 +426,8 @@ def test_a_killed_dbatk_leaves_nothing_running_and_its_run_goes_on(tmp_path: Pat
         ("7474.2", ("--cleanup", "true"), "sleep {0}; sleep {0}", 2),
         ("7474.3", (), "env -i sleep {0}; sleep {0}", 2),  # below one that is known
         ("7474.4", (), "(env -i sleep {0} &); sleep {0}; sleep {0}", 3),  # in its session alone
+        ("7474.5", (), "exec env -i sleep {0}", 1),  # by what it writes to alone
+        ("7474.6", (), "env -i setsid sh -c 'sleep {0}; sleep {0}' & exec env -i sleep {0}", 3),
     ],
 )
 def test_programs_that_outlive_dbatk_and_their_keeper_are_ended_by_clean_which_says_so(
@@ -447,7 +449,7 @@ def test_programs_that_outlive_dbatk_and_their_keeper_are_ended_by_clean_which_s
     status = main(["clean", "-t", "host://", "--store", place])
     assert left(word) == []
     told = capsys.readouterr().out
-    assert f"{count} processes that went on without dbatk: ended" in told
+    assert f"{count} process{'es' if count > 1 else ''} that went on without dbatk: ended" in told
     assert (status, "not cleaned: " in told) == ((ExitCode.INCOMPLETE, True) if more else (ExitCode.DONE, False))
 
 

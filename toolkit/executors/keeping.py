@@ -25,12 +25,13 @@ from toolkit.design.output_metrics import refused_line
 from toolkit.errors import ToolkitError
 from toolkit.executors import keeper
 from toolkit.executors.devices import why_not_run
-from toolkit.executors.output import Output
+from toolkit.executors.output import Output, pipe_of
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Program, Step
 from toolkit.model.values import Scalar
 from toolkit.model.words import Effect
 
+RUN_VARIABLE = "DBATK_RUN"
 _TICK_SECONDS = 0.1
 _TIMEOUTS = ((0.0, signal.SIGINT), (10.0, signal.SIGTERM), (15.0, signal.SIGKILL))
 """After how long which signal is sent to a program that is to end."""
@@ -126,13 +127,13 @@ class KeptPrograms:
     """Runs programs of one run; safe to `cancel` from another thread.
 
     Args:
-        variables: what its keepers have in their environment, and the programs on the clock, too: by it those are
-            found that a keeper could not end.
+        run: its id, which the environment of its keepers tells, and that of the programs on the clock, as does the
+            pipe that they write to: by it those are found that a keeper could not end.
         asked_to_end: whether the run is to end.
     """
 
-    def __init__(self, variables: dict[str, str], asked_to_end: Callable[[], bool]) -> None:
-        self._variables, self._asked_to_end = variables, asked_to_end
+    def __init__(self, run: str, asked_to_end: Callable[[], bool]) -> None:
+        self._run_id, self._variables, self._asked_to_end = run, {RUN_VARIABLE: run}, asked_to_end
         self._idle: dict[bool, list[_Keeper]] = {True: [], False: []}
         self._running: list[_Keeper] = []
         self._lock = threading.Lock()
@@ -193,7 +194,8 @@ class KeptPrograms:
 
     def _told(self, kept: _Keeper, step: Step, order: dict[str, object], output: Output) -> dict[str, object]:
         """Let a keeper run a program, and take what that writes meanwhile."""
-        source, sink = os.pipe()
+        ends_all = step.program is not None and step.program.ends_all
+        source, sink = pipe_of(self._run_id) if ends_all else os.pipe()
         reader = threading.Thread(target=output.read_all, args=(source,), daemon=True, name="program")
 
         def tick() -> None:

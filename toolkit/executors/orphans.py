@@ -1,10 +1,10 @@
 """Finds and ends the programs of runs whose dbatk is dead.
 
 A program has the number of its run in its environment, which all that it begins inherits, unless that is begun
-with another environment (`env -i`, `sudo`) or as another user, whose environment only root may read. What is below
-such a program, or in the same session of the kernel, is found all the same: /proc shows parent and session of all
-processes to everybody. What left both, as daemons do, and its environment, too, is not found; nor is a program
-whose whole session has another environment.
+with another environment (`env -i`, `sudo`) or as another user, whose environment only root may read. One on the
+clock has it in the name of the pipe that it writes to, too. What is below such a program, or in the same session
+of the kernel, is found all the same: /proc shows parent and session of all processes to everybody. What left all
+that, as a daemon does that also has another environment and writes elsewhere, is not found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.executors.programs import RUN_VARIABLE
+from toolkit.executors.keeping import RUN_VARIABLE
+from toolkit.executors.output import run_written_to
 
 if TYPE_CHECKING:
     from psutil import Process
@@ -100,7 +101,9 @@ def _name_of(process: Process) -> str:
 def _run_of(process: Process) -> str | None:
     import psutil
 
-    try:
-        return None if process.pid == os.getpid() else process.environ().get(RUN_VARIABLE)
-    except (psutil.Error, OSError):
+    if process.pid == os.getpid():
         return None
+    with suppress(psutil.Error, OSError):
+        if (run := process.environ().get(RUN_VARIABLE)) is not None:
+            return str(run)
+    return run_written_to(process.pid)

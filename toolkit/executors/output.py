@@ -1,12 +1,20 @@
-"""Takes what a program writes, whatever it is and however much: the beginning and the end of it are kept."""
+"""Takes what a program writes, whatever it is and however much: the beginning and the end of it are kept.
+
+It writes to a pipe that has a name, which /proc shows (proc(5)): so a process is known for one of a run by its
+output, too, when it has nothing else of that run: its environment, its parent and its session.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from toolkit.model.protocols import OutputLine
 from toolkit.units import byte_size
@@ -17,6 +25,30 @@ KEPT_LINES = 20_000
 """How many lines are kept of each at most: a line is an object of some 300 bytes, however short it is."""
 _AT_ONCE = 1 << 18
 _LONGEST_LINE = 8000
+_PREFIX = "dbatk-output-"
+_NAME = re.compile(rf"/{_PREFIX}[^/]+/([^/]+) \(deleted\)")
+
+
+def pipe_of(run: str) -> tuple[int, int]:
+    """Return the ends of a new pipe, to read and to write; it is named after a run where a file can be made."""
+    with suppress(OSError), tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+        place = Path(folder) / run
+        os.mkfifo(place, 0o600)
+        source = os.open(place, os.O_RDONLY | os.O_NONBLOCK)  # or it would wait for one who writes
+        sink = os.open(place, os.O_WRONLY)
+        os.set_blocking(source, True)
+        return source, sink
+    return os.pipe()
+
+
+def run_written_to(pid: int) -> str | None:
+    """Return the run to whose pipe a process writes; None of any other, and of one that may not be looked at."""
+    for number in (1, 2):
+        with suppress(OSError):
+            found = _NAME.search(os.readlink(f"/proc/{pid}/fd/{number}"))  # noqa: PTH115 (the target may be no path)
+            if found:
+                return found[1]
+    return None
 
 
 @dataclass(slots=True)

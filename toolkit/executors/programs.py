@@ -22,7 +22,7 @@ from typing import TypedDict
 
 from toolkit.errors import ToolkitError
 from toolkit.executors.hosts import ProgramsHost
-from toolkit.executors.keeping import KeptPrograms
+from toolkit.executors.keeping import RUN_VARIABLE, KeptPrograms
 from toolkit.executors.parameter_file import with_file
 from toolkit.executors.users import Users
 from toolkit.executors.users.hosts import UsersHost
@@ -31,7 +31,6 @@ from toolkit.model.steps import Step, Timed
 from toolkit.model.words import READS_TEXT, Effect, StepKind
 from toolkit.targets.base import ProgramAccess, Target
 
-RUN_VARIABLE = "DBATK_RUN"
 Judge = Callable[[str, int, Sequence[str]], DatabaseError | None]
 Listener = Callable[[Step, OutputLine], None]
 
@@ -85,7 +84,7 @@ class Programs:
     def __init__(self, run: str, target: Target | None = None) -> None:
         self._run = run
         self._users = Users(target, run, {RUN_VARIABLE: run}, self._is_to_end)
-        self._kept = KeptPrograms({RUN_VARIABLE: run}, self._is_to_end)
+        self._kept = KeptPrograms(run, self._is_to_end)
         self._running: list[_Running] = []
         self._lock = threading.Lock()
         self._elsewhere: Sequence[ProgramsHost] = ()

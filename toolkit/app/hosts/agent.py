@@ -31,8 +31,8 @@ from toolkit.app.targets import find_target
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors.hosts import ticks_ahead
-from toolkit.executors.keeping import KeptPrograms
-from toolkit.executors.programs import RUN_VARIABLE, inherited
+from toolkit.executors.keeping import RUN_VARIABLE, KeptPrograms
+from toolkit.executors.programs import inherited
 from toolkit.executors.users.hosts import HOST_LOST, LEAD_SECONDS, ORDER_LATE, Act, Order, ThisHost
 from toolkit.executors.users.orders import Json, error_told
 from toolkit.model.experiment import Experiment
@@ -254,7 +254,7 @@ class Agent:
         self.sessions = ServedSessions(
             self.assignment.run, self.assignment.files, partial(_opened, self.assignment), self._ended.is_set
         )
-        self._kept = KeptPrograms({RUN_VARIABLE: self.assignment.run}, self._ended.is_set)
+        self._kept = KeptPrograms(self.assignment.run, self._ended.is_set)
         for work in (self._work, self._watch):
             threading.Thread(target=work, daemon=True, name=f"users: {work.__name__}").start()
 

@@ -10,7 +10,7 @@ import psutil
 
 from toolkit.app.targets import find_target
 from toolkit.errors import ToolkitError
-from toolkit.executors.programs import RUN_VARIABLE
+from toolkit.executors.keeping import RUN_VARIABLE
 from toolkit.model.engines import engines
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import MixJob
