@@ -75,3 +75,13 @@ def test_literals_are_spelled_as_postgresql_reads_them(value: object, spelled: s
 def test_a_text_with_nul_is_refused() -> None:
     with pytest.raises(ToolkitError, match="NUL"):
         DIALECT.literal("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [("Order Lines", "'\"Order Lines\"'"), ("shop.Order Lines", "'shop.\"Order Lines\"'")],
+)
+def test_a_name_of_which_a_shell_took_the_quotes_is_shown_as_it_is_written(typed: str, written: str) -> None:
+    with pytest.raises(ToolkitError, match="needs double quotes") as caught:
+        DIALECT.parse_name(typed)
+    assert f"write {written} (on a command line" in (caught.value.hint or "")

@@ -77,7 +77,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     log = folder / "rman.log"
     log.write_text("\n".join(whole_log()).replace("c3", "ORA_AUX_DISK_1"))
     assert main(["backup", "read", str(log), "--out", str(folder / "log.html")]) == 0
-    return {name: folder / f"{name}.html" for name in (*texts, "log")}
+    long = folder / f"{'nightly_level0_' * 4}rman.log"
+    long.write_text(log.read_text())
+    assert main(["backup", "read", str(log), str(long), "--out", str(folder / "logs.html")]) == 0
+    return {name: folder / f"{name}.html" for name in (*texts, "log", "logs")}
 
 
 @pytest.fixture(params=["one", "two", "evil"])
@@ -106,6 +109,16 @@ def test_the_page_never_scrolls_sideways_and_asks_for_nothing(browser: Browser, 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "with all that is folded unfolded"
+    page.context.close()
+
+
+def test_the_verdict_of_each_of_several_logs_is_seen_on_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
+    page = opened(browser, pages["logs"].as_uri(), 390)
+    cells = page.evaluate(
+        "[...document.querySelectorAll('.stacked td')].map(e => [e.textContent, e.getBoundingClientRect().right])"
+    )
+    assert [text for text, _ in cells].count("completed") == 2, cells
+    assert all(right <= 390 for _, right in cells), cells
     page.context.close()
 
 

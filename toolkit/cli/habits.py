@@ -28,6 +28,8 @@ _OUTPUT = "what the program printed is kept with the run: `dbatk report RUN --ou
 _EXPORTED = "`dbatk report RUN --format csv` or `markdown` writes them"
 _RECOGNISED = "a file is recognised by its content"
 _WRITTEN = "`--json` prints a document, `--out FILE.html` writes a page"
+_PAGES = "a page is made of two reports (`dbatk compare A B --out FILE`), or of many (`dbatk awr trend`)"
+_PAPER = "`--out FILE.html` writes a page that is made for paper, too: print it from a browser"
 _ARGUMENTS = "name and URL are arguments: `dbatk target add NAME oracle://user@host:1521/service`"
 _REMOVED = "`dbatk plan schedule remove NAME` removes a job, `dbatk plan schedule list` lists them"
 _PASSWORD = "a password is never given on the command line: `dbatk target add --help` lists the ways"  # noqa: S105
@@ -152,6 +154,9 @@ HABITS: dict[str, str] = {
     "--sid": _ADDRESS,
     "--password": _PASSWORD,
     "-W": _PASSWORD,
+    "--script": "--transactions --query",
+    "--pdf": _PAPER,
+    "-V": "`dbatk --version` shows the version",
 }
 
 HABITS_WITH: dict[str, dict[str, str]] = {
@@ -248,7 +253,7 @@ _OF_READERS = {"--tool": _RECOGNISED, "--type": _RECOGNISED}
 HABITS_OF: dict[str, dict[str, str]] = {
     # habits of single commands, by how they are called: those that read files of many programs
     "import": {**_OF_READERS, "--format": _RECOGNISED},
-    "awr show": {**_OF_READERS, "--format": f"{_RECOGNISED}; `--json` chooses what is printed"},
+    "awr show": {**_OF_READERS, "--out": _PAGES, "--format": f"{_RECOGNISED}; `--json` chooses what is printed"},
     "awr trend": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
     "backup read": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
     "compare": {**_OF_READERS, "--format": _WRITTEN},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -17,6 +17,9 @@ _REPLACED = {
     "dbatk history": "`dbatk plan history`",
     "dbatk plan run": "`dbatk run FILE`",
     "dbatk plan check": "`dbatk plan show FILE`",
+    "dbatk help": "`dbatk --help`",
+    "dbatk version": "`dbatk --version`",
+    "dbatk status": "`dbatk runs list`",
 }
 """Commands of earlier releases, and such as are expected where they are not, and what to use instead."""
 
@@ -46,10 +49,9 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
     message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
     if message.startswith("No such command"):
         word = message.split("'")[1] if message.count("'") > 1 else ""
-        if f"{path} {word}" in _REPLACED:
-            return ToolkitError(
-                f"there is no command `{word}`", code="TK-0101", hint=f"use {_REPLACED[f'{path} {word}']}"
-            )
+        within = [f"`{path} {group} {word}`" for group, names in _groups(context) if word in names]
+        if use := _REPLACED.get(f"{path} {word}") or " or ".join(within):
+            return ToolkitError(f"there is no command `{word}`", code="TK-0101", hint=f"use {use}")
         return _unknown(f"there is no command `{_shown(word)}`", word, _commands(context), hint)
     if surplus := _SURPLUS.search(message):
         words = " ".join(map(_shown, _as_typed(surplus[1], arguments)))
@@ -128,6 +130,13 @@ def _flags(context: object) -> list[str]:
         for flag in getattr(parameter, "opts", [])
         if flag.startswith("--")
     ]
+
+
+def _groups(context: object) -> Iterator[tuple[str, Collection[str]]]:
+    """Yield the groups of commands that a command line shows, each with the names of its own."""
+    for name, command in getattr(getattr(context, "command", None), "commands", {}).items():
+        if not command.hidden:
+            yield name, getattr(command, "commands", ())
 
 
 def _commands(context: object) -> list[str]:

@@ -33,7 +33,7 @@ def split_name(text: str, fold: Callable[[str], str], plain: re.Pattern[str], mo
     while True:
         match = _PART.match(text, at)
         if match is None:
-            raise bad_name(text, "it cannot be read", 'write schema.name, or "Schema"."odd name"')
+            raise _unread(text, plain)
         parts.append(_part(text, match, fold, plain))
         at = match.end()
         if match["end"] == "":
@@ -54,12 +54,21 @@ def _part(text: str, match: re.Match[str], fold: Callable[[str], str], plain: re
             raise bad_name(text.replace("\0", "\\0"), "it contains a NUL character")
         return quoted.replace('""', '"')
     if not plain.fullmatch(match["plain"]):
-        raise bad_name(text, f"`{match['plain']}` needs double quotes", _quoted(match["plain"]))
+        raise bad_name(text, f"`{match['plain']}` needs double quotes", _written(f'"{match["plain"]}"'))
     return fold(match["plain"])
 
 
-def _quoted(name: str) -> str:
+def _unread(text: str, plain: re.Pattern[str]) -> ToolkitError:
+    """Return the error of a text that is no name: mostly one with spaces, of which a shell took the quotes."""
+    parts = [part.strip() for part in text.split(".")]
+    if '"' in text or len(parts) > 2 or not all(parts):
+        return bad_name(text, "it cannot be read", 'write schema.name, or "Schema"."odd name"')
+    quoted = ".".join(part if plain.fullmatch(part) else f'"{part}"' for part in parts)
+    return bad_name(text, "it needs double quotes", _written(quoted))
+
+
+def _written(name: str) -> str:
     """Say how the name is written where a shell or TOML reads it: both take single quotes off."""
     if "'" in name:
-        return f'write "{name}", with its double quotes'
-    return f"""write '"{name}"' (on a command line and in a file; the single quotes keep the double ones)"""
+        return f"write {name}, with its double quotes"
+    return f"""write '{name}' (on a command line and in a file; the single quotes keep the double ones)"""
