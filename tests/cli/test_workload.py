@@ -144,6 +144,7 @@ def test_a_statement_that_is_wrong_is_said_before_anything_runs(dbatk: Dbatk, ho
         (("--builtin", "tpcb", "--measure-for", "0.2s"), "shorter than a second"),
         (("--builtin", "tpc"), "tpcb"),
         (("--builtin", "tpcb", "--isolation", "serializable"), "isolation"),
+        (("--builtin", "tpcb", "--loop", "server"), "the database is in the process of its users"),
         (("--builtin", "tpcb", "--transactions", "t.toml"), "builtin"),
         (("--transactions", "t.toml", "--scale", "3"), "scale"),
         (("--transactions", "none.toml"), "none.toml"),
@@ -196,3 +197,22 @@ def test_weights_are_those_of_each_configuration_and_zero_leaves_one_out() -> No
         {"new_order": 1.0, "stock_level": 9.0},
         {"new_order": 45.0, "payment": 43.0, "order_status": 6.0, "stock_level": 6.0},
     ]
+
+
+@pytest.mark.parametrize("more", [{"rate": "10"}, {"think_time": "0,1"}])
+def test_users_that_wait_do_not_go_with_a_loop_in_the_server(more: dict[str, str]) -> None:
+    given = {"target": "postgresql://u@h/d", "builtin": "tpcb", "loop": "client,server"}
+    with pytest.raises(ToolkitError, match="lets users wait") as refused:
+        experiment_of("workload", Arguments({**given, **more}))
+    assert refused.value.code == "TK-0107"
+    experiment_of("workload", Arguments({**given, "think_time": "0"}))
+
+
+def test_what_a_loop_in_plsql_cannot_do_is_refused(dbatk: Dbatk, home: Path) -> None:
+    (home / "t.toml").write_text(
+        '[[transaction]]\nname = "c"\nsql = "/* SELECT */ call p(:n)"\nparameters = {n = {sequence = 1}}\n'
+    )
+    line = ("workload", "-t", "oracle://u@h/s", "--assume", "19-ee", "--transactions", "t.toml", "--dry-run")
+    refused = dbatk(*line, "--may-change-data", "--loop", "server")
+    assert (refused.status, "`c` has CALL, which PL/SQL does not know" in refused.err) == (5, True), refused.err
+    assert dbatk(*line, "--may-change-data", "--loop", "client").status == 0

@@ -13,6 +13,7 @@ from toolkit.model.experiment import Experiment, OptionValue
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Factor, Level
 from toolkit.model.words import Mode, Outcome
+from toolkit.operations.workload import DECLARATION
 from toolkit.store.store import Store
 
 TPCB: dict[str, OptionValue] = {"builtin": "tpcb", "measure_for": "1s", "ramp_up": 0}
@@ -51,6 +52,26 @@ def test_users_are_compared_by_throughput_and_leave_nothing(any_arena: Arena, st
     logs = [each for each in record.artifacts if each.name == "workload.log"]
     assert len(logs) == 4
     assert b"second 1: " in logs[0].content
+
+
+@pytest.mark.full_on("oracle")
+@pytest.mark.parametrize("builtin", ["tpcb", "order_entry"])
+def test_a_loop_in_the_server_does_what_clients_do_and_is_told_apart(
+    any_arena: Arena, store: Store, builtin: str
+) -> None:
+    declared = next(one for one in DECLARATION.options if one.name == "loop")
+    if not declared.is_of(any_arena.engine):
+        return
+    record = work(
+        any_arena, store, {**TPCB, "builtin": builtin, "tries": 50}, users=(2,), loop=("client", "server")
+    )
+    assert [trial.outcome for trial in record.trials] == [Outcome.OK] * 2, [t.reason for t in record.trials]
+    assert any_arena.leftovers() == []
+    for trial in record.trials:
+        (median,) = (each for each in trial.metrics if each.name == "latency_p50")
+        assert metric(trial, "errors") == 0
+        assert metric(trial, "transactions") > 0
+        assert (median.source == "the server's clock") == (trial.cell["loop"] == "server")
 
 
 @pytest.mark.full

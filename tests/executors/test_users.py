@@ -7,7 +7,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import pytest
@@ -17,6 +17,8 @@ from toolkit.executors.users.orders import measured_of, workload_of
 from toolkit.executors.users.values import Zipf, choice_of, drawing
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.workload import (
+    CALL_SECONDS,
+    CALL_TRANSACTIONS,
     Draw,
     Drawn,
     Measured,
@@ -27,6 +29,7 @@ from toolkit.model.workload import (
     percentile,
     seconds_of,
 )
+from toolkit.targets.base import Chosen, Looped
 
 
 # -- what they draw -----------------------------------------------------------------------------------------------
@@ -144,7 +147,11 @@ class Session:
 
 def worked(session: Session, seconds: float = 0.25, **more: float) -> tuple[Crew, Measured]:
     """Let one user work, and measure from the beginning on."""
-    crew = Crew(Workload((Transaction("t", ("SELECT 1",)),), **more), [0], lambda: session)  # type: ignore[arg-type]
+    work = Workload((Transaction("t", ("SELECT 1",)),), **more)  # type: ignore[arg-type]
+    return measured(Crew(work, [0], lambda: session), seconds)
+
+
+def measured(crew: Crew, seconds: float) -> tuple[Crew, Measured]:
     crew.connect()
     begin = time.monotonic() + 0.01
 
@@ -180,6 +187,73 @@ def test_a_lost_session_ends_the_crew_with_its_error() -> None:
     crew, _ = worked(Session(fails=["08006"]))
     assert crew.error is not None
     assert crew.error.lost
+
+
+@dataclass
+class Looping(Session):
+    """A session with a loop in the server, which ends each call with what it is told, in turn."""
+
+    calls: list[Looped] = field(default_factory=list)
+    given: list[list[Chosen]] = field(default_factory=list)
+
+    def loop(self, chosen: Sequence[Chosen], seconds: float) -> Looped:
+        assert len(chosen) == CALL_TRANSACTIONS and seconds <= CALL_SECONDS
+        self.given.append(list(chosen))
+        threading.Event().wait(0.02)
+        return self.calls.pop(0) if self.calls else Looped([0.001, 0.002])
+
+
+def error(code: str) -> DatabaseError:
+    return DatabaseError(f"it failed with {code}", code=code, lost=code == "08006")
+
+
+def called(*calls: Looped, seconds: float = 0.25, **more: float) -> tuple[Crew, Looping, Told]:
+    session, drawn = Looping(calls=list(calls)), (Drawn("n", Draw.SEQUENCE),)
+    work = Workload((Transaction("t", ("SELECT :n",), 1, drawn),), loop=("CALL",), **more)  # type: ignore[arg-type]
+    crew, found = measured(Crew(work, [0], lambda: session), seconds)
+    return crew, session, found.transactions["t"]
+
+
+def test_what_a_call_did_not_come_to_is_given_to_the_next_one() -> None:
+    _, session, told = called(Looped([0.001]), Looped([0.001, 0.003]))
+    first = [[one.values["n"] for one in given[:3]] for given in session.given[:3]]
+    assert first == [[1, 2, 3], [2, 3, 4], [4, 5, 6]]
+    assert 3 < told.done <= 3 + 2 * (len(session.given) - 2)
+
+
+def test_latencies_of_a_loop_go_from_one_end_to_the_next() -> None:
+    _, _, told = called(Looped([0.001, 0.003, 0.007]))
+    assert sorted(round(seconds_of(bucket), 4) for bucket in told.latencies) == [0.001, 0.002, 0.004]
+
+
+def test_what_a_loop_gave_up_is_tried_again_with_its_whole_latency_and_counted_once() -> None:
+    again = Looped([], error("40001"))
+    _, session, told = called(Looped([0.001], error("40001")), again, Looped([0.001]), tries=5)
+    assert [given[0].values["n"] for given in session.given[:4]] == [1, 2, 2, 3]
+    assert (told.retries, told.errors) == ({"40001": 2}, {})
+    assert max(seconds_of(bucket) for bucket in told.latencies) > 0.04
+
+
+def test_what_fails_in_a_loop_is_counted_by_its_code_and_left_behind() -> None:
+    lost = Looped([0.001], error("22012")), Looped([], error("40001")), Looped([], error("40001"))
+    _, session, told = called(*lost, tries=2)
+    assert told.errors == {"22012": 1, "40001": 1}
+    assert [given[0].values["n"] for given in session.given[:4]] == [1, 3, 3, 4]
+
+
+@dataclass
+class Slow(Looping):
+    """A session whose first call ends long after the interval, in which its transactions ended."""
+
+    def loop(self, chosen: Sequence[Chosen], seconds: float) -> Looped:
+        threading.Event().wait(0.6)
+        return super().loop(chosen, seconds)
+
+
+def test_an_interval_waits_for_the_call_that_tells_what_ended_in_it() -> None:
+    work = Workload((Transaction("t", ("SELECT 1",)),), loop=("CALL",))
+    _, found = measured(Crew(work, [0], lambda: Slow(calls=[Looped([0.001, 0.002, 0.003])])), 0.25)
+    assert found.transactions["t"].done == 3
 
 
 @dataclass

@@ -21,6 +21,7 @@ from tests.oracle.make import (
     steps,
     work,
 )
+from toolkit.design.statements import split
 from toolkit.dialects.indexes import IndexDefinition, IndexPart
 from toolkit.dialects.oracle import objects, snapshot_sources
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -28,12 +29,13 @@ from toolkit.dialects.oracle.snapshot_sources import report_call
 from toolkit.dialects.oracle.work.purge import ChunksOfRowids
 from toolkit.dialects.repositories import RepositorySnapshot
 from toolkit.dialects.work import Call, Chunk, Work
-from toolkit.dialects.workloads import BUILT_IN, table_values, workloads_of
+from toolkit.dialects.workloads import BUILT_IN, RunUsers, table_values, workloads_of
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Mode
+from toolkit.model.workload import Draw, Drawn, Transaction
 from toolkit.rendering import sql_file
 from toolkit.resources import sql_root
 
@@ -198,6 +200,29 @@ def rds_calls() -> Iterator[Step]:
             yield from steps(DIALECT.work.timed(job, facts))
 
 
+OWN = Transaction(
+    "own",
+    (
+        "WITH c AS (SELECT 1 AS n FROM dual) SELECT c.n, ':no' FROM c WHERE 'Rome' = :city",
+        "SELECT id FROM gtest WHERE idname = :city FOR UPDATE",
+        "DELETE FROM gtest WHERE id = :number_of_a_very_long_name_indeed",
+        "LOCK TABLE gtest IN EXCLUSIVE MODE NOWAIT",
+        "MERGE INTO gtest t USING (SELECT :city AS c FROM dual) s ON (t.idname = s.c) WHEN MATCHED THEN UPDATE "
+        "SET t.amount = t.amount + :number_of_a_very_long_name_indeed",
+    ),
+    parameters=(
+        Drawn("city", Draw.CHOICE, read="SELECT", column='"S"."T"."CITY"'),
+        Drawn("number_of_a_very_long_name_indeed", high=9),
+    ),
+)
+
+
+def _loop(implementation: RunUsers, transactions: list[Transaction]) -> tuple[Call, ...]:
+    loop = implementation.loop(transactions)
+    assert loop is not None
+    return loop.calls
+
+
 def users() -> Iterator[Step]:
     """Render the tables of the built-in workloads, and each statement of their transactions."""
     implementation = workloads_of(DIALECT.work, "workload")
@@ -210,9 +235,14 @@ def users() -> Iterator[Step]:
         for table in built.tables:
             yield from steps(implementation.makes(built, table, tables, 10, "it's ours", assumed()))
         yield from steps(implementation.renews(built, tables, 10))
+        looped = []
         for one in built.transactions:
             (step,) = steps((Call(built.template(one.name), table_values(tables)),))
-            yield from (replace(step, text=text) for text in step.text.split(";") if text.strip())
+            texts = split(step.text, "oracle")
+            yield from (replace(step, text=text) for text in texts)
+            looped.append(Transaction(one.name, texts, one.weight, one.parameters))
+        yield from steps(_loop(implementation, looped))
+    yield from steps(_loop(implementation, [OWN]))
     # neither grammar knows ISOLATION_LEVEL = READ COMMITTED (SQLRF, ALTER SESSION), whose value is two words
     yield from steps(
         implementation.settings(Work("workload", Mode.MEASUREMENT, OURS, {"isolation": "serializable"}))

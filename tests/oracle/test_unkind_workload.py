@@ -31,6 +31,7 @@ from tests.tiers import thinned
 
 USERS = ("workload", "--builtin", "tpcb", "--users", "2", "--measure-for", "1s", "--ramp-up", "0", "--repeat", "1",
          "--warmup", "0")  # fmt: skip
+LOOP = (*USERS, "--loop", "server")
 MADE, PAYS, DROP = 'CREATE TABLE "DBATK"."DBATK_', "SET abalance", "DROP TABLE"
 NO_KILL = becomes(fail={"kill": 1031})
 
@@ -65,6 +66,9 @@ def cases() -> list[Case]:
         Case("a user's session is killed", USERS, strike(ended, PAYS, BEFORE, 5), (RESUME, CLEAN)),
         Case("a user's connection is cut", USERS, strike(cut, PAYS, BEFORE, 5), (RESUME, CLEAN)),
         Case("ORA-01653 of a user", USERS, strike(raises(1653), "INSERT INTO", BEFORE, 3), (RESUME, CLEAN)),
+        Case("killed, a loop in the server runs", LOOP, strike(kill, PAYS, BEFORE, 3), (CLEAN, RESUME, CLEAN)),
+        Case("a looping session goes on", LOOP, strike(killed_orphan, PAYS, BEFORE, 3), (CLEAN, release, CLEAN)),
+        Case("a looping session is killed", LOOP, strike(ended, PAYS, BEFORE, 3), (RESUME, CLEAN)),
         Case("killed amid its drops", USERS, strike(kill, DROP, AFTER), (CLEAN, RESUME, CLEAN)),
         Case("its tables cannot be dropped", USERS, strike(becomes(fail={"drop_table": 1031}), DROP),
              (CLEAN, FINE, CLEAN)),

@@ -288,3 +288,27 @@ def _without_binds(text: str, engine: EngineName) -> str:
             parts.append(text[at : token.begin])
             at = token.end
     return "".join((*parts, text[at:]))
+
+
+# -- for a loop in the server -------------------------------------------------------------------------------------
+def with_variables(text: str, engine: EngineName, variables: Mapping[str, str]) -> str:
+    """Return a statement with the variables of a block in the place of its parameters."""
+    parts, at, colon = list[str](), 0, -1
+    for token in tokens(text, syntax_of(engine)):
+        if token.word and token.begin == colon:
+            parts += text[at : colon - 1], variables[text[token.begin : token.end]]
+            at = token.end
+        colon = token.end if token.sign == ":" else -1
+    return "".join((*parts, text[at:]))
+
+
+def gives_rows(text: str, engine: EngineName) -> bool:
+    """Tell whether a statement gives rows, which a block has to take."""
+    outermost = [token.word for token in _plain(text, engine) if token.depth == 0 and token.word]
+    verb = next((word for word in outermost if word in _VERBS), "")
+    return verb in _QUERIES or "RETURNING" in outermost
+
+
+_QUERIES = frozenset({"SELECT", "VALUES", "TABLE", ""})
+"""First words of queries, behind those of WITH; one in parentheses has none."""
+_VERBS = _WORK - {"WITH", "FROM"}

@@ -15,17 +15,29 @@ from dataclasses import dataclass
 
 from toolkit.dialects.answers import Granted, TrialFindings
 from toolkit.dialects.implementations import Implementation, Implementations, Kept
+from toolkit.dialects.loops import Loop
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.records import Metric, Sample
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row, Support
 from toolkit.model.words import OperationName, Role, StepKind, SupportState
-from toolkit.model.workload import Draw, Drawn, UsersAct, UsersStep, Workload, percentile
+from toolkit.model.workload import (
+    CALL_SECONDS,
+    CALL_TRANSACTIONS,
+    Draw,
+    Drawn,
+    Transaction,
+    UsersAct,
+    UsersStep,
+    Workload,
+    percentile,
+)
 from toolkit.units import counted, number, percent, seconds
 
 Tables = Mapping[str, ObjectRef]
 SOURCE = "users"
+SERVER_CLOCK = "the server's clock"
 _PERCENTILES = (50, 90, 95, 99, 99.9)
 _BUSY_PART = 0.9
 _BEHIND_PART = 0.01
@@ -142,6 +154,10 @@ class RunUsers(Implementation):
         """Set each session of a user up."""
         return ()
 
+    def loop(self, transactions: Sequence[Transaction]) -> Loop | None:
+        """Let the server run many transactions for one call; None where it cannot."""
+        return None
+
     def worker_begin(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (_call(work, UsersAct.BEGIN, "\n".join(lines_of(_users(work)))),)
 
@@ -159,7 +175,7 @@ class RunUsers(Implementation):
         rows = kept.get("program", ())
         cpu = deltas.get("cpu_seconds")
         return TrialFindings(
-            tuple(_metrics(rows, seconds, cpu)),
+            tuple(_metrics(rows, seconds, cpu, SERVER_CLOCK if _users(work).loop else SOURCE)),
             tuple(_doubts(rows, _users(work))),
             cpu_seconds=cpu,
             samples=(*_over_time(rows, seconds), *_of_hosts_over_time(rows)),
@@ -200,9 +216,17 @@ def lines_of(work: Workload) -> Iterator[str]:
     for one in work.transactions:
         yield f"transaction {one.name}, weight {number(one.weight)}"
         yield from (f"  :{each.name} = {_drawn(each)}" for each in one.parameters)
+        if work.loop:
+            continue
         opening = (work.begin,) if work.begin else ()
         whole = (*opening, *one.statements, "COMMIT") if one.several else one.statements
         yield from (f"  {line}" for statement in whole for line in f"{statement};".split("\n"))
+    if work.loop:
+        yield (
+            f"the server runs them, {counted(CALL_TRANSACTIONS, 'transaction')} or {seconds(CALL_SECONDS)} a call "
+            "at most:"
+        )
+        yield from (f"  {line}" for text in work.loop for line in f"{text};".replace(";;", ";").split("\n"))
     yield f"all are at work after {seconds(work.ramp_up_seconds)}"
 
 
@@ -232,21 +256,21 @@ def _latencies(rows: Iterable[Row]) -> dict[int, int]:
     return found
 
 
-def _metrics(rows: tuple[Row, ...], elapsed: float, cpu: float | None) -> Iterator[Metric]:
+def _metrics(rows: tuple[Row, ...], elapsed: float, cpu: float | None, clock: str) -> Iterator[Metric]:
     transactions, latencies = _of(rows, "transaction"), _of(rows, "latency")
     done = _sum(transactions, "done")
     if not done or elapsed <= 0:
         return
     yield Metric("tps", done / elapsed, "1/s", SOURCE)
     yield Metric("transactions", float(done), "count", SOURCE)
-    yield from _percentiles("latency", _latencies(latencies))
+    yield from _percentiles("latency", _latencies(latencies), clock)
     if len(transactions) > 1:
         for row in transactions:
             own = _latencies(each for each in latencies if each["name"] == row["name"])
             yield Metric(f"tps_{row['name']}", int(str(row["done"])) / elapsed, "1/s", SOURCE)
             found = percentile(own, 95)
             if found is not None:
-                yield Metric(f"latency_p95_{row['name']}", found, "s", SOURCE)
+                yield Metric(f"latency_p95_{row['name']}", found, "s", clock)
     for kind, title in (("error", "errors"), ("retry", "retries")):
         yield Metric(title, float(_sum(_of(rows, kind))), "count", SOURCE)
     for code in dict.fromkeys(str(row["code"]) for row in _of(rows, "error")):
@@ -329,14 +353,14 @@ def _over_time(rows: tuple[Row, ...], elapsed: float) -> Iterator[Sample]:
         yield Sample(begin + len(part) / 2, "transactions_per_s", sum(part) / len(part))
 
 
-def _percentiles(name: str, counts: Mapping[int, int]) -> Iterator[Metric]:
+def _percentiles(name: str, counts: Mapping[int, int], clock: str) -> Iterator[Metric]:
     for percent_ in _PERCENTILES:
         found = percentile(counts, percent_)
         if found is not None:
-            yield Metric(f"{name}_p{percent_:g}".replace(".", "_"), found, "s", SOURCE)
+            yield Metric(f"{name}_p{percent_:g}".replace(".", "_"), found, "s", clock)
     found = percentile(counts, 100)
     if found is not None:
-        yield Metric(f"{name}_max", found, "s", SOURCE)
+        yield Metric(f"{name}_max", found, "s", clock)
 
 
 def _doubts(rows: tuple[Row, ...], work: Workload) -> Iterator[str]:
@@ -355,6 +379,11 @@ def _doubts(rows: tuple[Row, ...], work: Workload) -> Iterator[str]:
         yield (
             f"a process that drives users was busy {percent(100 * busiest)} of the time: it may be the limit, not "
             "the database"
+        )
+    if work.loop:
+        yield (
+            "a loop in the server began the transactions: their latencies are by its clock, from one end to the "
+            "next, without the way to a client"
         )
     behind = int(str(whole[0].get("behind") or 0)) if whole else 0
     if work.rate and behind > _BEHIND_PART * work.rate * work.measure_seconds:

@@ -29,6 +29,7 @@ class Drawn:
         skew: of zipf: the exponent, above 0; the lowest number is the most frequent.
         values: of a choice: what is chosen from, all alike.
         read: of a choice, the query that tells the values; of a sequence, the one that tells its last value.
+        column: of a choice that is read, the column whose values they are, as the engine writes it.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Drawn:
     skew: float = 1.0
     values: tuple[str | int, ...] = ()
     read: str = ""
+    column: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class Workload:
         seed: of what is drawn: trials draw alike.
         begin: what opens a transaction of several statements; empty where the session opens it by itself.
         settings: statements that each session runs first.
+        loop: what lets the server run many transactions for one call; empty where the client begins each of them.
         on: the cluster on whose hosts they live; empty for the host of the run.
         hosts: on how many of its hosts; 0 for all.
     """
@@ -93,8 +96,13 @@ class Workload:
     seed: int = 1
     begin: str = "BEGIN"
     settings: tuple[str, ...] = ()
+    loop: tuple[str, ...] = ()
     on: str = ""
     hosts: int = 0
+
+
+CALL_TRANSACTIONS, CALL_SECONDS = 200, 0.25
+"""How many transactions one call of a loop in the server runs at most, and how long it begins new ones."""
 
 
 class UsersAct(StrEnum):

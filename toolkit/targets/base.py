@@ -11,19 +11,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
     from toolkit.model.address import Address
-    from toolkit.model.protocols import Connection
+    from toolkit.model.protocols import Connection, DatabaseError
     from toolkit.model.values import Row, Scalar
     from toolkit.model.words import EngineName, Role
     from toolkit.model.workload import Workload
 
 __all__ = [
     "Access",
+    "Chosen",
+    "LoopSession",
+    "Looped",
     "ProgramAccess",
     "SessionTag",
     "Target",
@@ -230,6 +233,40 @@ class UserSession(Protocol):
 
     def close(self) -> None:
         """Close it; never raises."""
+        ...
+
+
+class Chosen(NamedTuple):
+    """A transaction that was chosen, by its place in the workload, and the values of its parameters, in order."""
+
+    which: int
+    values: Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Looped:
+    """What one call of a loop in the server did.
+
+    Attributes:
+        ended: of each transaction that was committed, in order: after how many seconds of the call by its clock.
+        error: what the next one failed of, and was rolled back; None where none failed.
+    """
+
+    ended: Sequence[float]
+    error: DatabaseError | None = None
+
+
+class LoopSession(UserSession, Protocol):
+    """The session of a user whose transactions a loop in the server begins."""
+
+    def loop(self, chosen: Sequence[Chosen], seconds: float) -> Looped:
+        """Let the server run transactions one after the other, each with a commit, until one fails.
+
+        It begins none after so many seconds; the first one it always runs.
+
+        Raises:
+            DatabaseError: the session is lost.
+        """
         ...
 
 

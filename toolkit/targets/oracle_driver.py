@@ -8,14 +8,13 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.dialects.oracle import errors
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.values import Scalar
 from toolkit.targets.base import Access, UnheardError
 from toolkit.targets.oracle_way import FALSE, connect_string, is_thick
 
@@ -48,6 +47,12 @@ class BatchError(Protocol):
     message: str
 
 
+class RawVariable(Protocol):
+    """What we use of a bind that the server sets."""
+
+    def getvalue(self) -> object: ...
+
+
 class RawCursor(Protocol):
     """What we use of the driver's cursor."""
 
@@ -57,7 +62,9 @@ class RawCursor(Protocol):
     arraysize: int
     prefetchrows: int
 
-    def execute(self, statement: str, parameters: dict[str, Scalar]) -> object: ...
+    def execute(self, statement: str, parameters: Mapping[str, object]) -> object: ...
+    def var(self, kind: type, size: int = 0) -> RawVariable: ...
+    def arrayvar(self, kind: type, values: Sequence[object]) -> object: ...
     def executemany(
         self, statement: str, parameters: Sequence[Sequence[object]], *, batcherrors: bool
     ) -> object: ...
@@ -256,6 +263,15 @@ def translate(error: BaseException, secrets: Iterable[str] = ()) -> DatabaseErro
     cancelled = bool({code, cause} & {"ORA-01013", "DPY-4024"})
     unsent = lost and bool({code, full} & _UNSENT)
     return DatabaseError(message, code=cause, lost=lost, unsent=unsent, cancelled=cancelled, headline=headline)
+
+
+def failed_with(code: int, message: str, secrets: Iterable[str]) -> DatabaseError:
+    """Return what a block caught as our own error: its SQLCODE and SQLERRM."""
+    # NO_DATA_FOUND has the code of the standard, an exception of somebody's own has 1 (PL/SQL, SQLCODE)
+    known = f"ORA-{ {100: 1403, 1: 6510}.get(code, -code):05d}"
+    text = errors.without_secrets(errors.tidy_message(message), secrets)
+    cause = errors.cause_code(known, text)
+    return DatabaseError(text, code=cause, lost=cause in _LOST, headline=errors.headline(known, text))
 
 
 def _code_in(message: str) -> str:

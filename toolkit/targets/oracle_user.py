@@ -13,11 +13,13 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import Scalar
 from toolkit.model.workload import Workload
 from toolkit.targets import oracle_driver as driver
-from toolkit.targets.base import names_in
+from toolkit.targets.base import Chosen, Looped, names_in
 
 if TYPE_CHECKING:
     from toolkit.targets.oracle import OracleConnection
 
+_LONGEST = 32_767
+"""Bytes of a text of PL/SQL at most."""
 _GIVEN_UP = frozenset({"ORA-00060", "ORA-08177"})
 """deadlock detected while waiting for resource; can't serialize access for this transaction."""
 
@@ -34,6 +36,7 @@ class OracleUser:
     def __init__(self, connection: OracleConnection) -> None:
         self._connection, self._raw = connection, connection.raw
         self._prepared: list[list[tuple[str, tuple[str, ...]]]] = []
+        self._block = ""
 
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -42,6 +45,9 @@ class OracleUser:
             for number, statement in enumerate(one.statements, 1):
                 self._check(statement, f"statement {number} of the transaction `{one.name}`")
             self._prepared.append([(statement, names_in(statement)) for statement in one.statements])
+        for block in workload.loop:
+            self._check(block, "the loop")
+            self._block = block
 
     def _check(self, statement: str, what: str) -> None:
         """Let the server parse a statement, which runs nothing of it."""
@@ -78,6 +84,29 @@ class OracleUser:
             with driver.quietly():
                 raw.rollback()
             raise driver.translate(error, self._connection.secrets) from None
+
+    def loop(self, chosen: Sequence[Chosen], seconds: float) -> Looped:
+        kinds = [which + 1 for which, _ in chosen]
+        given = [str(value) for _, values in chosen for value in values.values()]
+        try:
+            with self._raw.cursor() as cursor:
+                told, code, message = cursor.var(str, _LONGEST), cursor.var(int), cursor.var(str, _LONGEST)
+                cursor.execute(self._block, {
+                    "kinds": cursor.arrayvar(int, kinds), "given": cursor.arrayvar(str, given or [""]),
+                    "seconds": seconds, "told": told, "code": code, "message": message,
+                })  # fmt: skip
+        except driver.failures() as error:
+            found = driver.translate(error, self._connection.secrets)
+            if found.lost:
+                raise found from None
+            return Looped((), found)
+        ended = [int(each) / 1e6 for each in str(told.getvalue() or "").split()]
+        failed = code.getvalue()
+        if failed is None:
+            return Looped(ended)
+        return Looped(
+            ended, driver.failed_with(int(str(failed)), str(message.getvalue()), self._connection.secrets)
+        )
 
     def cancel(self) -> None:
         with driver.quietly():

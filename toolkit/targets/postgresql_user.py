@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.workload import Workload
-from toolkit.targets.base import names_in, translate
+from toolkit.targets.base import Chosen, Looped, names_in, translate
 
 if TYPE_CHECKING:
     from psycopg.pq.abc import PGresult
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NO_CODE, _NO_CONNECTION = "XX000", "08006"
 _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
+_CALL, _TOLD = b"loop call", b"loop told"
 _GIVEN_UP = frozenset({"40001", "40P01"})
 """serialization_failure and deadlock_detected (PostgreSQL, "Serialization Failure Handling")."""
 
@@ -45,6 +46,7 @@ class PostgresqlUser:
         self._idle, self._broken = pq.TransactionStatus.IDLE, Error
         self._prepared: list[list[tuple[bytes, tuple[str, ...]]]] = []
         self._waiting = False
+        self._calls = 0
 
     def prepare(self, workload: Workload) -> None:
         for setting in workload.settings:
@@ -65,6 +67,9 @@ class PostgresqlUser:
                     raise DatabaseError(what, code=error.code, lost=error.lost) from None
                 found.append((key, names))
             self._prepared.append([*around[0], *found, *around[1]] if one.several else found)
+        for key, text in zip((_CALL, _TOLD), workload.loop, strict=False):
+            places = {name: f"${place}" for place, name in enumerate(names_in(text), 1)}
+            self._check(self._pg.prepare(key, translate(text, places.__getitem__).encode()))
 
     def read(self, query: str) -> list[str | int]:
         result = self._pg.exec_(query.encode())
@@ -75,6 +80,25 @@ class PostgresqlUser:
     def bind(self, which: int, values: Mapping[str, str | int]) -> Callable[[], None]:
         given = {name: str(value).encode() for name, value in values.items()}
         return partial(self._run, [(key, [given[name] for name in names]) for key, names in self._prepared[which]])
+
+    def loop(self, chosen: Sequence[Chosen], seconds: float) -> Looped:
+        self._calls += 1
+        call = str(self._calls)
+        kinds = "{" + ",".join(str(which + 1) for which, _ in chosen) + "}"
+        given = "{" + ",".join(_element(value) for _, values in chosen for value in values.values()) + "}"
+        error = None
+        try:
+            self._run([(_CALL, [each.encode() for each in (call, kinds, given, str(seconds))])])
+        except DatabaseError as failed:
+            if failed.lost:
+                raise
+            error = failed
+        result = self._pg.exec_prepared(_TOLD, ())
+        self._check(result)
+        told, last = ((result.get_value(0, column) or b"").decode() for column in range(2))
+        newest, *before = told.split() or [""]
+        ended = [int(each) / 1e6 for each in (*before, last)] if newest == call else []
+        return Looped(ended, error)
 
     def _run(self, bound: Sequence[tuple[bytes, Sequence[bytes]]]) -> None:
         run, good = self._pg.exec_prepared, self._good
@@ -116,3 +140,8 @@ class PostgresqlUser:
             self.cancel()  # a call uses the connection: the end of the process closes it
         else:
             self._connection.close()
+
+
+def _element(value: str | int) -> str:
+    """Return a value as an element of an array (PostgreSQL, "Array Input and Output Syntax")."""
+    return str(value) if isinstance(value, int) else '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -19,7 +19,7 @@ from seerdb.server import ColumnMeta, Result, Server
 from seerdb.server.backend import BindVar, SessionInfo
 from seerdb.server.identity import ServerIdentity
 
-from tests.oracle.standin import dml, faults, outcomes, recovery
+from tests.oracle.standin import dml, faults, loops, outcomes, recovery
 from tests.oracle.standin.breaks import SERVING
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.errors import ora
@@ -158,6 +158,9 @@ class Backend:
             columns, rows = self.engine.query(session, self.data, sql, values)
             described = [_describe(name, kind) for name, kind in columns]
             return Result(described, [tuple(map(_cell, row)) for row in rows], len(rows))
+        if loops.is_loop(sql):
+            done = loops.run(sql, binds, lambda text: self._answer(session, text, ()), self.commit, self.rollback)
+            return Result(out_binds=done)
         if outcomes.ASKS in sql:
             told = outcomes.outcome(self.engine.scenario, self.engine.state, session, sql)
             session.client_info = told

@@ -2,7 +2,8 @@
 
 A user chooses a transaction, draws its parameters, runs it, and tries it again where the database gave it up for
 others' sake. In a closed loop the next one begins when it is done (and has thought); in an open loop at the time
-that was planned for it, from which its latency counts: a stall delays many, and all of them are counted so.
+that was planned for it, from which its latency counts: a stall delays many, and all of them are counted so. In a
+loop in the server many are run by one call, which ends at the first that fails; when each ended says the server.
 
 What is done for each transaction is part of what is measured. Between two calls the database has the processor and
 its caches, so every line here is slower than it looks: a call that waits takes less than sending, polling and
@@ -15,13 +16,15 @@ import random
 import resource
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from toolkit.executors.users.values import Value, choice_of, drawing
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.workload import Draw, Measured, Told, Workload, bucket_of
-from toolkit.targets.base import UserSession
+from toolkit.model.workload import CALL_SECONDS, CALL_TRANSACTIONS, Draw, Measured, Told, Workload, bucket_of
+from toolkit.targets.base import Chosen, LoopSession, UserSession
 
 _LOOK_SECONDS = 0.2
 """How long a user sleeps at most before it looks whether it is to end."""
@@ -148,6 +151,8 @@ class Crew:
         wait(end)
         used = _cpu_seconds() - before
         wait(end + _NOTED_SECONDS)
+        while self.workload.loop and not self.stop and any(user.told_until < end for user in self._users):
+            wait(time.monotonic() + _NOTED_SECONDS)  # a call tells what ended in it when it ends itself
         behind = 0 if self._arrivals is None else self._arrivals.behind(end)
         found = Measured(driver_seconds=used, busiest_part=used / (end - begin), behind=behind)
         for user in self._users:
@@ -224,6 +229,8 @@ class _User:
         self._arrivals = arrivals
         self._begins_after = work.ramp_up_seconds * number / work.users
         self.window: _Window | None = None
+        self.told_until = 0.0
+        """All that ended before is told, in a loop in the server."""
 
     def open_window(self, begin: float, end: float) -> None:
         """Note from now on what ends in an interval."""
@@ -234,7 +241,10 @@ class _User:
         """Work from a time on until the crew is to stop, or the session is lost."""
         try:
             self._sleep(at + self._begins_after)
-            self._work_on()
+            if self._work.loop:
+                self._call_on()
+            else:
+                self._work_on()
         except DatabaseError as error:
             self._crew.failed(error)
         except Exception as error:  # noqa: BLE001 - a user that is missing is never taken for one that is slow
@@ -254,14 +264,57 @@ class _User:
                 failed = None
             except DatabaseError as error:
                 failed = self._tried_again(which, run, error)
-            now, seen = clock(), self.window
-            if seen is not None and seen.begin <= now < seen.end:
-                if failed is None:
-                    seen.done(which, now, now - due)
-                else:
-                    seen.failed(which, failed)
+            now = clock()
+            self._note(which, now, now - due, failed)
             if think:
                 self._sleep(clock() + self._own.expovariate(1 / think))
+
+    def _call_on(self) -> None:
+        """Let the server run many transactions for each call; one that fails is tried again by the next call.
+
+        Their latencies go from one end to the next by the server's clock; of what failed by ours.
+        """
+        crew, clock, loop = self._crew, time.monotonic, cast("LoopSession", self._session).loop
+        chosen, waited, tried = deque[Chosen](), 0.0, 1
+        while not crew.stop:
+            while len(chosen) < CALL_TRANSACTIONS:
+                which = self._choose()
+                chosen.append(Chosen(which, self._draws[which]()))
+            called, seen = clock(), self.window
+            until = called + CALL_SECONDS
+            looped = loop(chosen, (seen.end if seen and called < seen.end < until else until) - called)
+            now, last = clock(), 0.0
+            for ended in looped.ended:
+                self._note(chosen.popleft().which, min(called + ended, now), waited + ended - last, None)
+                last, waited, tried = ended, 0.0, 1
+            if looped.error is not None:
+                waited += now - called - last
+                if self._retries(chosen[0].which, now, looped.error, tried):
+                    tried += 1
+                else:
+                    self._note(chosen.popleft().which, now, waited, looped.error)
+                    waited, tried = 0.0, 1
+            self.told_until = now
+
+    def _note(self, which: int, now: float, latency: float, failed: DatabaseError | None) -> None:
+        """Note what ended now, if it is measured."""
+        seen = self.window
+        if seen is None or not seen.begin <= now < seen.end:
+            return
+        if failed is None:
+            seen.done(which, now, latency)
+        else:
+            seen.failed(which, failed)
+
+    def _retries(self, which: int, now: float, error: DatabaseError, tried: int) -> bool:
+        """Tell whether a transaction that failed is tried again; note that it is."""
+        if tried >= self._work.tries or error.lost or error.code not in self._session.retried or self._crew.stop:
+            return False
+        seen = self.window
+        if seen is not None and seen.begin <= now < seen.end:
+            retries = seen.told[which].retries
+            retries[error.code] = retries.get(error.code, 0) + 1
+        return True
 
     def _bound(self) -> Iterator[tuple[int, Callable[[], None]]]:
         """Choose transactions and draw their values without end, some ahead of their time."""
@@ -276,13 +329,9 @@ class _User:
         Raises:
             DatabaseError: the session is lost.
         """
-        for _ in range(1, self._work.tries):
-            if error.lost or error.code not in self._session.retried or self._crew.stop:
-                break
-            now, seen = time.monotonic(), self.window
-            if seen is not None and seen.begin <= now < seen.end:
-                retries = seen.told[which].retries
-                retries[error.code] = retries.get(error.code, 0) + 1
+        tried = 1
+        while self._retries(which, time.monotonic(), error, tried):
+            tried += 1
             try:
                 run()
             except DatabaseError as again:

@@ -22,8 +22,8 @@ def workload_of(told: Mapping[str, object]) -> Workload:
     """Return a workload as it was before `dataclasses.asdict`."""
     given = dict(told)
     transactions = tuple(_transaction(each) for each in cast("Sequence[Json]", given.pop("transactions")))
-    settings = tuple(cast("Sequence[str]", given.pop("settings")))
-    return Workload(transactions=transactions, settings=settings, **given)  # type: ignore[arg-type]
+    texts = {name: tuple(cast("Sequence[str]", given.pop(name))) for name in ("settings", "loop")}
+    return Workload(transactions=transactions, **texts, **given)  # type: ignore[arg-type]
 
 
 def _transaction(told: Json) -> Transaction:

@@ -43,6 +43,10 @@ DECLARATION = OperationDeclaration(
         Option("rate", OptionKind.NUMBER,
                "transactions per second to begin, however long others take (default: a user's next one begins "
                "when the last one ended)", factor=True, low=0.001, high=1_000_000, unit="1/s"),
+        Option("loop", OptionKind.CHOICE,
+               "what begins a user's next transaction: the client (default), or a loop in the server, called once "
+               "for many", choices=("client", "server"), factor=True, engines=shared.NOT_DUCKDB,
+               elsewhere="omit it: the database is in the process of its users"),
         Option("tries", OptionKind.INTEGER,
                "how often a transaction is tried that ends in a deadlock or serialization failure (default 10)",
                low=1, high=1000),

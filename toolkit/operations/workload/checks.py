@@ -31,6 +31,15 @@ def check(options: Options, levels: Levels) -> None:
     check_hosts(options, levels, "users live")
     for level in levels.get("weights", ()):
         weights_of(str(level), _names(options))
+    for name in ("rate", "think_time"):
+        if "server" in levels.get("loop", ()) and any(float(str(level)) for level in levels.get(name, ())):
+            flag = f"--{name.replace('_', '-')}"
+            raise ToolkitError(
+                f"`{flag}` lets users wait, and a loop in the server begins each transaction when the last one "
+                "has ended",
+                code="TK-0107",
+                hint=f"omit `{flag}`, or `--loop server`",
+            )
     if measured_seconds(options) < _SHORTEST_SECONDS:
         raise ToolkitError(
             "`--measure-for` is shorter than a second: nothing could be told from it",

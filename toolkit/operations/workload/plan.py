@@ -16,7 +16,7 @@ from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
-from toolkit.model.workload import Transaction, Workload
+from toolkit.model.workload import Drawn, Transaction, Workload
 from toolkit.operations.base import Piece, Planner, assemble, support_of
 from toolkit.operations.loads import reads_of_space
 from toolkit.operations.workload.checks import DOWN, TRIES, UP, measured_seconds, weights_of
@@ -64,8 +64,14 @@ class UsersAtWork:
         work = Work(
             self.name, planner.spec.mode, ref, options, degree=workload.users, mark=planner.mark, users=workload
         )
-        settings = tuple(render_call(planner.dialect, call) for call in how.settings(work))
-        return (Piece(replace(work, users=replace(workload, settings=settings)), label),)
+        loop = how.loop(workload.transactions) if options.get("loop") == "server" else None
+        first = how.settings(work) + (loop.sets_up if loop else ())
+        workload = replace(
+            workload,
+            settings=tuple(render_call(planner.dialect, call) for call in first),
+            loop=tuple(render_call(planner.dialect, call) for call in loop.calls) if loop else (),
+        )
+        return (Piece(replace(work, users=workload), label),)
 
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         how = _how(planner)
@@ -154,20 +160,22 @@ def _own(planner: Planner) -> tuple[Transaction, ...]:
     found = []
     for one in parse_transactions(str(planner.spec.text("transactions"))):
         drawn = tuple(
-            replace(each, read=_reading(planner, one.columns[each.name])) if each.name in one.columns else each
+            _read(planner, each, one.columns[each.name]) if each.name in one.columns else each
             for each in one.parameters
         )
         found.append(Transaction(one.name, statements_of(one, planner.dialect.engine), one.weight, drawn))
     return tuple(found)
 
 
-def _reading(planner: Planner, column: ReadFrom) -> str:
-    """Return the query that reads the values of a parameter."""
+def _read(planner: Planner, drawn: Drawn, column: ReadFrom) -> Drawn:
+    """Return a parameter with the query that reads its values."""
     table = planner.qualified(column.table)
     if column.last:
-        return _last(planner, table, column.column)
+        return replace(drawn, read=_last(planner, table, column.column))
     name = planner.dialect.parse_name(column.column, planner.facts.release).name
-    return render_call(planner.dialect, Call("values_of", {"column": name, "table": table}))
+    spelled = ".".join(planner.dialect.quote(part) for part in (table.schema, table.name, name) if part)
+    read = render_call(planner.dialect, Call("values_of", {"column": name, "table": table}))
+    return replace(drawn, read=read, column=spelled)
 
 
 def _last(planner: Planner, table: QualifiedName, column: str) -> str:

@@ -1,9 +1,11 @@
 """Users at work on Oracle."""
 
-# ruff: noqa: ARG002 (every implementation answers with the same arguments)
-
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from toolkit.design.lexis import without_comments
+from toolkit.dialects.loops import Loop, looped
 from toolkit.dialects.oracle import archiving, objects, space
 from toolkit.dialects.oracle.places import refusal_of
 from toolkit.dialects.work import Call, ContextValue, Work
@@ -12,7 +14,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Support
 from toolkit.model.words import Effect, StepKind, SupportState
-from toolkit.model.workload import Workload
+from toolkit.model.workload import Drawn, Transaction, Workload
 
 _KEY_BYTES = 20
 """About what an entry of a key takes in a B-tree."""
@@ -33,6 +35,10 @@ class OracleWorkloads(RunUsers):
         return super().support(work, facts)
 
     def judge(self, workload: Workload, facts: Facts) -> Support | None:
+        for one in workload.transactions if workload.loop else ():
+            if any(without_comments(text).split()[0].upper() == "CALL" for text in one.statements):
+                sentence = f"the transaction `{one.name}` has CALL, which PL/SQL does not know"
+                return Support(SupportState.UNSUPPORTED, sentence, "omit `--loop server`")
         refusal = refusal_of(facts)
         return None if refusal is None else Support(SupportState.UNSUPPORTED, refusal)
 
@@ -69,6 +75,15 @@ class OracleWorkloads(RunUsers):
     def settings(self, work: Work) -> tuple[Call, ...]:
         level = work.option("isolation")
         return () if level is None else (Call("isolation", {"level": _LEVELS.get(str(level), "SERIALIZABLE")}),)
+
+    def loop(self, transactions: Sequence[Transaction]) -> Loop:
+        blocks = looped(transactions, "oracle", _type_of)
+        return Loop((), (Call("loop_call", kind=StepKind.BLOCK, inside=blocks),))
+
+
+def _type_of(one: Drawn) -> str:
+    texts = bool(one.column) or any(isinstance(each, str) for each in one.values)
+    return "VARCHAR2(4000)" if texts else "NUMBER"
 
 
 def _emptied(table: BuiltInTable, ref: ObjectRef, scale: int) -> tuple[Call, ...]:

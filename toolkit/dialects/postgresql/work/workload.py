@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from toolkit.dialects.loops import Loop, looped
 from toolkit.dialects.postgresql import space, support
 from toolkit.dialects.postgresql.objects import marked
 from toolkit.dialects.work import Call, ContextValue, Work
@@ -14,7 +15,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.steps import ObjectRef, Takes
 from toolkit.model.values import Support
 from toolkit.model.words import Effect
-from toolkit.model.workload import Workload
+from toolkit.model.workload import Draw, Drawn, Transaction, Workload
 from toolkit.units import counted
 
 _OWN_SESSIONS = 3
@@ -61,6 +62,21 @@ class PostgresqlWorkloads(RunUsers):
     def settings(self, work: Work) -> tuple[Call, ...]:
         level = work.option("isolation")
         return () if level is None else (Call("isolation", {"level": str(level).replace("_", " ").upper()}),)
+
+    def loop(self, transactions: Sequence[Transaction]) -> Loop:
+        blocks = looped(transactions, "postgresql", _type_of)
+        make = (Call("loop_clock", {"lowest": -(2**63)}), Call("loop_make", inside=blocks))
+        return Loop(make, (Call("loop_call"), Call("loop_told")))
+
+
+def _type_of(one: Drawn) -> str:
+    """Return a type that stands for a parameter as one without a type would: nearly everything takes these."""
+    if one.draw is Draw.CHOICE and one.column:
+        return f"{one.column}%TYPE"
+    if any(isinstance(each, str) for each in one.values):
+        return "text"
+    numbers = [int(each) for each in one.values] or [one.low, one.high]
+    return "integer" if one.draw is not Draw.SEQUENCE and all(-(2**31) <= n < 2**31 for n in numbers) else "bigint"
 
 
 _SMALL = 30_000
