@@ -240,10 +240,7 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
 
 
 def quieter_or_more(found: RunAnalysis) -> str:
-    """Say what to do about a run that tells nothing: more repeats where they help, else a quieter machine.
-
-    A run that would have shown the wider difference is asked for the narrower one.
-    """
+    """Say what to do: more repeats, for a difference that was not excluded yet, or else a quieter machine."""
     measured = [summary.n for summary in found.cells if summary.n]
     for target_pct in (_WIDE_TARGET_PCT, TARGET_PCT):
         needed = repeats_needed(found.fit.noise, len(measured), target_pct)

@@ -25,8 +25,9 @@ _METRICS = {
 
 
 def is_xml(text: str) -> bool:
-    """Whether a text begins as XML does."""
-    return text.lstrip().startswith("<")
+    """Whether a text begins as XML does, and not as a page."""
+    begin = text.lstrip()[:20].lower()
+    return begin.startswith("<") and not begin.startswith(("<!doctype html", "<html"))
 
 
 def read_swingbench(files: Sequence[tuple[str, str]]) -> TrialFiles:
