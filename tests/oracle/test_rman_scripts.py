@@ -352,6 +352,16 @@ def test_where_pieces_go_is_said_where_nobody_named_it_and_it_could_not_be_asked
     assert said == [True, True, False, False]
 
 
+def test_channels_of_other_nodes_need_a_folder_that_all_nodes_share() -> None:
+    nodes = {"connects": ("/@rac1", "/@rac2"), "write": True}
+    said = [
+        "all nodes share"
+        in " ".join(remarks(work(OPERATION, 2, Mode.MEASUREMENT, destination=(place,), **more), assumed()))
+        for place, more in (("/b", nodes), ("+DATA", nodes), ("/b", {"write": True}))
+    ]
+    assert said == [True, False, False]
+
+
 def test_encryption_needs_its_licence_and_the_firewall_sees_it() -> None:
     asked = work(OPERATION, 1, Mode.JOB, encryption="aes256", destination=("/b",))
     [step] = steps([spell(order_of(asked), REF)])

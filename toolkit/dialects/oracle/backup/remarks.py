@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from toolkit.dialects.oracle.backup import facts as known
 from toolkit.dialects.oracle.backup.order import BackupAction, BackupOrder, BackupScope, order_of
+from toolkit.dialects.oracle.backup.script import is_asm
 from toolkit.dialects.oracle.places import service_of
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.work import Work
@@ -48,6 +49,11 @@ def _place(order: BackupOrder, facts: Facts) -> Iterator[str]:
         yield (
             "no destination is named: RMAN writes into the fast recovery area, and where there is none into "
             "ORACLE_HOME/dbs; whether there is one is not known"
+        )
+    if order.act is BackupAction.WRITE and order.connects and not all(map(is_asm, order.places)):
+        yield (
+            "channels that connect to other nodes write into the same folder, which is made on this host alone: "
+            "put it on storage that all nodes share, or their pieces fail; a channel of this node deletes them"
         )
 
 
