@@ -93,6 +93,14 @@ def test_samples_keep_their_peak_and_the_next_trial_forgets_it() -> None:
 _VALUES = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 100))
 
 
+def test_a_wait_of_a_new_kind_counts_from_nothing_where_waits_were_listed_before() -> None:
+    early = readings((row("event a (session)", 1, "ranked"), row("event a", 5, "ranked")))
+    late = readings((row("event a (session)", 1, "ranked"), row("event b (session)", 30, "ranked")))
+    assert {each.name: each.value for each in difference(early, late, "x")[0]} == {"event b (session)": 30}
+    of_the_instance = readings((row("event a", 5, "ranked"),))
+    assert difference(of_the_instance, late, "x")[0] == (), "those of the sessions were not read before"
+
+
 @given(before=_VALUES, after=_VALUES)
 def test_no_difference_is_negative_and_none_is_invented(before: dict[str, int], after: dict[str, int]) -> None:
     early = {name: CounterReading(value, "", counter=True) for name, value in before.items()}

@@ -120,7 +120,7 @@ class TrialFindings:
     """What the evidence of a trial tells besides the degree; `sentences` are warnings.
 
     `items` are parts of the one thing on the clock that its own log tells of: pieces of a backup, its files;
-    `samples` are what it counted itself while the clock ran.
+    `samples` are what it counted itself while the clock ran; `disturbed` says that its time is not its own.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -129,6 +129,7 @@ class TrialFindings:
     cpu_seconds: float | None = None
     items: tuple[ItemRecord, ...] = ()
     samples: tuple[Sample, ...] = ()
+    disturbed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

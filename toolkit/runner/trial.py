@@ -68,6 +68,7 @@ class TrialState:
     lost: bool = False
     metrics: tuple[Metric, ...] = ()
     peaks: dict[str, float] = field(default_factory=dict)
+    disturbed: bool = False
     samples: tuple[Sample, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     items: tuple[ItemRecord, ...] = ()
@@ -122,6 +123,7 @@ def run_trial(
         state.metrics += found.metrics
         state.items = found.items
         state.samples += found.samples
+        state.disturbed = found.disturbed
         state.metrics += gathering.counted(state.kept)
     judged = judge_trial(context, state.timed, state.error, pieces, state.kept, state.peaks, state.notices)
     judged = evidence.by_its_metric(context.experiment, judged, state.metrics)
@@ -389,7 +391,7 @@ def _record(state: TrialState, judged: JudgedTrial) -> TrialRecord:
         effective_parallelism=cpu / elapsed if cpu is not None and elapsed else None,
         rows=judged.rows,
         bytes=judged.bytes,
-        disturbed=judged.disturbed,
+        disturbed=judged.disturbed or state.disturbed,
         phases=state.phases,
         items=_items(state),
         metrics=state.metrics,

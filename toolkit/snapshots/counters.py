@@ -11,7 +11,7 @@ instance. All of these are left out with a warning: a negative difference would 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolkit.errors import ToolkitError
 from toolkit.executors import Refusals
@@ -61,10 +61,16 @@ def _reading(row: Row, kind: str) -> CounterReading:
 def difference(
     before: Mapping[str, CounterReading], after: Mapping[str, CounterReading], source: str
 ) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
-    """Return the metrics between two readings, and the names of counters that went down."""
+    """Return the metrics between two readings, and the names of counters that went down.
+
+    A wait that is not listed before is the first one of its kind, if others were listed.
+    """
     metrics, reset = [], []
+    listed = {_scope(name) for name, early in before.items() if early.kind == "ranked"}
     for name, late in after.items():
         early = before.get(name)
+        if early is None and late.kind == "ranked" and _scope(name) in listed:
+            early = replace(late, value=0.0)
         if late.kind == "identity":
             continue
         if not late.counter:
@@ -74,6 +80,11 @@ def difference(
         elif early is not None:
             reset.append(name)
     return _largest(metrics, after), tuple(reset)
+
+
+def _scope(name: str) -> bool:
+    """Tell whether a wait is that of the run's sessions; else it is the instance's."""
+    return name.endswith(" (session)")
 
 
 def _largest(metrics: Sequence[Metric], after: Mapping[str, CounterReading]) -> tuple[Metric, ...]:

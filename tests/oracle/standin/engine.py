@@ -64,6 +64,8 @@ def _valid(name: str, value: str) -> str:
     return value.strip("'")
 
 
+_NO_ROOM = frozenset({1536, 1652, 1653, 1654, 30036})
+"""What suspends a statement of a resumable session instead of failing it."""
 _LOCKING = frozenset(
     {
         "table_move",
@@ -129,7 +131,7 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
     def query(self, session: Session, data: duckdb.DuckDBPyConnection, text: str, binds: Sequence[object]) -> Rows:
         """Run a query where its tables are: in the catalogue, or in DuckDB."""
         shown = repository.with_reports(observed.with_plans(text), self.state)
-        translated = translate(shown, binds, self._context(session))
+        translated = translate(shown, binds, self._context(session), self.state.clock)
         tables = [name for _, name in translated.tables]
         self._refuse_after_direct_load(session, translated)
         if all(name in VIEWS for name in tables):
@@ -152,8 +154,10 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
         command = grammar.recognise(text, session.user)
         observed.begin(session, command.kind, text)
         privileges.refuse(self.state, session, command)
+        while self.state.next_session < self.state.stuck_until and not self.released.wait(0.02):
+            pass
         try:
-            self._misfortune(command.kind, text)
+            self._misfortune(session, command.kind, text)
         except (BackendError, ConnectionAbortedError):
             self.leave_half_done(session, text)
             raise
@@ -725,7 +729,13 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
             fill(self.state, self.data, user)
         self.state.first_made = self.state.next_object
 
-    def _misfortune(self, kind: str, sql: str) -> None:
+    def _suspended(self, session: Session) -> bool:
+        """Suspend a statement that has no room, half of RESUMABLE_TIMEOUT: then the DBA has made some."""
+        seconds = int(self.scenario.parameters.get("resumable_timeout", "0"))
+        session.observed.suspended_seconds += seconds // 2
+        return seconds > 0
+
+    def _misfortune(self, session: Session, kind: str, sql: str) -> None:
         slow = kind in observed.TIMED if self.scenario.delay_text is None else self.scenario.delay_text in sql
         if self.scenario.delay_seconds and slow:
             breaks.wait(self.scenario.delay_seconds, self.released)
@@ -734,6 +744,8 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
         number = self.scenario.fail.get(kind)
         if number is not None and not (0 < self.scenario.fail_times <= self.failed.get(kind, 0)):
             self.failed[kind] = self.failed.get(kind, 0) + 1
+            if number in _NO_ROOM and self._suspended(session):
+                return
             raise stack(number) if isinstance(number, tuple) else ora(number)
 
     def _context(self, session: Session) -> dict[str, str | None]:

@@ -36,6 +36,7 @@ VIEWS = {
     "V$SQL": "SQL_ID EXECUTIONS:n PX_SERVERS_EXECUTIONS:n CPU_TIME:n ELAPSED_TIME:n PHYSICAL_READ_BYTES:n "
     "PHYSICAL_WRITE_BYTES:n COMMAND_TYPE:n MODULE ACTION CON_ID:n",
 }
+SUSPENDED = "statement suspended, wait error to be cleared"
 PLANS = "DBMS_XPLAN_OUTPUT"
 """The table that stands for DBMS_XPLAN.DISPLAY_CURSOR: columns SQL_ID and PLAN_TABLE_OUTPUT."""
 
@@ -85,6 +86,8 @@ class Observed:
     """Parallel operations, by the counter each moved."""
     read: dict[str, int] = field(default_factory=dict)
     """Blocks, by the counter that tells how they were come by."""
+    suspended_seconds: int = 0
+    """How long its statements were suspended because there was no room for them."""
 
 
 @dataclass
@@ -198,7 +201,12 @@ def _session_event(state: State, _: Session) -> list[CatalogueRow]:
         {"SID": each.sid, "EVENT": event, "WAIT_CLASS": kind, "TIME_WAITED_MICRO": 700 * each.observed.commands}
         for each in list(state.sessions.values())
         for event, kind in (("direct path write", "User I/O"), ("SQL*Net message from client", "Idle"))
-    ]
+    ] + [
+        {"SID": each.sid, "EVENT": SUSPENDED, "WAIT_CLASS": "Configuration",
+         "TIME_WAITED_MICRO": 1_000_000 * each.observed.suspended_seconds}
+        for each in list(state.sessions.values())
+        if each.observed.suspended_seconds
+    ]  # fmt: skip
 
 
 def _iostat(state: State, _: Session) -> list[CatalogueRow]:

@@ -198,6 +198,12 @@ class State:
     """What the SPFILE had when the instance was started."""
     calibrated: int = 0
     """On how many disks CALIBRATE_IO was told that the database is; 0 where it never ran."""
+    clock: datetime.timedelta = datetime.timedelta()
+    """How far SYSDATE is from where it was: the end of summer time puts it back by an hour."""
+    wrong_logins: int = 0
+    """How often in a row a password was wrong."""
+    stuck_until: int = 0
+    """Nothing is changed and no break is seen before the session of this number: the archiver waits for room."""
     archived: int = 0
     """Bytes of redo that the statements so far have put into the recovery area."""
     jobs: Jobs = field(default_factory=Jobs)
@@ -207,7 +213,8 @@ class State:
 
     def add(self, kind: str, name: Name, **attributes: object) -> Made:
         """Enter a new object."""
-        made = Made(kind, name, self.next_object, datetime.datetime.now().replace(microsecond=0), **attributes)  # type: ignore[arg-type]
+        now = (datetime.datetime.now() + self.clock).replace(microsecond=0)
+        made = Made(kind, name, self.next_object, now, **attributes)  # type: ignore[arg-type]
         made.data_object_id = self.next_object
         self.next_object += 1
         made.tablespace = rooms.default(self, name[0])

@@ -25,6 +25,7 @@ _HINT = re.compile(
 )
 
 # stand in a kept translation where the time of each execution goes, and what its session is
+_RIGHT = datetime.timedelta()
 _SYSDATE, _SYSTIMESTAMP = "(the time here)", "(the time in UTC)"
 _USERENV = re.compile(r"'\(USERENV (\w+)\)'")
 
@@ -39,13 +40,16 @@ class Translated:
     degree: int | None
 
 
-def translate(text: str, binds: Sequence[object], context: Mapping[str, str | None]) -> Translated:
+def translate(
+    text: str, binds: Sequence[object], context: Mapping[str, str | None], clock: datetime.timedelta = _RIGHT
+) -> Translated:
     """Translate one query.
 
     Args:
         text: the query, in Oracle's words.
         binds: values in the order in which the text names them.
         context: what SYS_CONTEXT('USERENV', ...) answers.
+        clock: how far SYSDATE is from where it was.
 
     Raises:
         BackendError: ORA-00900 when it cannot be parsed, ORA-02003 for an unknown USERENV key.
@@ -55,7 +59,7 @@ def translate(text: str, binds: Sequence[object], context: Mapping[str, str | No
     # a statement that is only parsed has one value, which is no value, for each name
     values = dict(zip(places if len(places) == len(binds) else dict.fromkeys(places), binds, strict=True))
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
-    here = datetime.datetime.now().isoformat(" ", "seconds")
+    here = (datetime.datetime.now() + clock).isoformat(" ", "seconds")
     spelled = known.text.replace(_SYSDATE, here).replace(_SYSTIMESTAMP, now.isoformat(" "))
     spelled = _USERENV.sub(lambda mark: _context(mark[1], context), spelled)
     return Translated(spelled, [values[name] for name in known.names], known.tables, known.degree)

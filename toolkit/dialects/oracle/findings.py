@@ -49,12 +49,14 @@ def tell(
         *_read_how(deltas),
     )
     size = int(_number(segment["value"])) if segment else None
-    sentences = (*_plan_sentences(work, plan), *_of_session(work, kept), *_queued(deltas))
-    return TrialFindings((*metrics, *_of_group(kept)), sentences, size, cpu)
+    suspended = tuple(_suspended(deltas))
+    sentences = (*_plan_sentences(work, plan), *_of_session(work, kept), *_queued(deltas), *suspended)
+    return TrialFindings((*metrics, *_of_group(kept)), sentences, size, cpu, disturbed=bool(suspended))
 
 
 # -- the session ------------------------------------------------------------------------------------------------
 _QUEUED = "event resmgr:pq queued (session)"
+_SUSPENDED = "event statement suspended, wait error to be cleared"
 
 
 def group_of(kept: Mapping[str, tuple[Row, ...]]) -> str | None:
@@ -89,6 +91,21 @@ def _of_session(work: Work, kept: Mapping[str, tuple[Row, ...]]) -> Iterator[str
 def _queued(deltas: Mapping[str, float]) -> Iterator[str]:
     if deltas.get(_QUEUED, 0) > 0:
         yield f"it waited {deltas[_QUEUED]:.1f} s in the queue of parallel statements, which counts in its time"
+
+
+def _suspended(deltas: Mapping[str, float]) -> Iterator[str]:
+    """Say that a statement without room waited instead of failing; of parallel servers only the instance tells."""
+    own, any_session = deltas.get(f"{_SUSPENDED} (session)", 0), deltas.get(_SUSPENDED, 0)
+    if own > 0:
+        yield (
+            f"it found no space and was suspended for {own:.1f} s (RESUMABLE_TIMEOUT), so its time does not "
+            "count; the alert log names the tablespace or quota"
+        )
+    elif any_session > 0:
+        yield (
+            f"sessions of this instance, its parallel servers perhaps, were suspended for {any_session:.1f} s for "
+            "lack of space (RESUMABLE_TIMEOUT), so its time does not count; the alert log names who and where"
+        )
 
 
 # -- servers ----------------------------------------------------------------------------------------------------
