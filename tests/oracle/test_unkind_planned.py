@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests.oracle import wreck
-from tests.oracle.standin import Scenario, Standin
-from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Act
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.errors import ora
+from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Act, Struck
 from tests.oracle.standin.indexes import table_parts
+from tests.oracle.standin.state import State
+from tests.oracle.test_command_line import dbatk
 from tests.oracle.unkind import (
     ANY,
     CLEAN,
@@ -181,9 +187,44 @@ def publish_set(scene: Scene) -> Act:
     return act
 
 
+def told_and_ended(number: int) -> Deed:
+    """Let the server end the session by a limit, and tell it so."""
+
+    def act(backend: Struck, state: State) -> None:
+        assert backend.session is not None
+        state.sessions.pop(backend.session.sid, None)
+        raise ora(number)
+
+    return lambda _: act
+
+
+def summer_ends(scene: Scene) -> Act:
+    """Put the server's clock back by an hour."""
+    return lambda *_: setattr(scene.standin.engine.state, "clock", datetime.timedelta(hours=-1))
+
+
+def archiver_stuck(scene: Scene) -> Act:
+    """Let every change wait for the archiver, deaf to Ctrl-C, until another session asks what goes on."""
+
+    def act(_: object, state: State) -> None:
+        state.stuck_until = state.next_session + 1
+        os.kill(scene.pid(), signal.SIGINT)
+
+    return act
+
+
+SWITCHED, BACK = becomes(context={"DB_UNIQUE_NAME": "FREE_DR"}), becomes(context={})
+"""A standby has become the primary, behind the same address, and is none any more."""
+CLEAN_IT = ("clean", "--run", "last")
+NEW_PASSWORD = becomes(password="lion", failed_logins=10)
+"""Ten wrong ones are the limit of the profile DEFAULT."""
+STANDBY = becomes(fail={"alter_index": 16000, "index_rebuild": 16000, "ctas": 16000, "drop_table": 16000})
+
+
 def cases() -> list[Case]:
     """Return every case."""
-    return [*_privileges(), *_sessions(), *_locks(), *_moves(), *_values(), *_others(), *_unlogged()]
+    planned = [*_privileges(), *_sessions(), *_locks(), *_moves(), *_values(), *_others(), *_unlogged()]
+    return [*planned, *_later()]
 
 
 def _privileges() -> list[Case]:
@@ -331,7 +372,55 @@ def _unlogged() -> list[Case]:
     ]  # fmt: skip
 
 
+def _later() -> list[Case]:
+    """Return those that were planned when the hundred held."""
+    first, second = COPY, "INSERT /*+"
+    return [
+        Case("123 switchover before clean", REBUILD, strike(kill, "REBUILD", AFTER),
+             (SWITCHED, CLEAN, CLEAN_IT, CLEAN, BACK, CLEAN), setup=wreck.prepare),
+        Case("123 switchover before clean, and back", JOB["insert-sweep"], strike(kill, second, AFTER, 1),
+             (SWITCHED, CLEAN, BACK, CLEAN)),
+        Case("124 the password changes in a rebuild", REBUILD, strike(both(NEW_PASSWORD, ended), "REBUILD", AFTER),
+             (CLEAN, FINE, CLEAN), setup=wreck.prepare),
+        Case("124 the password changes in a sweep", JOB["insert-sweep"],
+             strike(both(NEW_PASSWORD, cut), second, AFTER, 1), (CLEAN, FINE, CLEAN)),
+        Case("125 summer ends in a sweep", JOB["ctas-sweep"], strike(summer_ends, first), (CLEAN,)),
+        Case("125 summer ends, killed", JOB["insert-sweep"], strike(both(summer_ends, kill), second, AFTER, 1)),
+        Case("125 summer ends, a job", BUILD, strike(summer_ends, NEW_IX)),
+        Case("125 summer ends, a job that is killed", BUILD,
+             (*strike(summer_ends, NEW_IX), *strike(kill, NEW_IX, AFTER)), (CLEAN,), settles=False),
+        Case("126 the DBA cancels a rebuild", REBUILD, strike(raises(1013), "REBUILD"), (RESUME, CLEAN),
+             setup=wreck.prepare),
+        Case("126 the DBA cancels in a sweep", JOB["ctas-sweep"], strike(raises(1013), first), (RESUME, CLEAN)),
+        Case("126 the DBA cancels an undo", REBUILD, strike(raises(1013), "PARALLEL 2"), setup=wreck.prepare),
+        Case("127 CONNECT_TIME at undo", REBUILD, strike(told_and_ended(2399), "PARALLEL 2"), (RESUME, CLEAN),
+             setup=wreck.prepare),
+        Case("127 CONNECT_TIME at DROP", JOB["insert-sweep"], strike(told_and_ended(2399), "DROP TABLE"),
+             (RESUME, CLEAN)),
+        Case("127 the resource manager ends a load", LOAD, strike(told_and_ended(41), second), (RESUME, CLEAN)),
+        Case("128 it becomes a standby in a rebuild", REBUILD, strike(both(STANDBY, ended), "REBUILD", AFTER),
+             (CLEAN, FINE, CLEAN), setup=wreck.prepare),
+        Case("128 it becomes a standby in a sweep", JOB["insert-sweep"],
+             strike(both(STANDBY, ended), second, AFTER, 1), (CLEAN, FINE, CLEAN)),
+        Case("129 locks of the table are disabled at undo", MOVE,
+             strike(becomes(fail={"alter_table": 69}), " MOVE ", AFTER), (CLEAN, FINE, CLEAN),
+             setup=wreck.prepare),
+        Case("132 the archiver waits, and Ctrl-C comes", LOAD, strike(archiver_stuck, second), (RESUME, CLEAN)),
+        Case("130 ORA-08103 in a sweep", JOB["ctas-sweep"], strike(raises(8103), first), (RESUME, CLEAN)),
+    ]  # fmt: skip
+
+
 @pytest.mark.thin(3)
 @pytest.mark.parametrize("case", thinned([pytest.param(case, id=case.name) for case in cases()], 9))
 def test_what_was_planned_is_as_it_was_or_named(case: Case, tmp_path: Path) -> None:
     play(case, tmp_path)
+
+
+def test_a_database_of_another_address_is_no_standby_whatever_its_name(tmp_path: Path) -> None:
+    clone = Scenario(context={"DB_UNIQUE_NAME": "FREE_TEST"})
+    with running_standin(Scenario(fail={"drop_table": 2449})) as ours, running_standin(clone) as other:
+        status, _ = dbatk(ours, tmp_path, *JOB["ctas-sweep"])
+        assert status == 3 and len(ours.tables()) > len(other.tables())
+        assert dbatk(other, tmp_path, "clean")[0] == 0
+        status, refused = dbatk(other, tmp_path, "clean", "--run", "last")
+    assert (status, refused["error"]["code"]) == (2, "TK-0107"), refused  # type: ignore[index]

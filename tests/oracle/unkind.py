@@ -303,6 +303,8 @@ def play(case: Case, folder: Path) -> None:
                 step(scene)(None, None)  # type: ignore[arg-type]
             elif step == CLEAN:
                 scene.run("clean", "-t", standin.url)
+            elif step[0] == "clean":
+                scene.run(*step, "-t", standin.url)
             elif step == AGAIN:
                 scene.run(*case.command, "-t", standin.url, "--not-production")
             else:

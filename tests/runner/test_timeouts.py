@@ -17,7 +17,7 @@ from toolkit.model.protocols import Answer
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import Mode, ObjectKind, Role
-from toolkit.runner import monitor, waits
+from toolkit.runner import context, monitor, waits
 from toolkit.runner.monitor import Sampler, within
 from toolkit.snapshots import CounterProvider
 from toolkit.store import Store, open_store
@@ -154,3 +154,15 @@ def test_an_abandoned_session_is_replaced_at_once(never: threading.Event) -> Non
     assert sessions.get(Role.MONITOR) is not first
     assert len(made) == 2
     assert made[0].closing.wait(300)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_cancel_that_is_waited_for_is_said_once(
+    answers: bool, monkeypatch: pytest.MonkeyPatch, kept: Store
+) -> None:
+    monkeypatch.setattr(context, "may_still_end", lambda _: answers)
+    of_run = context_of(World(), kept)
+    assert [of_run.may_still_end() for _ in range(2)] == [answers] * 2
+    said = warnings_of(of_run)
+    assert len(said) == int(answers)
+    assert not said or ("has not ended yet" in said[0] and "`dbatk clean`" in said[0])

@@ -155,8 +155,8 @@ def _show_plan(plan: MaintenancePlan, arguments: Arguments) -> int:
 def _show_experiment(arguments: Arguments) -> int:
     from toolkit.analysis.sequential import sure_to_run
     from toolkit.app.history import what_it_needs
+    from toolkit.app.runs.databases import database_of
     from toolkit.app.runs.preview import describe
-    from toolkit.app.runs.repair import database_of
     from toolkit.app.targets import fitted
     from toolkit.cli.launch import reach
     from toolkit.store import open_store

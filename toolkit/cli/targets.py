@@ -25,11 +25,11 @@ from toolkit.model.options import Topic
 from toolkit.model.words import LICENCES
 
 if TYPE_CHECKING:
+    from toolkit.app.targets import ResolvedTarget
     from toolkit.config.licences import Licence
     from toolkit.config.profiles import Profile
     from toolkit.config.secrets import SecretRef
     from toolkit.store import Store
-    from toolkit.targets.base import Target
 
 _NAME = argument("name", "name of the profile")
 _KNOWN = argument("name", "name of the profile", like="target")
@@ -298,7 +298,7 @@ def _clean(arguments: Arguments) -> int:
         ref = arguments.text("run")
         run = None if ref is None else store.resolve(ref)
         if arguments.flag("dry_run"):
-            return _show_undo(arguments, resolved.target, run, store)
+            return _show_undo(arguments, resolved, run, store)
         try:
             report = clean(
                 resolved.target,
@@ -328,13 +328,13 @@ def _clean(arguments: Arguments) -> int:
     return ExitCode.INCOMPLETE if report.left or report.others.left else ExitCode.DONE
 
 
-def _show_undo(arguments: Arguments, target: Target, run: str | None, store: Store) -> int:
+def _show_undo(arguments: Arguments, resolved: ResolvedTarget, run: str | None, store: Store) -> int:
     from toolkit.app.runs.repair import shown_undo
 
     try:
-        scripts = shown_undo(target, run=run, store=store)
+        scripts = shown_undo(resolved.target, run=run, store=store, policy=resolved.policy)
     finally:
-        target.close()
+        resolved.target.close()
     if arguments.flag("json"):
         out_json({"scripts": scripts})
     else:

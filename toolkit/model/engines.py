@@ -63,6 +63,8 @@ class EngineDeclaration:
         cuts_names_at: bytes of a name behind which it drops the rest in silence; 0 where it refuses longer ones.
         identity: what identifies a database and where it is: name, catalogue file and column of each part.
         same_by: the parts that are equal however one gets there; limits of profiles go by them.
+        role_mark: what separates, in its `database_id`, a name that changes with the database's role from one that
+            stays; none where it stays as a whole.
         session: settings of a session on which it depends what its statements do, as in `identity`.
         names_in_texts: catalogue file that says what names without a schema lead to; else they lead to one.
         behind_names: catalogue files that say what stands behind these, and what to ask for next; none where
@@ -100,6 +102,7 @@ class EngineDeclaration:
     cuts_names_at: int = 0
     identity: tuple[tuple[str, str, str], ...] = (("name", "server", "database_name"),)
     same_by: tuple[str, ...] = ()
+    role_mark: str = ""
     session: tuple[tuple[str, str, str], ...] = ()
     names_in_texts: str = ""
     behind_names: tuple[str, ...] = ()

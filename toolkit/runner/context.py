@@ -337,8 +337,17 @@ class RunContext:
         return silent_seconds(self.planning.dialect.engine)
 
     def may_still_end(self) -> bool:
-        """Tell whether a statement that was cancelled and does not end may end."""
-        return self.sessions.programs.at_work or may_still_end(self.target)
+        """Tell whether a statement that was cancelled may still end, and say once that it is waited for."""
+        if self.sessions.programs.at_work:
+            return True
+        found = may_still_end(self.target)
+        if found:
+            self.warn(
+                "what was cancelled has not ended yet, and the database is at work: it may be rolling back, or "
+                "wait for what only others can mend (an archive destination that is full); dbatk waits for it. "
+                "Ctrl-C once more ends dbatk at once, and `dbatk clean` does the rest"
+            )
+        return found
 
     def warn(self, *sentences: str, in_result: bool = False) -> None:
         """Show warnings and keep them with the run, each once; also where the store cannot be written any more.

@@ -247,7 +247,15 @@ class Undoing:
         One that was cut off in its making is dropped: it is provably the run's, and nobody has been given it yet.
         """
         if not is_the_one(entry, found):
-            self._journal.abandon(entry.entry)
+            told = entry.proof.get("free") and entry.undo  # else nothing of it is to be put back
+            if not (told and self._keep_open):
+                self._journal.abandon(entry.entry)
+            if told:
+                raise _LeftError(
+                    f"{named(entry)} is older, by the database's clock, than the look that found its name free: "
+                    "somebody renamed it, or the clock was put back; it is left as it is"
+                    f"{self._by_hand(entry)}"
+                )
             return ""
         self._leave_stranger(entry, ref)
         lacking = lacking_of(self._sessions, self._dialect, ref)

@@ -28,15 +28,18 @@ KEEP_ALIVE_MINUTES = 2
 MONITOR_SECONDS = 60
 
 _LOST = frozenset(
-    {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028"}
-)
+    {"DPY-4011", "DPI-1080", "DPI-1010", "DPY-1001", "ORA-03113", "ORA-03114", "ORA-03135", "ORA-00028",
+     "ORA-00041", "ORA-02390", "ORA-02392", "ORA-02394", "ORA-02399", "ORA-56723", "ORA-56734"}
+)  # fmt: skip
+"""The connection is gone, or the server has ended the session: limits of a profile or of the resource manager."""
 
 _TIMED_OUT = frozenset({"ORA-12170", "ORA-12535"})
 _UNHEARD = _TIMED_OUT | {"ORA-12541", "ORA-12543", "ORA-12545", "DPY-6005"}
 """Connecting failed before a listener or an instance said anything; DPY-6005 tells in its message of what."""
 
-_UNSENT = frozenset({"ORA-02396", "ORA-01012", "DPY-1001"})
-"""IDLE_TIME of the profile was over, not logged on, not connected: the session ended before the statement came."""
+_UNSENT = frozenset({"ORA-02396", "ORA-02399", "ORA-01012", "DPY-1001"})
+"""IDLE_TIME or CONNECT_TIME of the profile was over, not logged on, not connected: the session ended before the
+statement came (SQL Language Reference, CREATE PROFILE)."""
 
 
 class BatchError(Protocol):

@@ -28,6 +28,7 @@ _TEXTS = {
     955: "name is already used by an existing object",
     1013: "user requested cancel of current operation",
     2396: "exceeded maximum idle time, please connect again",
+    2399: "exceeded maximum connect time, you are being logged off",
     1031: "insufficient privileges",
     1403: "no data found",
     1422: "exact fetch returns more than requested number of rows",

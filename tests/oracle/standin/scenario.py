@@ -76,8 +76,12 @@ class Scenario:
     grants: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=lambda: privileges.GRANTS)
     instances: int = 1
     idle_time: bool = False
+    limit: int = 2396
+    """What a session is told that `idle_time` has ended: 2399 where it was CONNECT_TIME."""
     logon: int = 0
     """The ORA- number that answers every logon; 0 for none."""
+    failed_logins: int = 0
+    """The limit of the profile, after which the account is locked (FAILED_LOGIN_ATTEMPTS); 0 for none."""
     sessions_per_user: int = 0
     """The limit of the profile (ORA-02391); 0 for none."""
     tablespaces: Mapping[str, int] = field(default_factory=lambda: {"USERS": 40 * 2**30})

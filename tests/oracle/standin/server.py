@@ -89,11 +89,15 @@ class Backend:
         self.session: Session | None = None
 
     def authenticate(self, username: str) -> str | None:
+        self.engine.state.wrong_logins += 1  # until it turns out to be right
         return self.engine.scenario.password if username.upper() == self.engine.scenario.user else None
 
     def open_session(self, attributes: dict[str, str]) -> None:
         if self.engine.state.down:
             raise ora(1034)
+        if 0 < self.engine.scenario.failed_logins < self.engine.state.wrong_logins:
+            raise ora(28000)
+        self.engine.state.wrong_logins = 0
         if self.engine.scenario.logon:
             raise ora(self.engine.scenario.logon)
         if 0 < self.engine.scenario.sessions_per_user <= len(self.engine.state.sessions):
@@ -128,7 +132,7 @@ class Backend:
         SERVING.ltxid = self._ltxid
         if session.sniped:
             self.engine.end_session(session)
-            raise ora(2396)
+            raise ora(self.engine.scenario.limit)
         session.in_call = True
         try:
             return self._struck(session, sql, binds)

@@ -16,8 +16,8 @@ from toolkit.app.bundles import rman as rman_bundle
 from toolkit.app.files import write_folder
 from toolkit.app.ruling import refuse_unseen, ruled_by_address, ruled_now
 from toolkit.app.runs import licensing
+from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import check_plan, read_planning, with_declared
-from toolkit.app.runs.repair import database_of
 from toolkit.app.runs.settings import of_server, refuse_unscripted
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile

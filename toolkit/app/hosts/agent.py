@@ -26,7 +26,7 @@ from toolkit.app.clusters import WorkerCheck
 from toolkit.app.hosts.serving import ServedSessions, SessionCall, SessionFailure, SessionTold
 from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import licensing
-from toolkit.app.runs.repair import database_of, read_server
+from toolkit.app.runs.databases import database_of, read_server
 from toolkit.app.targets import find_target
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected

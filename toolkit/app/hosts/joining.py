@@ -17,7 +17,7 @@ from toolkit.app.hosts.programs import ProgramsElsewhere
 from toolkit.app.hosts.sessions import SessionsElsewhere
 from toolkit.app.hosts.talk import ClusterHost, Roll
 from toolkit.app.hosts.users import UsersElsewhere
-from toolkit.app.runs.repair import database_of
+from toolkit.app.runs.databases import database_of
 from toolkit.dialects.programs import looked_for
 from toolkit.dialects.registry import dialect_of
 from toolkit.dialects.transfers import FILES

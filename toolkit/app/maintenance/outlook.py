@@ -15,7 +15,7 @@ from toolkit.app.maintenance.conditions import unmet, what_must_hold
 from toolkit.app.maintenance.guards import GuardRow, guard_rows
 from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.runs.repair import database_of, read_server
+from toolkit.app.runs.databases import database_of, read_server
 from toolkit.app.runs.retention import retention_of, sentences_of
 from toolkit.design.window import spell_window
 from toolkit.dialects.backups import Backups, backups_of

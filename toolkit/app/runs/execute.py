@@ -12,6 +12,7 @@ from toolkit.app.auditing import run_noted
 from toolkit.app.history import what_it_needs
 from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import backup_client, licensing
+from toolkit.app.runs.databases import database_of, read_server, refuse_other_database
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.finished import found_done
 from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
@@ -19,15 +20,7 @@ from toolkit.app.runs.launching import Launch, end_asked_for, launch_of
 from toolkit.app.runs.mixes import begun_before, mix_above
 from toolkit.app.runs.planning import check_to_run, check_within, head_of
 from toolkit.app.runs.preview import keep_explanation, warn_of_drift
-from toolkit.app.runs.repair import (
-    database_of,
-    ended_in_any_case,
-    next_attempt,
-    read_server,
-    refuse_ingested,
-    refuse_other_database,
-    repair,
-)
+from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_ingested, repair
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done

@@ -9,8 +9,8 @@ from toolkit.app.approvals import TargetPolicy, on_live
 from toolkit.app.environments import changes_since, environment_to_keep
 from toolkit.app.runs import licensing, space
 from toolkit.app.runs.ahead import ahead_of
+from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
-from toolkit.app.runs.repair import database_of
 from toolkit.app.runs.retention import retention_of, sentences_of
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of

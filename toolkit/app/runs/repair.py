@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,19 +11,26 @@ from pathlib import Path
 from toolkit.app.approvals import TargetPolicy
 from toolkit.app.auditing import Notes
 from toolkit.app.ruling import ruled_now
+from toolkit.app.runs.databases import (
+    database_of,
+    elsewhere,
+    in_another_role,
+    read_server,
+    refuse_other_database,
+    worked_on,
+)  # fmt: skip
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.executors import Sessions, Timeouts, read_facts, refused
+from toolkit.executors import Sessions, Timeouts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.model.engines import engine
 from toolkit.model.experiment import PlannedTrial
-from toolkit.model.facts import Facts, Query, facts_from_text
+from toolkit.model.facts import facts_from_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import IN_TURNS, MEASURED_BY, PROVENANCE, JournalEntry, RunHead, RunRecord, run_key
-from toolkit.model.words import Mode, Outcome, Role, RunState
+from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, end_orphaned_sessions, interrupted
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
@@ -124,8 +131,10 @@ def clean(
     backup: list[str] = []
     notes = Notes(store, events)
     bring_server_back(target, policy, store, run, events)
-    policy = ruled_now(policy or TargetPolicy(), target, timeouts)
-    for head in _heads(target, dialect, run, store, timeouts):
+    policy = policy or TargetPolicy()
+    words = policy.profile_name or target.display
+    policy = ruled_now(policy, target, timeouts)
+    for head in _heads(target, words, run, store, timeouts):
         if under is None:
             store.refuse_live_run(head.run)
         if allow_commands and policy.approved_only:
@@ -141,15 +150,17 @@ def clean(
         if undone.done or undone.left:
             told = f"run {head.run}: {len(undone.done)} cleaned, {len(undone.left)} not"
             events.emit(Event("cleanup", told))
+    if run is None and under is None:
+        left += elsewhere(target, words, store, timeouts)
     others = of_other_stores(target, dialect, store) if run is None and under is None else Others()
     return CleanReport(tuple(done), tuple(left), tuple(backup), others)
 
 
-def shown_undo(target: Target, *, run: str | None, store: Store) -> dict[str, str]:
+def shown_undo(target: Target, *, run: str | None, store: Store, policy: TargetPolicy) -> dict[str, str]:
     """Return what `clean` would run of each run, by its id, where an object is still as the run left it."""
     dialect = dialect_of(target.engine)
     scripts = {}
-    for head in _heads(target, dialect, run, store, None):
+    for head in _heads(target, policy.profile_name or target.display, run, store, None):
         script = UndoScript(store.undo_script(head.run), dialect, head.run, head.experiment.target)
         text = script.text(store.journal(head.run).open_entries())
         scripts[head.run] = text or f"-- run {head.run}: no object to undo; its sessions and programs are ended\n"
@@ -219,17 +230,17 @@ def _cleaning(head: RunHead, under: str | None) -> AuditEvent:
     )
 
 
-def _heads(
-    target: Target, dialect: Dialect, run: str | None, store: Store, timeouts: Timeouts | None
-) -> list[RunHead]:
+def _heads(target: Target, words: str, run: str | None, store: Store, timeouts: Timeouts | None) -> list[RunHead]:
     """Return the run named, or the runs with open entries, sessions or programs that worked on this database."""
+    dialect = dialect_of(target.engine)
     here = database_of(read_server(target, dialect, timeouts), target)
     if run is not None:
         head = store.load_head(run)
-        refuse_other_database(head, target, here)
+        if not in_another_role(head, target, words, here):
+            refuse_other_database(head, target, here)
         return [head]
     left = frozenset(entry.run for entry in store.open_entries_all())
-    heads = [head for head in store.list_runs() if _worked_on(head, target, here)]
+    heads = [head for head in store.list_runs() if worked_on(head, target, here)]
     early = [head for head in heads if head.run not in left and head.state in _ENDED_EARLY]
     broken, ended = (head.run for head in early if _is_over(head, store)), {head.run for head in heads} - left
     seen = with_sessions(target, dialect, broken, ended, timeouts)
@@ -251,59 +262,10 @@ def _is_over(head: RunHead, store: Store) -> bool:
     return True
 
 
-def read_server(
-    target: Target, dialect: Dialect, timeouts: Timeouts | None = None, also: Iterable[str] = ()
-) -> Facts:
-    """Read what the server says of itself, in a session that no search for a run's sessions finds.
-
-    Args:
-        target: the server.
-        dialect: of its engine.
-        timeouts: of the session.
-        also: catalogue files that are read besides, where that is granted.
-
-    Raises:
-        ToolkitError: TK-0201 when it cannot be reached.
-    """
-    queries = [Query("server", "server"), *(Query(file, file, optional=True) for file in also)]
-    sessions = Sessions(target, "dbatk repair", timeouts=timeouts)
-    try:
-        return read_facts(sessions.get(Role.CONTROL), dialect, queries)
-    finally:
-        sessions.close()
-
-
-def database_of(facts: Facts, target: Target) -> str:
-    """Return what identifies the database itself, however it is reached."""
-    return str(facts.value("server", "database_id", "") or target.display)
-
-
 def next_attempt(record: RunRecord, store: Store) -> int:
     """Return the number of the attempt that a resume begins."""
     marks = store.unended_trials(record.head.run)
     return 1 + max([*(trial.attempt for trial in record.trials), *(mark.attempt for mark in marks)], default=0)
-
-
-def refuse_other_database(head: RunHead, target: Target, here: str) -> None:
-    """Refuse a run that worked on another database: there, not here, its objects are to be looked for.
-
-    Raises:
-        ToolkitError: TK-0107.
-    """
-    if not _worked_on(head, target, here):
-        raise ToolkitError(
-            f"run {head.run} worked on `{head.target_name}`, and `{target.display}` is `{here}`",
-            code="TK-0107",
-            hint=f"give its own target, which was `{head.experiment.target}`",
-        )
-
-
-def _worked_on(head: RunHead, target: Target, here: str) -> bool:
-    if head.engine != target.engine:
-        return False
-    if engine(head.engine).embedded and here != ":memory:":
-        return Path(head.target_name).resolve() == Path(here).resolve()
-    return head.target_name in {"", here}
 
 
 # -- before a run goes on ---------------------------------------------------------------------------------------

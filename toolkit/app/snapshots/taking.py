@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from toolkit.app.auditing import Notes
 from toolkit.app.ruling import ruled
+from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import read_base_facts, with_licences
-from toolkit.app.runs.repair import database_of
 from toolkit.app.snapshots.providers import REPOSITORIES, host_is_ours, snapshot_source_of
 from toolkit.app.targets import ResolvedTarget
 from toolkit.dialects.base import Dialect

@@ -44,6 +44,7 @@ DECLARATION = EngineDeclaration(
         ("first data file", "server_place", "first_file"),
     ),
     same_by=("DBID", "container"),
+    role_mark=":",  # a standby that became the primary has its name, and a unique name of its own
     session=(
         *((name, "session_settings", name) for name in _SESSION),
         *((name, "session_parallel", name) for name in _PARALLEL),
