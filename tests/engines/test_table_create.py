@@ -117,6 +117,7 @@ def test_what_the_script_shows_is_what_runs_and_a_dry_run_makes_nothing(
         ('a,b\n1,2\n"x"y,3\n', {}, "line 3"),
         ("a,b\n1,2\n3,\xff\n", {"encoding": "ascii"}, "line 3"),
         ("", {}, "is empty"),
+        ("name;price\nx;1,5\ny;2,5\n", {}, "line 1: the only column is `name;price`"),
     ],
 )
 def test_files_that_make_no_table_are_refused_with_the_place(
@@ -128,6 +129,10 @@ def test_files_that_make_no_table_are_refused_with_the_place(
         create(arena, store, file, **options)
     assert store.list_runs() == []
     assert columns(arena) == []
+    if ";" in content:  # which is told how it is meant, and may be meant as it is
+        create(arena, store, file, delimiter=";", table="two")
+        create(arena, store, file, delimiter=",", table="one")
+        assert [len(columns(arena, table)) for table in ("two", "one")] == [2, 1]
 
 
 def test_files_that_do_not_belong_together_and_a_name_in_use_are_refused(

@@ -13,6 +13,7 @@ from toolkit.model.experiment import mark_of, queries_of
 from toolkit.model.facts import Query
 from toolkit.model.operations import RowSemantics, declaration
 from toolkit.model.steps import ObjectRef, Stages
+from toolkit.model.transfers import CsvStyle
 from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
@@ -250,3 +251,11 @@ def refuse_nested(row: Row) -> None:
                 code="TK-0107",
                 hint="write it flat first, or load it with the database's own statement",
             )
+
+
+def other_delimiter(names: Sequence[str], style: CsvStyle) -> str | None:
+    """Say which delimiter a header seems to have that was read as one name."""
+    found = next((each for each in ";\t|," if each != style.delimiter and each in names[0]), None)
+    if len(names) > 1 or found is None:
+        return None
+    return f"the names seem to be divided by `{found}`: add `--delimiter '{found}'`".replace("\t", "tab")

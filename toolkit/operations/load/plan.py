@@ -29,6 +29,7 @@ from toolkit.operations.loads import (
     column_names,
     make_notes,
     notes_of,
+    other_delimiter,
     reads_of_filled,
     reads_of_space,
     refuse_nested,
@@ -199,7 +200,7 @@ def _columns_in(planner: Planner, row: Row) -> tuple[str, ...]:
         if column is None:
             raise _does_not_fit(
                 row, f"column {number} is `{name}`, which `{planner.spec.text('table')}` does not have",
-                _other_delimiter(names, style) or did_you_mean(name.strip(), list(known)) or _hint(style),
+                other_delimiter(names, style) or did_you_mean(name.strip(), list(known)) or _hint(style),
             )  # fmt: skip
         if column in found:
             raise _does_not_fit(
@@ -220,14 +221,6 @@ def _by_position(planner: Planner, row: Row, names: list[str]) -> tuple[str, ...
 def _does_not_fit(row: Row, what: str, hint: str) -> ToolkitError:
     line = "" if row["format"] == FileFormat.PARQUET else ", line 1"
     return ToolkitError(f"`{row['path']}`{line}: {what}", code="TK-0107", hint=hint)
-
-
-def _other_delimiter(names: list[str], style: CsvStyle) -> str | None:
-    """Say which delimiter a header seems to have that was read as one name."""
-    found = next((each for each in ";\t|," if each != style.delimiter and each in names[0]), None)
-    if len(names) > 1 or found is None:
-        return None
-    return f"the names seem to be divided by `{found}`: add `--delimiter '{found}'`".replace("\t", "tab")
 
 
 def _hint(style: CsvStyle) -> str:

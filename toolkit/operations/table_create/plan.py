@@ -16,7 +16,7 @@ from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind
 from toolkit.operations.base import Piece, Planner, assemble, relation_query
-from toolkit.operations.loads import reads_of_space, refuse_nested
+from toolkit.operations.loads import other_delimiter, reads_of_space, refuse_nested
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
@@ -100,12 +100,16 @@ def _names(planner: Planner, path: str, rows: Sequence[Row]) -> tuple[str, ...]:
         )
     given = planner.spec.names("columns")
     texts = given or tuple(str(row["column_name"]).strip() for row in rows)
+    style = style_of(planner.spec.options)
+    other = None if given or "delimiter" in planner.spec.options else other_delimiter(texts, style)
+    if other is not None and style.header and not path.endswith(".parquet"):
+        raise ToolkitError(f"`{path}`, line 1: the only column is `{texts[0]}`", code="TK-0107", hint=other)
     if len(texts) != len(rows):
         raise ToolkitError(
             f"`{path}` has {len(rows)} columns, and `--columns` names {len(texts)}", code="TK-0107",
             hint="name each in the order of the file, or check --delimiter",
         )  # fmt: skip
-    if not given and not style_of(planner.spec.options).header and not path.endswith(".parquet"):
+    if not given and not style.header and not path.endswith(".parquet"):
         raise ToolkitError(
             f"`{path}` has no line that names its {len(rows)} columns",
             code="TK-0107",
