@@ -130,8 +130,9 @@ def _bad(tmp_path: Path, at: int, row: str) -> Path:
         ("9001,x,many", ("line 21", "k", "many")),
         ("9001,x", ("line 21",)),
         ("9001,x,1,2", ("line 21",)),
+        (",x,1", ("line 21", "id")),
     ],
-    ids=["type", "too few", "too many"],
+    ids=["type", "too few", "too many", "null"],
 )
 def test_a_bad_row_among_the_first_is_told_with_its_place_before_anything_moves(
     arena: Arena, load: Made, tmp_path: Path, row: str, said: tuple[str, ...]
@@ -140,6 +141,7 @@ def test_a_bad_row_among_the_first_is_told_with_its_place_before_anything_moves(
     assert trial.outcome is Outcome.FAILED
     assert trial.reason is not None and "bad.csv" in trial.reason
     assert all(part in trial.reason for part in said), trial.reason
+    assert "dbatk" not in trial.reason.partition("bad.csv")[2]
     assert there(arena)[0][0] == 0
 
 

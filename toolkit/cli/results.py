@@ -247,7 +247,8 @@ def _resume(arguments: Arguments) -> int:
         joint = joint_of(store, run)
         if joint is not None:
             return resume_on_several(joint, store, arguments)
-        refuse_ingested(store.load_run(run, samples=False))
+        before = store.load_run(run, samples=False)
+        refuse_ingested(before)
         resolved = reach(arguments.text("target") or store.load_head(run).experiment.target)
         try:
             with Progress(quiet=arguments.flag("quiet")) as progress:
@@ -264,6 +265,11 @@ def _resume(arguments: Arguments) -> int:
                 )
         finally:
             resolved.target.close()
+        if len(store.load_run(run, samples=False).trials) == len(before.trials):
+            say(
+                f"warning: nothing of run {run} was missing; a command that was killed before its run was stored "
+                "left nothing to resume: run it again"
+            )
         return show_result(store, run, arguments)
 
 

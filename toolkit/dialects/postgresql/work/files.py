@@ -110,8 +110,8 @@ def _checks(work: Work) -> tuple[Call, ...]:
     """Load the first rows of each file into a table that goes with its transaction."""
     if not work.samples:
         return ()
-    sample = QualifiedName("dbatk_sample", "pg_temp")
-    control = Role.CONTROL
-    like = Call("create_sample", {"table": work.samples[0].table}, session=control)
+    table, control = work.samples[0].table, Role.CONTROL
+    sample = QualifiedName(table.name, "pg_temp")  # what the server says of a row names it
+    like = Call("create_sample", {"table": table, "sample": sample}, session=control)
     rows = (Call("load", _values(each, sample), session=control, transfer=each) for each in work.samples)
     return (Call("begin_check", session=control), like, *rows, Call("rollback", session=control))
