@@ -78,7 +78,7 @@ PLANTED: dict[str, tuple[dict[str, object], Kind, str]] = {
     "skewed rows": ({"metrics": (metric("row skew of parallel servers", 3.1, ""),)}, Kind.SKEW, "3.10 times"),
     "one big object": (
         {"items": (ItemRecord("small", Outcome.OK, 1.0, 0.0, 0), ItemRecord("huge", Outcome.OK, 10.0, 0.0, 1))},
-        Kind.SKEW, "`huge` was worked on alone for 9.00 s, 90 % of the time",
+        Kind.SKEW, "`huge` was worked on alone for 9.00 s, 90 % of the time: nothing else was ready to begin",
     ),
     "little memory": ({"metrics": (metric("temp_bytes", 9e7),)}, Kind.MEMORY, "85.8 MiB were written to"),
     "others": (

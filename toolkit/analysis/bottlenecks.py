@@ -43,7 +43,7 @@ class BottleneckKind(StrEnum):
     LOG = "waits for the log"
     SERVERS = "parallel servers not granted"
     SERIAL = "a serial part"
-    SKEW = "skew between servers"
+    SKEW = "unevenly divided work"
     MEMORY = "too little memory"
     IO = "I/O"
     OTHERS = "other load on the machine"
@@ -267,8 +267,8 @@ def _skew(seen: _Seen) -> Iterator[str]:
     bar, alone, share = _longest_item(seen)
     if share >= _HELD_UP:
         yield (
-            f"`{bar}` was worked on alone for {seconds(alone)}, {percent(100 * share)} of the time, while the "
-            "other sessions had nothing left"
+            f"`{bar}` was worked on alone for {seconds(alone)}, {percent(100 * share)} of the time: nothing else "
+            "was ready to begin"
         )
         return
     one = seen.alone("workers", "leaders")
