@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -14,13 +14,13 @@ from tests.analysis.curves import Machine, law, swept
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE
+from toolkit.analysis.outlook import detectable, expected
 from toolkit.analysis.quantiles import range_quantile, t_quantile
 from toolkit.analysis.sequential import (
     LOOKS,
     after_sweep,
     decide,
     ended_because,
-    expected,
     given_up,
     how_it_ended,
     left_to_do,
@@ -165,6 +165,70 @@ def test_by_three_such_runs_the_time_is_right_within_a_quarter_nine_times_of_ten
         told = expected(last.run.head.experiment, list(seconds), [each.run for each in earlier]).seconds
         near += told is not None and abs(told - last.spent) <= last.spent / 4
     assert near >= 0.9 * count - 1
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])
+@pytest.mark.parametrize("known", [True, False])
+def test_by_the_noise_alone_nine_of_ten_runs_end_between_what_was_said(count: int, known: bool) -> None:
+    """By one run of three repeats of the same configurations, or of others."""
+    held = in_time = 0
+    for seed in range(count):
+        random = Random(seed)
+        levels = random.choice(((1, 2), (1, 2, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)))
+        others = levels if known else (3, 5, 7)
+        times = law(random.uniform(0, 0.3), 2 ** random.uniform(1, 5))
+        noise = random.uniform(0.01, 0.06)
+
+        def machine(
+            levels: tuple[int, ...], times: Callable[[int], float] = times, noise: float = noise
+        ) -> Machine:
+            factor = Factor("degree", levels)
+            seconds = {each: 10 * times(int(each["degree"])) for each in cells_of([factor])}
+            return Machine("given", (factor,), seconds, noise)
+
+        run = swept(machine(others), seed).run
+        first = replace(run.head, run="first", experiment=replace(run.head.experiment, detect_pct=None, repeat=3))
+        earlier = replace(run, head=first, trials=tuple(each for each in run.trials if each.repeat <= 3))
+        last = swept(machine(levels), seed + 1000)
+        told = expected(last.run.head.experiment, [*machine(levels).seconds], [earlier])
+        assert told.repeats_between is not None
+        low, high = told.repeats_between
+        held += low <= max(trial.repeat for trial in last.run.trials) <= high
+        if known:
+            assert told.seconds_between is not None
+            in_time += told.seconds_between[0] * 0.97 <= last.spent <= told.seconds_between[1] * 1.03
+    assert held >= 0.9 * count - 1
+    assert in_time >= 0.9 * count - 1 or not known
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.full)])
+def test_what_a_fixed_number_of_repeats_detects_lies_between_what_was_said_nine_times_of_ten(count: int) -> None:
+    held = 0
+    for seed in range(count):
+        random = Random(seed)
+        levels = random.choice(((1, 2, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)))
+        noise, repeats = random.uniform(0.01, 0.2), random.choice((4, 6, 9))
+        first, last = (
+            sweep({each: [random.lognormvariate(2, noise) for _ in range(most)] for each in levels})
+            for most in (3, repeats)
+        )
+        asked = replace(last.head.experiment, repeat=repeats)
+        told = detectable(asked, [cell(degree=each) for each in levels], [first])
+        assert told is not None
+        found = analyse(last).fit.noise.times(2 / repeats).minimum_detectable_pct()
+        held += found is not None and told.between[0] <= found <= told.between[1]
+    assert held >= 0.9 * count - 2
+    assert detectable(asked, [cell(degree=1), cell(degree=2)], []) is None
+
+
+def test_a_fixed_number_of_repeats_is_said_with_its_time_where_all_was_run_before() -> None:
+    run = sweep({1: level(2.0), 2: level(1.0, shift=3)})
+    asked = replace(run.head.experiment, repeat=6, warmup=1)
+    told, partly = (detectable(asked, [cell(degree=each) for each in cells], [run]) for cells in ((1, 2), (1, 4)))
+    assert told is not None and partly is not None
+    assert told.seconds == pytest.approx(7 * (2.0 + 1.0), rel=0.02) and partly.seconds is None
+    assert "6 repeats detect" in told.sentence() and "they take about 21" in told.sentence()
+    assert "they take" not in partly.sentence()
 
 
 # -- how often it is wrong ----------------------------------------------------------------------------------------

@@ -14,19 +14,13 @@ interval that is shown of such a run is that of its look: nothing is reported by
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
 
 from toolkit.analysis import search
 from toolkit.analysis.cells import analyse
-from toolkit.analysis.doubts import repeats_needed
-from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE, ConfidenceInterval, Noise
-from toolkit.analysis.judged import Judged
-from toolkit.analysis.noise import components_of
-from toolkit.design.judging import chosen
+from toolkit.analysis.fit import FEWEST_DEGREES, ConfidenceInterval
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import AfterSweep, Stopping
-from toolkit.model.records import RunRecord, TrialRecord
+from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome, RunState
 from toolkit.units import counted, seconds
@@ -179,76 +173,3 @@ def sure_to_run(experiment: Experiment, planned: Sequence[PlannedTrial]) -> tupl
     if experiment.search:
         return search.first_to_run(experiment, planned)
     return tuple(each for each in planned if each.repeat <= LOOKS[0])
-
-
-# -- before -----------------------------------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a run is expected to need, from the noise of earlier ones; `seconds` of the trials themselves."""
-
-    repeats: int | None
-    seconds: float | None
-    runs: int
-
-    def sentence(self, detect_pct: float) -> str:
-        """Say it."""
-        what = f"a difference of {detect_pct:g} % is detected or excluded, after {LOOKS[0]} to {LOOKS[-1]} repeats"
-        if not self.runs:
-            return f"it ends when {what}; how many it needs is not known: no such run is stored"
-        by = f"by the noise of {counted(self.runs, 'earlier run')}"
-        if self.repeats is None:
-            return f"it ends when {what}; {by} more are needed, so it will probably end inconclusive"
-        takes = f", {seconds(self.seconds)}" if self.seconds else ""
-        return f"it ends when {what}; {by} about {self.repeats}{takes}"
-
-
-def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Expected:
-    """Predict what a run that is no search needs, from earlier runs of the same options on its database.
-
-    Args:
-        experiment: what is about to run.
-        cells: its configurations.
-        history: earlier runs of its operation.
-    """
-    judged = Judged(chosen(experiment))
-    same = [run for run in history if run.trials and run.head.experiment.options == experiment.options]
-    components = components_of(same, judged)
-    if not components.rest_degrees or experiment.detect_pct is None:
-        return Expected(None, None, 0)
-    ended = [run for run in same if _ended_alike(run, experiment, cells)]
-    if ended:
-        swept = round(median(max(trial.repeat for trial in run.trials) for run in ended))
-        return Expected(swept, median(sum(map(_seconds, run.trials)) for run in ended), len(ended))
-    variance = components.rest_squares / components.rest_degrees
-    noise = Noise(variance, components.rest_degrees, confidence=SEQUENTIAL_CONFIDENCE)
-    needed = repeats_needed(noise, len(cells), experiment.detect_pct)
-    repeats = next((look for look in LOOKS if needed is not None and look >= needed), None)
-    return Expected(repeats, _time_of(experiment, cells, repeats, same), len(same))
-
-
-def _ended_alike(run: RunRecord, experiment: Experiment, cells: Sequence[Cell]) -> bool:
-    """Whether a run asked for the same of the same configurations, and ended for what it found."""
-    asked = run.head.experiment
-    return (
-        run.head.state is RunState.DONE
-        and not asked.search
-        and (asked.detect_pct, asked.warmup) == (experiment.detect_pct, experiment.warmup)
-        and {trial.cell for trial in run.trials} == set(cells)
-        and (bool(decide(run).reason) or max(trial.repeat for trial in run.trials) >= asked.repeat)
-    )
-
-
-def _seconds(trial: TrialRecord) -> float:
-    return (trial.ended_at - trial.began_at).total_seconds()
-
-
-def _time_of(
-    experiment: Experiment, cells: Sequence[Cell], repeats: int | None, runs: Sequence[RunRecord]
-) -> float | None:
-    """Return the seconds that so many sweeps take; None where a configuration was not run before."""
-    took: dict[Cell, list[float]] = {}
-    for trial in (trial for run in runs for trial in run.trials):
-        took.setdefault(trial.cell, []).append(_seconds(trial))
-    if repeats is None or any(cell not in took for cell in cells):
-        return None
-    return (repeats + experiment.warmup) * sum(median(took[cell]) for cell in cells)

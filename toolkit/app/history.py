@@ -11,7 +11,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
-from toolkit.model.words import EngineName
+from toolkit.model.words import EngineName, Mode
 from toolkit.store import Store
 
 
@@ -29,18 +29,21 @@ def earlier_runs(store: Store, run: RunRecord, metrics: Collection[str] = ()) ->
 def what_it_needs(
     store: Store, experiment: Experiment, cells: Sequence[Cell], engine: EngineName, target_name: str
 ) -> tuple[str, ...]:
-    """Say how many repeats a measurement is expected to need, by earlier runs; nothing where that is fixed."""
-    if experiment.detect_pct is None:
+    """Say how many repeats a measurement may need, by earlier runs, or what its fixed number may show."""
+    if experiment.mode is Mode.JOB or len(cells) < 2:
         return ()
     if experiment.search:
         from toolkit.analysis.search import what_a_search_needs
 
         history = store.earlier_runs(engine, target_name, experiment.operation, ())
         return (what_a_search_needs(experiment, history),)
-    from toolkit.analysis.sequential import expected
+    from toolkit.analysis.outlook import detectable, expected
 
     metrics = {chosen(experiment).metric}
     history = store.earlier_runs(engine, target_name, experiment.operation, metrics)
+    if experiment.detect_pct is None:
+        shows = detectable(experiment, cells, history)
+        return () if shows is None else (shows.sentence(),)
     return (expected(experiment, cells, history).sentence(experiment.detect_pct),)
 
 
