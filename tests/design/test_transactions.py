@@ -10,10 +10,12 @@ from toolkit.design.statements import split
 from toolkit.design.transactions import (
     ReadFrom,
     WrittenTransaction,
+    gives_rows,
     only_reads,
     parse_transactions,
     read_transactions,
     statements_of,
+    with_variables,
 )
 from toolkit.errors import ToolkitError
 from toolkit.model.workload import Draw
@@ -137,3 +139,51 @@ def test_statements_are_divided_where_the_engine_would_divide_them() -> None:
 )
 def test_what_only_reads_is_told_from_what_may_change_something(sql: str, reads: bool) -> None:
     assert only_reads((sql,), "postgresql") is reads
+
+
+# -- for a loop in the server -------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("SELECT :n", "SELECT v1"),
+        ("UPDATE t SET a = a + :n WHERE b = :name AND c = :n", "UPDATE t SET a = a + v1 WHERE b = v2 AND c = v1"),
+        ("SELECT ':n', \":n\" FROM t -- :n\n WHERE a=:n", "SELECT ':n', \":n\" FROM t -- :n\n WHERE a=v1"),
+        (
+            "SELECT CAST(:n AS int) /* :name */ FROM t WHERE d<:name",
+            "SELECT CAST(v1 AS int) /* :name */ FROM t WHERE d<v2",
+        ),
+    ],
+)
+@pytest.mark.parametrize("engine", ["postgresql", "oracle"])
+def test_variables_stand_where_parameters_stood_and_nowhere_else(engine: str, text: str, spelled: str) -> None:
+    assert with_variables(text, engine, {"n": "v1", "name": "v2"}) == spelled
+
+
+def test_a_cast_of_postgresql_is_no_parameter() -> None:
+    assert (
+        with_variables("SELECT :n::text, now()::date", "postgresql", {"n": "v"}) == "SELECT v::text, now()::date"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "gives"),
+    [
+        ("SELECT 1", True),
+        ("/* INSERT */ select 1", True),
+        ("(SELECT 1) UNION (SELECT 2)", True),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", True),
+        ("WITH a AS (DELETE FROM t RETURNING n) SELECT n FROM a", True),
+        ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", False),
+        ("WITH a AS (INSERT INTO t VALUES (1) RETURNING n) UPDATE u SET m = 1", False),
+        ("INSERT INTO t SELECT n FROM u", False),
+        ("INSERT INTO t VALUES (1) RETURNING n", True),
+        ("UPDATE t SET a = 'RETURNING'", False),
+        ("DELETE FROM t WHERE n IN (SELECT 1)", False),
+        ("VALUES (1)", True),
+        ("TABLE t", True),
+        ("LOCK TABLE t", False),
+        ("CALL p()", False),
+    ],
+)
+def test_what_gives_rows_is_told_from_its_outermost_words(text: str, gives: bool) -> None:
+    assert gives_rows(text, "postgresql") is gives

@@ -101,8 +101,10 @@ def test_what_two_processes_counted_is_added() -> None:
 
 # -- what a process is told ---------------------------------------------------------------------------------------
 def test_a_workload_comes_through_the_socket_as_it_is() -> None:
-    drawn = (Drawn("n", Draw.ZIPF, 1, 9, 1.2), Drawn("c", Draw.CHOICE, values=("é", "b")))
-    one = Workload((Transaction("t", ("SELECT :n", "SELECT :c"), 2.5, drawn),), 7, 3.0, settings=("SET x",))
+    drawn = (Drawn("n", Draw.ZIPF, 1, 9, 1.2), Drawn("c", Draw.CHOICE, values=("é", "b"), column="t.c"))
+    one = Workload(
+        (Transaction("t", ("SELECT :n", "SELECT :c"), 2.5, drawn),), 7, 3.0, settings=("SET x",), loop=("CALL",)
+    )
     assert workload_of(json.loads(json.dumps(asdict(one)))) == one
 
 
