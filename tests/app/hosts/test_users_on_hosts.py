@@ -80,10 +80,11 @@ def test_two_hosts_begin_together_though_their_clocks_are_apart_and_what_they_di
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("loop", ["client", "server"])
 def test_samples_of_a_host_are_drawn_at_their_time_within_the_interval(
-    begin: Begin, cluster: DaskCluster, tmp_path: Path
+    begin: Begin, cluster: DaskCluster, tmp_path: Path, loop: str
 ) -> None:
-    run = begin(*LINE, "--users", "2", "--measure-for", "4s", "--on", cluster.url)
+    run = begin(*LINE, "--users", "2", "--measure-for", "4s", "--on", cluster.url, "--loop", loop)
     _, err = run.communicate(timeout=TIMEOUT_SECONDS)
     assert run.returncode == 0, err
     with open_store(tmp_path / "store.sqlite") as store:
@@ -91,6 +92,7 @@ def test_samples_of_a_host_are_drawn_at_their_time_within_the_interval(
     for host in ("alpha", "beta"):
         at = [one.at_seconds for one in trial.samples if one.name == f"host.{host}.cpu_pct"]
         assert at and at == sorted(at) and all(0 <= each <= 4 for each in at)
+        assert next(one.value for one in trial.metrics if one.name == f"host.{host}.tps") > 0
 
 
 @pytest.mark.full
