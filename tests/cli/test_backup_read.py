@@ -115,7 +115,7 @@ def test_a_page_is_one_file_that_takes_no_text_for_markup(
     text = page.read_text()
     assert '<rect class="span' in text and text.count("<section") == 2
     first = text[: text.index("<section")]  # several begin with a table of them
-    assert "<table>" in first and '<tr class="failed">' in first and ">completed<" in first
+    assert '<table class="stacked">' in first and '<tr class="failed">' in first and ">completed<" in first
     assert '<a href="#log1">good.log</a>' in first and '<a href="#log2">failed.log</a>' in first
     assert re.search(r"<h2>RMAN log of ACME, [^<]*: completed</h2>", re.sub("</?span[^>]*>", "", text))
     assert "/backup/<b>" not in text and "/backup/&lt;b&gt;" in text
