@@ -1,4 +1,4 @@
--- Title: Whether the extension pg_repack is in this database or could be, and whether this user may use it
+-- Title: Whether the extension pg_repack is in this database or could be, whether this user may use it, and another does
 -- Needs: none
 -- License: none
 -- Effect: reads only
@@ -8,4 +8,7 @@ SELECT (SELECT e.extversion FROM pg_catalog.pg_extension e WHERE e.extname = 'pg
        (SELECT a.default_version FROM pg_catalog.pg_available_extensions a WHERE a.name = 'pg_repack')
          AS available_version,
        CASE WHEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user)
-            THEN 'yes' ELSE 'no' END AS is_superuser;
+            THEN 'yes' ELSE 'no' END AS is_superuser,
+       CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_stat_activity a
+                          WHERE a.application_name = 'pg_repack' AND a.datname = current_database())
+            THEN 'yes' ELSE 'no' END AS is_at_work;

@@ -161,7 +161,7 @@ def test_partitions_are_rewritten_and_of_a_schema_all_that_have_a_key(
     after = session.execute(nodes).fetchone()
     assert before is not None and after is not None
     assert [now == then for now, then in zip(after, before, strict=True)] == [False, False, True]
-    whole = dbatk(*asked, "--schema", "r", "--concurrency", "2", "--json")
+    whole = dbatk(*asked, "--schema", "r", "--json")
     assert whole.status == 0, whole.out
     assert "`r.bare` has no primary key" in whole.out and "as `r.quick` is" in whole.out
     last = session.execute(nodes).fetchone()
@@ -307,6 +307,18 @@ def test_a_pg_repack_that_is_killed_alone_is_a_failure_that_leaves_nothing(
     assert left(session) == []
     assert session.execute(node).fetchone() != before
     assert session.execute("SELECT count(*), sum(i) FROM r.slow").fetchone() == (100, 5050)
+
+
+def test_two_at_once_which_would_wait_for_each_other_are_refused(
+    dbatk: Dbatk, session: Session, server: Server, asked: tuple[str, ...]
+) -> None:
+    several = dbatk(*asked, "--schema", "r", "--concurrency", "2")
+    assert (several.status, "wait for each other's transactions without end" in several.err) == (5, True)
+    with server.connect() as other:
+        other.execute("SET application_name = 'pg_repack'")
+        answer = dbatk(*asked, "--table", "r.slow")
+    assert (answer.status, "a pg_repack is at work in database" in answer.err) == (5, True), answer.err
+    assert left(session) == []
 
 
 def test_a_measurement_that_was_killed_leaves_no_copy(

@@ -151,7 +151,7 @@ WORKS = (
          rewrites=("source",), clusters="source_k"),
     Work("table move by pg_repack", (*_MOVE, "--table", "{}.source", "--degree", "2", *_REPACK),
          rewrites=("source",), repacks=True),
-    Work("table move of a schema by pg_repack", (*_MOVE, "--schema", "{}", "--concurrency", "2", *_REPACK),
+    Work("table move of a schema by pg_repack", (*_MOVE, "--schema", "{}", *_REPACK),
          rewrites=("source",), repacks=True),
     Work("constraint validate", ("constraint", "validate", "--table", "{}.checked"), validates=("named", "small")),
     Work("constraint validate of a schema", ("constraint", "validate", "--schema", "{}", "--concurrency", "2"),

@@ -4,7 +4,8 @@ It copies the rows into a table of its own, collects what others change meanwhil
 files at the end. A program of this host does it, over n + 1 sessions where n build the indexes. Whatever keeps it
 from a table is a warning to it, and exit status 0.
 Sources: manual of pg_repack 1.4.8 (requirements, options, diagnostics, details); `repack.primary_keys` and
-`repack_drop` of its SQL; what it writes and leaves as tried with 1.4.8.
+`repack_drop` of its SQL; SQL_XID_SNAPSHOT of its program (it waits for every transaction but those of
+sessions with its own name); what it writes and leaves as tried with 1.4.8.
 """
 
 from __future__ import annotations
@@ -58,6 +59,13 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """Say what stands in the way; None when nothing does."""
     if (absent := missing(REPACK, facts)) is not None:
         return support.refused(absent, "without `--method pg_repack` the table is locked and rewritten")
+    if work.concurrency > 1:
+        return support.refused(
+            "two pg_repacks at once would wait for each other's transactions without end, since their sessions "
+            "have the name of the run",
+            "without --concurrency one table is rewritten after the other; `--degree N` builds the indexes of "
+            "each by N sessions",
+        )
     return _judge_extension(facts) or _judge_table(work, facts) or _judge_order(work.index)
 
 
@@ -82,6 +90,11 @@ def _judge_extension(facts: Facts) -> Support | None:
         )
     if row.get("is_superuser") != "yes":
         return Support(SupportState.NEEDS_PRIVILEGE, "pg_repack works for a superuser only")
+    if row.get("is_at_work") == "yes":
+        return support.refused(
+            f"a pg_repack is at work in database `{database}`: two could wait for each other without end",
+            "wait for its end",
+        )
     return None
 
 
