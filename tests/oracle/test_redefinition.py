@@ -79,6 +79,7 @@ def forms() -> Iterator[tuple[RedefinitionRequest, Facts]]:
     clause = check_partitioning("PARTITION BY RANGE (ID) (PARTITION p1 VALUES LESS THAN (MAXVALUE))", "oracle")
     yield replace(WANTED, table=odd, partitioning=clause), known(name=odd, policy_count=1, view_log_count=1)
     yield replace(WANTED, partitioning="", degree=1), known(partitioned="YES", tablespace_name=None)
+    yield WANTED, REDEFINITION.assumed(WANTED, assumed())
 
 
 # -- what the scripts say -------------------------------------------------------------------------------------
@@ -329,6 +330,10 @@ def test_the_command_writes_files_for_their_owner_alone_without_a_password(
         (["--table", "NOBODY"], 2, "there is no table"),
         (["--table", "GTEST", "--partition-by", "HASH"], 2, "does not begin with PARTITION BY"),
         (["--table", "GTEST", "--lock-wait", "20d"], 2, "--lock-wait"),
+        (["--table", "GTEST", "--assume", "19-ee"], 2, "`--assume` is only valid with `--dry-run`"),
+        (["--table", "GTEST", "--assume", "19-ee", "--dry-run"], 2, "nobody knows the schema"),
+        (["--table", "S.T", "--assume", "19-xx", "--dry-run"], 2, "19-xx"),
+        (["--table", "GTEST", "--dry-run", "--out", "nowhere"], 2, "`--dry-run` writes none"),
     ],
 )
 def test_what_is_wrong_on_the_command_line_gets_a_sentence(
@@ -338,6 +343,21 @@ def test_what_is_wrong_on_the_command_line_gets_a_sentence(
         monkeypatch.setenv("DBATK_PASSWORD", standin.password)
         assert main(["table", "redefine", "-t", standin.url, *more]) == status
     assert words in capfd.readouterr().err
+
+
+def test_scripts_are_shown_without_a_connection_and_refuse_to_run(capfd: pytest.CaptureFixture[str]) -> None:
+    line = ["table", "redefine", "--assume", "19-ee", "--dry-run", "--table", "SHOP.ORDERS", "--degree", "4"]
+    assert main([*line, "--json"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert list(document["scripts"]) == FILES
+    scripts = document["scripts"]
+    assert all("o.object_id = 0" in scripts[name] for name in ("1_check.sql", "5_finish.sql", "abort.sql"))
+    assert 's."<each other column>"' in scripts["2_start.sql"], "no interim table is ever made"
+    assert any("without --assume" in each for each in document["warnings"])
+    assert main([*line, "--by", "rowid", "-t", "duckdb:///none.duckdb"]) in (2, 5)
+    assert main([*line[:3], "19-se2", *line[4:]]) == 5
+    assert "Enterprise Edition" in capfd.readouterr().err
+    assert main([*line, "--partition-by", "PARTITION BY HASH (ID) PARTITIONS 8"]) == 5
 
 
 def test_another_engine_says_what_it_has_instead(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

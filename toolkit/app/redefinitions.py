@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from toolkit.app.approvals import TargetPolicy
 from toolkit.app.runs.licensing import check_script
 from toolkit.app.runs.planning import read_base_facts
 from toolkit.dialects.base import Dialect
@@ -15,15 +15,12 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, read_facts, refused
 from toolkit.executors.scripted.client import comment, written
 from toolkit.model.engines import engine
-from toolkit.model.facts import Query
+from toolkit.model.facts import Facts, Query
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.values import QualifiedName
 from toolkit.model.words import EngineName, Role
 from toolkit.rendering import render_call
 from toolkit.targets.base import Target
-
-if TYPE_CHECKING:
-    from toolkit.app.approvals import TargetPolicy
 
 _LICENCES = ("pack_access", "cloud_service")
 
@@ -80,6 +77,25 @@ def prepare_redefinition(target: Target, policy: TargetPolicy, wanted: Redefinit
         raise refused(dialect, error) from None
     finally:
         sessions.close()
+    return _written(dialect, how, policy, request, facts)
+
+
+def assumed_redefinition(
+    name: EngineName, release: str, policy: TargetPolicy | None, wanted: RedefinitionRequest
+) -> RedefinitionScripts:
+    """Spell the scripts for a release without a connection: they are to be looked at, and refuse to run.
+
+    Raises:
+        ToolkitError: as for `prepare_redefinition`, and TK-0102 for no such release.
+    """
+    dialect, how = dialect_of(name), redefinition_of(name)
+    facts = how.assumed(wanted, dialect.assume(release))
+    return _written(dialect, how, policy or TargetPolicy(), wanted, facts)
+
+
+def _written(
+    dialect: Dialect, how: Redefinitions, policy: TargetPolicy, request: RedefinitionRequest, facts: Facts
+) -> RedefinitionScripts:
     how.check(request, facts)
     texts = {script.file: _spelled(script, dialect) for script in how.scripts(request, facts)}
     bill = check_script("\n".join(texts.values()), facts, policy)

@@ -34,7 +34,7 @@ _LARGEST_BYTES = 100_000_000
 
 def launch(experiment: Experiment, arguments: Arguments, file: Path | None = None) -> int:
     """Save, print or run an experiment, as the options say; `file` is where it was read from."""
-    _check_script_options(arguments)
+    check_script_options(arguments)
     names = targets_named(experiment.target)
     save_as = arguments.text("save_as")
     if save_as is not None:
@@ -188,7 +188,12 @@ def _verification(store: Store, record: RunRecord) -> JsonObject | None:
 
 
 # -- without running --------------------------------------------------------------------------------------------
-def _check_script_options(arguments: Arguments) -> None:
+def check_script_options(arguments: Arguments) -> None:
+    """Refuse options that only say how a script is printed, where none is.
+
+    Raises:
+        ToolkitError: TK-0107.
+    """
     for name in ("assume", "facts"):
         if name in arguments and not arguments.flag("dry_run"):
             saving = (
@@ -232,7 +237,7 @@ def _print_script(experiment: Experiment, arguments: Arguments) -> int:
     facts = arguments.text("facts")
     text = None if facts is None else read_text(facts)
     if "assume" in arguments or text is not None:
-        engine, policy = _of_unreached(experiment.target, arguments.text("assume"), text)
+        engine, policy = unreached(experiment.target, arguments.text("assume"), text)
         check_for_engine(experiment, engine)
         printed, bill = script(
             experiment,
@@ -264,7 +269,15 @@ def assumes_oracle(release: str | None) -> bool:
     return re.match(r"[\d.]+[a-z]*-", release or "", re.IGNORECASE | re.ASCII) is not None
 
 
-def _of_unreached(target: str, assume: str | None, facts: str | None) -> tuple[EngineName, TargetPolicy | None]:
+def named_or_assumed(arguments: Arguments, default: str = "") -> str:
+    """Return the target; a script for an assumed Oracle release needs none: only Oracle has editions."""
+    text = arguments.text("target")
+    if text is None and assumes_oracle(arguments.text("assume")):
+        return "oracle://assumed"
+    return named_target(text or default)
+
+
+def unreached(target: str, assume: str | None, facts: str | None = None) -> tuple[EngineName, TargetPolicy | None]:
     """Return the engine and policy of a target that is not connected to: a file may name one of another host.
 
     Raises:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, option
+from toolkit.cli.parameters import OUTPUT, TARGET, Arguments, add_command, assume_option, option
 from toolkit.cli.restoring import hand_over
 from toolkit.errors import ToolkitError
 
 if TYPE_CHECKING:
+    from toolkit.app.redefinitions import RedefinitionScripts
     from toolkit.dialects.redefinitions import RedefinitionRequest
     from toolkit.model.words import EngineName
 
@@ -34,6 +35,8 @@ def add_redefine(table: typer.Typer) -> None:
         option("by", "how rows are found again (default: the key where there is one)", metavar="WAY", choices=_BY),
         option("interim", "name of the interim table (default: that of the table with _REDEF)", metavar="NAME"),
         option("out", "folder for the scripts; otherwise they are printed", metavar="DIR"),
+        option("dry_run", "print the scripts without writing a file", kind=bool),
+        assume_option("with --dry-run: do not connect; assume this release, and stand-ins for the columns"),
         *(one for one in OUTPUT if one.name != "store"),
     ]
     add_command(
@@ -45,24 +48,40 @@ def add_redefine(table: typer.Typer) -> None:
 
 
 def _redefine(arguments: Arguments) -> int:
-    from toolkit.app.redefinitions import prepare_redefinition, redefinition_of
-    from toolkit.cli.launch import reach
-
     _check(arguments)
-    resolved = reach(arguments.text("target"))
-    try:
-        redefinition_of(resolved.target.engine)
-        wanted = _wanted(arguments, resolved.target.engine)
-        found = prepare_redefinition(resolved.target, resolved.policy, wanted)
-    finally:
-        resolved.target.close()
+    found = _found(arguments)
     said = (*found.licences, *(f"warning: {each}" for each in found.sentences))
     more = {"licences": list(found.licences), "warnings": list(found.sentences)}
     return hand_over(arguments, found.texts, found.steps, said, more)
 
 
+def _found(arguments: Arguments) -> RedefinitionScripts:
+    from toolkit.app.redefinitions import assumed_redefinition, prepare_redefinition, redefinition_of
+    from toolkit.cli.launch import named_or_assumed, reach, unreached
+
+    release = arguments.text("assume")
+    if release is not None:
+        engine, policy = unreached(named_or_assumed(arguments), release)
+        redefinition_of(engine)
+        return assumed_redefinition(engine, release, policy, _wanted(arguments, engine))
+    resolved = reach(arguments.text("target"))
+    try:
+        redefinition_of(resolved.target.engine)
+        wanted = _wanted(arguments, resolved.target.engine)
+        return prepare_redefinition(resolved.target, resolved.policy, wanted)
+    finally:
+        resolved.target.close()
+
+
 def _check(arguments: Arguments) -> None:
     """Refuse what is wrong on any target, before one is reached."""
+    from toolkit.cli.launch import check_script_options
+
+    check_script_options(arguments)
+    if arguments.flag("dry_run") and "out" in arguments:
+        raise ToolkitError(
+            "`--out` writes files, and `--dry-run` writes none", code="TK-0107", hint="use only one of them"
+        )
     if arguments.text("table") is None:
         raise ToolkitError(
             "a redefinition needs `--table`",

@@ -60,6 +60,14 @@ class Redefinitions(Protocol):
         """Say what must be read of the table."""
         ...
 
+    def assumed(self, request: RedefinitionRequest, facts: Facts) -> Facts:
+        """Put stand-ins in place of what would be read: the scripts are to be looked at, and refuse to run.
+
+        Raises:
+            ToolkitError: TK-0107 where the request does not tell enough.
+        """
+        ...
+
     def check(self, request: RedefinitionRequest, facts: Facts) -> None:
         """Refuse a table that cannot be redefined, and names that are taken.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from toolkit.dialects.oracle import redefinition_heads as heads
@@ -33,6 +34,8 @@ TABLE, KINDS, OWN, MADE = "redefinition", "movable", "target", "redefinition_col
 ATTRIBUTES, TAKEN = "attributes", "name_in_use"
 _ENDING = "_REDEF"
 _SYSTEM = ("SYS", "SYSTEM")
+_UNREAD = 0
+"""OBJECT_ID of no table."""
 
 
 class OracleRedefinition:
@@ -46,6 +49,18 @@ class OracleRedefinition:
         attributes = Query(ATTRIBUTES, ATTRIBUTES, {**binds, "kind": "TABLE"})
         taken = Query(TAKEN, TAKEN, interim)
         return (Query(OWN, "relation", binds), attributes, taken, *(Query(file, file, binds) for file in files))
+
+    def assumed(self, request: RedefinitionRequest, facts: Facts) -> Facts:
+        if request.table.schema is None:
+            raise ToolkitError(
+                "without a connection nobody knows the schema of the table",
+                code="TK-0107",
+                hint=f"give it as in `--table SHOP.{request.table.name}`",
+            )
+        key = () if request.by is RowIdentity.ROWID else ({"constraint_type": "P", "column_list": '"<key>"'},)
+        columns = ({"column_name": "<key>"}, {"column_name": "<each other column>"})
+        answers = {KINDS: ({},), TABLE: ({"object_id": _UNREAD},), "constraints": key, "columns": columns}
+        return replace(facts, answers={**facts.answers, **answers})
 
     def check(self, request: RedefinitionRequest, facts: Facts) -> None:
         if not facts.rows(KINDS):
@@ -316,6 +331,12 @@ def _remarks(request: RedefinitionRequest, facts: Facts) -> Iterator[str]:
         return int(float(str(counts.get(column) or 0)))
 
     yield "these scripts were never run on a real server: try them on a copy of the table first"
+    if counts.get("object_id") == _UNREAD:
+        yield (
+            "nothing was read: `<key>` and `<each other column>` stand for the columns, the OBJECT_ID is 0, the "
+            "the table counts as one without partitions; without --assume scripts are written that run"
+        )
+        return
     if many("view_log_count"):
         yield "it has a materialized view log: its materialized views need a complete refresh afterwards"
     if many("policy_count"):
