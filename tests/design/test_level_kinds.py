@@ -92,6 +92,7 @@ def test_a_bound_is_spelled_plainly(bound: float | None, spelled: str) -> None:
         (OPTIONS[KIND.ARGUMENTS], ["ls", "", "-l"], ("ls", "", "-l")), (OPTIONS[KIND.ARGUMENTS], ("ls",), ("ls",)),
         (OPTIONS[KIND.COMMANDS], "ls  'a b'", ("ls 'a b'",)), (OPTIONS[KIND.COMMANDS], ["ls", ["cat", "c d"]], ("ls", "cat 'c d'")),
         (OPTIONS[KIND.ASSIGNMENTS], ["a = 1", "b = 'x'"], ("a = 1", "b = 'x'")),
+        (OPTIONS[KIND.EXPRESSIONS], [" lower(a) ", "b || ', '"], ("lower(a)", "b || ', '")),
     ],
 )  # fmt: skip
 def test_a_value_is_kept_as_its_kind_has_it(option: Option, value: object, kept: object) -> None:

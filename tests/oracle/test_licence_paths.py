@@ -29,7 +29,13 @@ from toolkit.model.options import Option, OptionKind
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode, OperationName
 
-SQL = (OptionKind.QUERY, OptionKind.PREDICATE, OptionKind.ASSIGNMENTS, OptionKind.TRANSACTIONS)
+SQL = (
+    OptionKind.QUERY,
+    OptionKind.PREDICATE,
+    OptionKind.ASSIGNMENTS,
+    OptionKind.EXPRESSIONS,
+    OptionKind.TRANSACTIONS,
+)
 FREE = (OptionKind.TEXT, OptionKind.TEXTS, OptionKind.NAME, OptionKind.NAMES)
 ROWS_OF = frozenset({"source", "table", "archive_to"})
 """Names of objects whose rows are read or written: what stands behind them is looked at, too."""

@@ -31,6 +31,7 @@ def session(postgresql_server: Server, postgresql_schema: str) -> Iterator[Sessi
 @pytest.fixture
 def extend(dbatk: Dbatk, postgresql_url: str, postgresql_schema: str) -> Extend:
     def asked(*options: str, columns: str = 'city,"Zip"') -> Answer:
+        of_columns = ("--columns", columns) if columns else ()
         line = (
             "stats",
             "extend",
@@ -38,8 +39,7 @@ def extend(dbatk: Dbatk, postgresql_url: str, postgresql_schema: str) -> Extend:
             postgresql_url,
             "--table",
             f"{postgresql_schema}.towns",
-            "--columns",
-            columns,
+            *of_columns,
         )
         return dbatk(*line, "--not-production", "--json", *options)
 
@@ -77,6 +77,43 @@ def test_a_group_is_dropped_by_its_columns(session: Session, extend: Extend) -> 
     assert known(session) == {}
     gone = extend("--drop")
     assert gone.status == 5 and "has no extended statistics of city, Zip" in gone.out
+
+
+def test_an_expression_has_statistics_found_by_their_name(session: Session, extend: Extend) -> None:
+    def estimate() -> int:
+        (line,) = session.execute("EXPLAIN SELECT * FROM towns WHERE (id / 5000) = 0").fetchone() or ("",)
+        return int(str(line).split("rows=")[1].split()[0])
+
+    session.execute("ANALYZE towns")
+    before = estimate()
+    answer = extend("--expression", "id / 5000", columns="")
+    assert answer.status == 0, answer.out
+    (name,) = known(session)
+    assert name.startswith("towns_id_5000_") and name.endswith("_stat")
+    assert before < 50 and 4000 < estimate() < 5100, "4999 rows match"
+    again = extend("--expression", "id / 5000", columns="")
+    assert again.status == 5 and f"already (`{name}`)" in again.out
+    other = extend("--expression", "id * 5000", "--drop", columns="")
+    assert other.status == 5 and "has no extended statistics of (id * 5000) with the name" in other.out
+    assert list(known(session)) == [name]
+    assert extend("--expression", "id / 5000", "--drop", columns="").status == 0
+    assert known(session) == {}
+
+
+def test_columns_and_expressions_have_statistics_together(session: Session, extend: Extend) -> None:
+    both = ("--expression", "id % 7", "--expression", """ "Zip" || ', ' """, "--name", "Both")
+    assert extend(*both, "--kinds", "mcv", columns="city").status == 0
+    (text,) = session.execute(
+        "SELECT pg_get_statisticsobjdef(oid) FROM pg_statistic_ext WHERE stxname = 'both'"
+    ).fetchone() or ("",)
+    assert "(mcv) ON city, (id % 7)," in str(text)
+    assert extend(columns='city,"Zip"').status == 0, "a group of columns is another thing"
+    plain = extend("--drop", columns='city,"Zip"')
+    assert plain.status == 0 and list(known(session)) == ["both"]
+    otherwise = extend(*both, "--drop", columns='"Zip"')
+    assert otherwise.status == 5 and list(known(session)) == ["both"], "its columns are others"
+    assert extend(*both, "--drop", columns="city").status == 0
+    assert known(session) == {}
 
 
 def test_it_is_measured_on_copies_which_go_with_their_statistics(session: Session, extend: Extend) -> None:
@@ -118,6 +155,15 @@ def _schema(session: Session) -> str:
         (("--drop", "--kinds", "mcv"), "city,id", "dropped with all their kinds"),
         (("--degree", "2"), "city,id", "uses one process"),
         ((), "city,nothing", "nothing"),
+        (("--expression", "lower(nothing)"), "", "nothing"),
+        (("--expression", "count(*)"), "city", "aggregate"),
+        (("--expression", "id", "--expression", "id"), "", "duplicate column"),
+        (("--expression", "id, city"), "", "holds more than one expression"),
+        (("--expression", "(SELECT 1)"), "", "has a subquery"),
+        (("--expression", "id) FROM x; DROP TABLE towns --"), "", "parenthesis"),
+        (("--expression", "id % 7", "--kinds", "mcv"), "", "one expression alone have no kinds"),
+        (("--drop", "--name", "x"), "city,id", "found by their columns"),
+        ((), "", "two columns at least"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(

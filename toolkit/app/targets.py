@@ -14,7 +14,14 @@ from toolkit.config.profiles import Profile, find_profile, profile_of
 from toolkit.config.secrets import SecretKind, resolver
 from toolkit.config.urls import parse_url
 from toolkit.design.build import check_engine
-from toolkit.design.user_sql import assignments_of, check_assignment, check_predicate, check_query
+from toolkit.design.user_sql import (
+    assignments_of,
+    check_assignment,
+    check_expression,
+    check_predicate,
+    check_query,
+    expressions_of,
+)
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine
@@ -234,3 +241,5 @@ def check_for_engine(experiment: Experiment, engine: EngineName) -> None:
         check_predicate(str(experiment.options["where"]), engine)
     for text in assignments_of(experiment.options):
         check_assignment(text, engine)
+    for text in expressions_of(experiment.options):
+        check_expression(text, engine)

@@ -51,10 +51,12 @@ _METAVARS = {
     OptionKind.COMMANDS: "'PROGRAM ARGUMENTS'",
     OptionKind.TEXTS: "TEXT",
     OptionKind.ASSIGNMENTS: "'COLUMN = EXPRESSION'",
+    OptionKind.EXPRESSIONS: "EXPRESSION",
 }
 _SEVERAL = frozenset(
-    {OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS, OptionKind.FILES, OptionKind.ASSIGNMENTS}
-)
+    {OptionKind.ARGUMENTS, OptionKind.COMMANDS, OptionKind.TEXTS, OptionKind.FILES, OptionKind.ASSIGNMENTS,
+     OptionKind.EXPRESSIONS}
+)  # fmt: skip
 _TARGET = target_option(
     "profile name or URL of the database (required; not with --assume for oracle); several as A,B: in turns"
 )
@@ -325,11 +327,12 @@ def _full(path: str) -> str:
 
 
 def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
+    from toolkit.cli.launch import named_or_assumed
     from toolkit.design.build import General
     from toolkit.model.words import Keep, Mode
 
     return General(
-        target=_target(arguments, declared.default_target),
+        target=named_or_assumed(arguments, declared.default_target),
         mode=Mode.MEASUREMENT if arguments.flag("measure") else None,
         label=arguments.text("label"),
         repeat=arguments.number("repeat"),
@@ -363,16 +366,6 @@ def _guards(arguments: Arguments) -> tuple[str, ...]:
 
         guards_of(texts)
     return texts
-
-
-def _target(arguments: Arguments, default: str) -> str:
-    """Return the target; a script for an assumed Oracle release needs none: only Oracle has editions."""
-    from toolkit.cli.launch import assumes_oracle, named_target
-
-    text = arguments.text("target")
-    if text is None and assumes_oracle(arguments.text("assume")):
-        return "oracle://assumed"
-    return named_target(text or default)
 
 
 def _keep(text: str | None) -> Keep | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
 from toolkit.design.names import split_names
-from toolkit.design.user_sql import check_assignment, check_predicate
+from toolkit.design.user_sql import check_assignment, check_expression, check_predicate
 from toolkit.design.variants import read_query
 from toolkit.documents import did_you_mean
 from toolkit.errors import ToolkitError
@@ -396,4 +396,5 @@ _CHECKS: Mapping[OptionKind, Callable[[Option, object], OptionValue]] = {
     OptionKind.COMMANDS: _commands,
     OptionKind.TEXTS: _several,
     OptionKind.ASSIGNMENTS: lambda option, value: tuple(map(check_assignment, _several(option, value))),
+    OptionKind.EXPRESSIONS: lambda option, value: tuple(map(check_expression, _several(option, value))),
 }

@@ -19,6 +19,7 @@ _LONGEST_QUERY = 1_000_000
 _LONGEST_CONDITION = 100_000
 _QUERY_HINT = "give one SELECT, WITH ... SELECT or VALUES, without anything after it"
 _CONDITION_HINT = "give one condition, such as `order_date >= date '2026-01-01'`; anything more belongs in --query"
+_EXPRESSION_HINT = "give one expression of the table's columns, such as `lower(city)`"
 _ASSIGNMENT_HINT = "give `column = expression`, such as `state = 9`; for several columns give --set several times"
 _BODIES = POSTGRESQL.openers - {"WITH"}
 _CHANGES = {"INSERT": "INTO", "DELETE": "FROM", "MERGE": "INTO"}
@@ -249,13 +250,48 @@ def _check_assignment(given: _UserText, syntax: Syntax) -> str:
     if not named:
         raise given.bad("is none: it begins with one column and `=`")
     for before, token in pairwise(found[1:]):
-        given.check_sign(token, syntax)
-        if token.sign == ";" or (token.sign == "," and token.depth == 0):
-            raise given.bad("holds more than one expression")
-        if token.sign in {":", ":="}:
-            raise given.bad("has a `:` outside quotes: values cannot be bound")
-        if token.word:
-            _check_condition_word(given, token, before)
+        _check_expression_token(given, token, before, syntax)
+    return given.text
+
+
+def _check_expression_token(given: _UserText, token: Token, before: Token | None, syntax: Syntax) -> None:
+    given.check_sign(token, syntax)
+    if token.sign == ";" or (token.sign == "," and token.depth == 0):
+        raise given.bad("holds more than one expression")
+    if token.sign in {":", ":="}:
+        raise given.bad("has a `:` outside quotes: values cannot be bound")
+    if token.word:
+        _check_condition_word(given, token, before)
+
+
+# -- an expression of columns -----------------------------------------------------------------------------------
+def check_expression(text: str, engine: EngineName | None = None) -> str:
+    """Return an expression, fit to stand in parentheses, without blanks around it; or refuse it.
+
+    Args:
+        text: what the user gave.
+        engine: as for `check_query`.
+
+    Raises:
+        ToolkitError: TK-0105 with what is wrong.
+    """
+    given = _UserText(text.strip(), "the expression", _EXPRESSION_HINT)
+    return given.read(_check_expression, engine, _LONGEST_CONDITION)
+
+
+def expressions_of(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the expressions that an experiment names."""
+    given = options.get("expression")
+    return tuple(map(str, given)) if isinstance(given, tuple) else ()
+
+
+def _check_expression(given: _UserText, syntax: Syntax) -> str:
+    found = given.tokens(syntax, comments=False)
+    given.check_end(found)
+    for before, token in zip((None, *found), found, strict=False):
+        _check_expression_token(given, token, before, syntax)
+    if "\n" in given.text:
+        raise given.bad("has several lines")
     return given.text
 
 

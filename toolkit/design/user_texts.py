@@ -41,7 +41,7 @@ def _texts(option: Option, value: object, engine: EngineName) -> Iterator[str]:
             yield from queries_of({"query": value}).values() if isinstance(value, tuple) else (str(value),)
         case OptionKind.PREDICATE:
             yield str(value)
-        case OptionKind.ASSIGNMENTS:
+        case OptionKind.ASSIGNMENTS | OptionKind.EXPRESSIONS:
             yield from map(str, value if isinstance(value, tuple) else (value,))
         case OptionKind.TRANSACTIONS:
             yield from _of_transactions(str(value), engine)

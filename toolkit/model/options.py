@@ -52,6 +52,8 @@ class OptionKind(StrEnum):
     """Texts, given several times."""
     ASSIGNMENTS = "assignments"
     """What columns are set to, each `column = expression`; given several times."""
+    EXPRESSIONS = "expressions"
+    """Expressions of columns; given several times."""
 
 
 class Topic(StrEnum):

@@ -676,7 +676,8 @@ def test_what_the_plan_makes_is_no_difference_once_it_is_there(plan: Plan, postg
 
 
 def test_every_option_that_holds_sql_is_looked_at() -> None:
-    kinds = {OptionKind.QUERY, OptionKind.PREDICATE, OptionKind.ASSIGNMENTS, OptionKind.TRANSACTIONS}
+    kinds = {OptionKind.QUERY, OptionKind.PREDICATE, OptionKind.ASSIGNMENTS, OptionKind.EXPRESSIONS,
+             OptionKind.TRANSACTIONS}  # fmt: skip
     options = [option for one in operations().values() for option in one.options if option.kind in kinds]
     in_a_copy = {"check"}
     """The query of a restored copy: its names are those of the backup."""

@@ -108,7 +108,7 @@ class Statistics:
     """As of which time those of a table were restored, as it was sent."""
     operations: list[Operation] = field(default_factory=list)
     extensions: dict[Name, list[str]] = field(default_factory=dict)
-    """Groups of columns that have statistics, as they were named."""
+    """Groups of columns and expressions that have statistics, as the dictionary has them."""
 
     # -- what others do -----------------------------------------------------------------------------------------
     def lock(self, owner: str, table: str) -> None:
@@ -209,9 +209,9 @@ class Statistics:
         return None
 
     def extend(self, table: Name, extension: str, columns: set[str]) -> None:
-        """Create a group of columns of a table."""
+        """Create a group of columns of a table, or an expression of them."""
         group = _group(extension)
-        for column in re.findall(r'"([^"]+)"', group):
+        for column in re.findall(r'"([^"]+)"(?!\()', group):
             if column not in columns:
                 raise ora(20001, f'Error when processing extension -  "{column}": invalid identifier')
         if group in self.extensions.get(table, []):
@@ -219,7 +219,7 @@ class Statistics:
         self.extensions.setdefault(table, []).append(group)
 
     def shorten(self, table: Name, extension: str) -> None:
-        """Drop a group of columns of a table."""
+        """Drop a group of columns of a table, or an expression."""
         group = _group(extension)
         if group not in self.extensions.get(table, []):
             raise ora(20000, f"extension {group} does not exist")
@@ -338,9 +338,15 @@ class Statistics:
 
 
 def _group(text: str) -> str:
-    """Read a group of columns as DBMS_STATS keeps it: every name in double quotes, folded unless it had them."""
-    names = re.findall(r'"[^"]+"|[\w$#]+', text.strip("'"))
-    return "(" + ",".join(name if name.startswith('"') else f'"{name.upper()}"' for name in names) + ")"
+    """Read an extension as the dictionary has it: its columns in double quotes, and no blanks."""
+    inner = text[1:-1].replace("''", "'").strip()[1:-1].strip()
+    parts = re.findall(r"""'[^']*'|"[^"]+"|[^\W\d][\w$#]*(?:\s*\()?|\S""", inner)
+    kept = (part if part[0] in "\"'" or not (part[0].isalpha()) else _folded(part) for part in parts)
+    return f"({''.join(kept)})"
+
+
+def _folded(word: str) -> str:
+    return word.upper().replace(" ", "") if word.endswith("(") else f'"{word.upper()}"'
 
 
 def package_text(text: str, user: str) -> str:

@@ -19,7 +19,7 @@ from toolkit.model.operations import declaration
 from toolkit.model.words import OperationName
 
 SQL_KEYS = frozenset(
-    {"query", "where", "set", "columns", "include", "sql", "read_sql", "apply_sql", "undo_sql"}
+    {"query", "where", "set", "columns", "expression", "include", "sql", "read_sql", "apply_sql", "undo_sql"}
     | {"source", "table", "archive_to", "with_table", "index", "order_by_index", "directory"}
 )
 """The last part of the keys whose values hold SQL, or the name of what is read, filled, indexed or analysed."""

@@ -1,4 +1,4 @@
-"""Create statistics of a column group and gather them: a job on the table, each trial on a copy of its own."""
+"""Create statistics of columns or expressions and gather them: a job on the table, each trial on a copy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from toolkit.operations.tables import OverTables
 
 
 class _Extend(OverTables):
-    """Plans the statistics of one group of columns."""
+    """Plans the statistics of one group."""
 
     def check(self, planner: Planner) -> None:
         if planner.measuring and planner.spec.flag("drop"):

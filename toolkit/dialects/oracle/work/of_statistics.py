@@ -62,12 +62,12 @@ class _Exported(OracleInSession):
 
 
 class _Extended(OracleInSession):
-    """DBMS_STATS: statistics of column groups."""
+    """DBMS_STATS: statistics of column groups and expressions."""
 
     table_files = (GROUPS,)
 
     def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
-        return ended_before(work, begun, now, stats_extend.group_of(work))
+        return ended_before(work, begun, now, stats_extend.matching(work))
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return (*stats_extend.remarks(work, facts), *super().remarks(work, facts))
