@@ -102,8 +102,7 @@ def _forms(order: BackupOrder, facts: Facts) -> Iterator[str]:
         )
     if forms.keep_days is not None:
         yield (
-            f"kept for {counted(forms.keep_days, 'day')}: the retention policy and DELETE OBSOLETE leave it "
-            "alone; KEEP FOREVER needs a recovery catalog, which dbatk does not connect to"
+            f"kept for {counted(forms.keep_days, 'day')}: the retention policy and DELETE OBSOLETE leave it alone"
         )
     if forms.encryption is not None:
         yield "encrypted with the keystore of the database, which must be open, and be there for a restore"
