@@ -20,7 +20,7 @@ from tests.oracle.test_licence_runs import _LOADS
 from tests.servers import forks
 from tests.tiers import thinned
 from toolkit.app.runs import licensing
-from toolkit.design.user_sql import check_assignment, check_predicate, check_query
+from toolkit.design.user_sql import check_assignment, check_expression, check_predicate, check_query
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue
@@ -66,6 +66,7 @@ NEEDED: dict[OperationName, dict[str, str]] = {
     "ctas": {"source": "GTEST", "table": "MADE"},
     "insert": {"source": "GTEST", "table": "APP.ORDERS"},
     "purge": {"table": "APP.ORDERS", "where": "ID > 5"},
+    "stats-extend": {"table": "APP.ORDERS"},
     "workload": {"users": "1", "measure_for": "1s", "ramp_up": "0"},
 }
 """What a command needs beside the text."""
@@ -115,7 +116,9 @@ def _words(name: OperationName, option: Option, folder: Path) -> list[str]:
         (folder / "t").write_text(transaction("SELECT count(*) FROM loads"), encoding="utf-8")
         given = str(folder / "t")
     else:  # a function is called where no subquery may stand
-        given = "loads.f(1) > 2" if option.kind is OptionKind.PREDICATE else "AMOUNT = loads.f(1)"
+        given = {OptionKind.PREDICATE: "loads.f(1) > 2", OptionKind.EXPRESSIONS: "loads.f(AMOUNT)"}.get(
+            option.kind, "AMOUNT = loads.f(1)"
+        )
     needed[option.name] = given
     flags = {each.name: each.flag for each in options_of(name)}
     return [*declaration(name).command, *(word for key, one in needed.items() for word in (flags[key], one))]
@@ -199,6 +202,9 @@ def _values(option: Option, statement: str, name: str) -> Iterator[OptionValue]:
         case OptionKind.PREDICATE:
             for text in (f"{name}.f(1) > 2", f"id IN (SELECT 1 FROM {name})", f"my_run('{statement}') = 1"):
                 yield check_predicate(text, ENGINE)
+        case OptionKind.EXPRESSIONS:
+            for text in (f"{name}.f(1)", f"my_run('{statement}')"):
+                yield (check_expression(text, ENGINE),)
         case _:
             for text in (f"a = {name}.f(1)", f"a = (SELECT 1 FROM {name})"):
                 yield (check_assignment(text, ENGINE),)
