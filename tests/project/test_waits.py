@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tests.project.tree import ROOT, sources
+from tests.project.tree import ROOT, sources, texts
 
 PAGE = ROOT / "docs/decisions/waits.md"
 ALWAYS = {
@@ -73,3 +73,12 @@ def test_every_wait_is_listed_with_what_ends_it_and_nothing_else() -> None:
     assert sorted(waits - set(listed())) == [], f"say in {PAGE.name} what ends them, and after how long"
     assert sorted(set(listed()) - waits) == [], f"leave out of {PAGE.name} what is no wait any more"
     assert len(set(listed())) == len(listed())
+
+
+def test_every_lock_has_a_name_by_which_its_waits_are_found() -> None:
+    made = re.compile(r"^.*threading\.(?:R?Lock|Condition|(?:Bounded)?Semaphore)\(", re.MULTILINE)
+    lines = [(name, line) for name, text in texts("toolkit") for line in made.findall(text)]
+    assert len(lines) > 20
+    for name, line in lines:
+        names = line.partition(" = ")[0].split(", ")
+        assert all(re.search(r"(lock|_turn|_changed)$", each.strip()) for each in names), (name, line)

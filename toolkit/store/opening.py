@@ -124,7 +124,7 @@ class _ToBeMade(Database):
     """A place without a store: who reads finds an empty one, until a write makes it here or elsewhere."""
 
     def __init__(self, place: StoreLocation, busy_seconds: float) -> None:
-        self._making = threading.RLock()
+        self._making_lock = threading.RLock()
         self._empty: TemporaryDirectory[str] | None = None
         empty = TemporaryDirectory(prefix="dbatk-", ignore_cleanup_errors=True)
         super().__init__(StoreLocation(place.shown, Path(empty.name, "store.sqlite")), busy_seconds)
@@ -133,7 +133,7 @@ class _ToBeMade(Database):
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._making:
+        with self._making_lock:
             if self._empty is not None and _is_there(self.place, self._busy_seconds):
                 self._make()
         with super().read() as connection:
@@ -153,7 +153,7 @@ class _ToBeMade(Database):
             return there.exposure
 
     def _make(self) -> None:
-        with self._making:
+        with self._making_lock:
             if self._empty is None:
                 return
             self.move_to(open_database(self.place, self._busy_seconds))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _OPEN: Counter[str] = Counter()
 """How many targets of this process have each file open: DuckDB gives them one database."""
-_OPENING = threading.Lock()
+_opening_lock = threading.Lock()
 """Held while a file is opened, or removed: nobody opens one that is about to go."""
 _COUNTS = re.compile(r"\s*(create|insert|update|delete|copy)\b", re.IGNORECASE)
 
@@ -60,7 +60,7 @@ class DuckdbTarget:
 
     def __init__(self, access: Access) -> None:
         self.access = access
-        self._address = access.address
+        self.address = access.address
         self._path = _resolved(access.address.database)
         self._file: tuple[int, int] | None = None
         self._create = ("create", "yes") in (*access.address.parameters, *access.options)
@@ -75,7 +75,7 @@ class DuckdbTarget:
 
     @property
     def display(self) -> str:
-        return self._address.display
+        return self.address.display
 
     @property
     def local(self) -> bool:
@@ -118,7 +118,7 @@ class DuckdbTarget:
             self._close_all()
         opened = self._root is not None
         if self._root is None:
-            with _OPENING:
+            with _opening_lock:
                 self._root = self._open(read_only)
         cursor = self._root.cursor()
         if opened:
@@ -210,7 +210,7 @@ class DuckdbTarget:
         if self._root is not None:
             import duckdb
 
-            with _OPENING:
+            with _opening_lock:
                 _OPEN[self._path] -= 1
                 # One that gave itself up cannot say what it has, nor write its last words.
                 if self._made and not _OPEN[self._path]:

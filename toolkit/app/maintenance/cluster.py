@@ -21,7 +21,7 @@ from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.plan_run import lock_of
 from toolkit.app.maintenance.plan_targets import PlanTarget
-from toolkit.app.maintenance.worker import OrderResult, TargetOrder, carry_out, look
+from toolkit.app.maintenance.worker import BEGUN, OrderResult, TargetOrder, carry_out, look
 from toolkit.config.clusters import scheduler_of
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 0.5
 _LOOK_SECONDS = 5.0
 _WITHOUT_WORKERS_SECONDS = 60.0
-_TOLD = frozenset({"step", "warning", "waiting"})
+_TOLD = frozenset({BEGUN, "step", "warning", "waiting"})
 """Kinds of events that travel; the progress of hundreds of statements does not."""
-_BEGUN = "order-begun"
 
 
 @contextmanager
@@ -115,7 +114,7 @@ def _task(text: str, topic: str) -> str:
     """Carry out an order within a worker."""
     from distributed import get_worker
 
-    order, worker = TargetOrder.from_text(text), get_worker()
+    worker = get_worker()
 
     class Sent:
         def emit(self, event: Event) -> None:
@@ -123,8 +122,7 @@ def _task(text: str, topic: str) -> str:
                 data = {name: one for name, one in event.data.items() if isinstance(one, str | int | float)}
                 worker.log_event(topic, {"kind": event.kind, "text": event.text, "data": data})
 
-    worker.log_event(topic, {"kind": _BEGUN, "text": order.target, "data": {}})
-    return carry_out(order, Sent()).to_text()
+    return carry_out(text, Sent()).to_text()
 
 
 class Orders:
@@ -153,7 +151,7 @@ class Orders:
     def _hear(self, event: tuple[float, dict[str, object]]) -> None:
         heard = event[1]
         text, data = str(heard["text"]), heard["data"]
-        if heard["kind"] == _BEGUN:
+        if heard["kind"] == BEGUN:
             self._begun.add(text)
         else:
             self._plan_run.events.emit(Event(str(heard["kind"]), text, data if isinstance(data, dict) else {}))

@@ -11,8 +11,9 @@ import json
 import os
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,11 +30,13 @@ from toolkit.config.profiles import load_profiles, profile_of
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError, unexpected
-from toolkit.model.protocols import Events, TaggedEvents
+from toolkit.model.protocols import Event, Events, TaggedEvents
 from toolkit.model.window import TimeSpan
 from toolkit.runner import Stop
 from toolkit.store import HEARTBEAT_SECONDS, Store, open_store
 
+BEGUN = "order-begun"
+"""Kind of the event by which a worker says that it took an order; its text is the target."""
 _BUSY_SECONDS = 0.5
 _STORE_VARIABLE = "DBATK_STORE"
 _OWN_STORE = f"set {_STORE_VARIABLE} there to the store of the plan, or unset it"
@@ -149,9 +152,45 @@ def address_here(store: str) -> str:
     return os.environ.get(_STORE_VARIABLE) or store
 
 
-def carry_out(order: TargetOrder, events: Events) -> OrderResult:
-    """Do the steps of an order; whatever keeps them from being done is reported, not raised."""
+_open: dict[str, tuple[Store, ExitStack]] = {}
+_users: Counter[str] = Counter()
+_stores_lock = threading.Lock()
+
+
+@contextmanager
+def store_at(address: str) -> Iterator[Store]:
+    """Open a store, or take the one that another order of this process has open; the last one closes it.
+
+    A store that is opened anew makes the text of each statement anew, which takes as long as a small step.
+    """
+    with _stores_lock:
+        if not _users[address]:
+            stack = ExitStack()
+            _open[address] = (stack.enter_context(open_store(address)), stack)
+        _users[address] += 1
+        store, stack = _open[address]
     try:
+        yield store
+    finally:
+        with _stores_lock:
+            _users[address] -= 1
+            if not _users[address]:
+                del _open[address], _users[address]
+                stack.close()
+
+
+def carry_out(text: str, events: Events) -> OrderResult:
+    """Do the steps of an order; whatever keeps them from being done is reported, not raised.
+
+    The cluster's library may lose an error that cannot be sent, and the conductor would wait for it for ever.
+
+    Args:
+        text: the order, as `TargetOrder.to_text` wrote it.
+        events: hear first that the order was begun.
+    """
+    try:
+        order = TargetOrder.from_text(text)
+        events.emit(Event(BEGUN, order.target))
         return _carry_out(order, events)
     except ToolkitError as error:
         return OrderResult(refused=(error.message, error.code, error.hint))
@@ -168,7 +207,7 @@ def _carry_out(order: TargetOrder, events: Events) -> OrderResult:
             hint="install the same version everywhere",
         )
     plan = read_plan(parse_document(order.plan_text, "the plan"), Path())
-    with open_store(address_here(order.store)) as store:
+    with store_at(address_here(order.store)) as store:
         records = store.steps_on(order.plan_run, order.target)
         if not records:
             raise ToolkitError(

@@ -89,7 +89,7 @@ def test_a_worker_of_another_version_is_refused(
     monkeypatch.setattr(clusters, "__version__", "9.9")
     error = refused(cluster.url, store)
     assert error.code == "TK-0210" and "has dbatk 0." in error.message and "this host has 9.9" in error.message
-    carried = worker.carry_out(replace(ORDER, version="9.9"), Heard())
+    carried = worker.carry_out(replace(ORDER, version="9.9").to_text(), Heard())
     assert carried.error is not None and "the plan was sent by 9.9" in carried.error.message
 
 
@@ -122,10 +122,38 @@ def test_the_configuration_of_dask_brings_no_code_into_this_process(
 
 def test_a_worker_with_another_store_does_nothing(store: Store, databases: Server) -> None:
     order = replace(ORDER, store=str(store.address))
-    carried = worker.carry_out(order, Heard())
+    carried = worker.carry_out(order.to_text(), Heard())
     assert carried.error is not None and carried.error.code == "TK-0210"
     assert "is not the plan's store" in carried.error.message
     assert OrderResult.from_text(carried.to_text()) == carried
+
+
+def test_an_order_that_cannot_be_read_is_reported_and_not_raised() -> None:
+    """An error that the cluster's library cannot send would be waited for without an end."""
+    heard = Heard()
+    assert worker.carry_out('{"allowed": {}, "steps": [], "unknown": 1}', heard).refused is not None
+    assert heard.events == []
+
+
+def test_orders_of_one_worker_share_a_store_that_the_last_one_closes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Store] = []
+
+    def opening(address: str) -> Store:
+        opened.append(open_store(address))
+        return opened[-1]
+
+    monkeypatch.setattr(worker, "open_store", opening)
+    address = str(store.address)
+    with worker.store_at(address) as first:
+        with worker.store_at(address) as second:
+            assert second is first
+        assert list(first.steps_on("none", "pg0")) == []
+    with pytest.raises(ToolkitError), worker.store_at("postgresql://nobody@127.0.0.1:1/none"):
+        pass
+    with worker.store_at(address) as later:
+        assert later is not first and len(opened) == 2
 
 
 def test_a_worker_with_another_store_is_refused_before_anything_begins(
@@ -159,7 +187,8 @@ def test_a_worker_stops_when_the_conductor_is_gone(store: Store) -> None:
     night = PlanRunRecord(ORDER.plan_run, "many", "0", RunState.RUNNING, began, "far", plan.text, steps=steps)
     store.begin_plan_run(night)
     lock = f"plan many on {places[0].resolved.target.lease_key}"
-    carried = worker.carry_out(replace(ORDER, plan_text=plan.text, store=str(store.address), lock=lock), Heard())
+    order = replace(ORDER, plan_text=plan.text, store=str(store.address), lock=lock)
+    carried = worker.carry_out(order.to_text(), Heard())
     assert carried.stopped_by == ("the plan was stopped",), "nobody holds the lock of the plan"
     (step,) = store.load_plan_run(ORDER.plan_run).steps
     assert step.state is StepState.STOPPED
