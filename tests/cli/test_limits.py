@@ -69,6 +69,34 @@ def test_only_approved_work_runs_whatever_the_database_is_called(
     assert dbatk("run", "p.toml").status == 0
 
 
+def test_no_target_that_reaches_the_file_works_in_it_unapproved(
+    dbatk: Dbatk, home: Path, spellings: list[str]
+) -> None:
+    """Statements of a factor attach it as another database."""
+    assert spellings
+    attaching = """
+[[factor]]
+name = "how"
+levels = ["x"]
+apply_sql = "ATTACH '{home}/small.duckdb' AS z; CREATE TABLE z.planted AS SELECT '{level}' AS x"
+read_sql = "SELECT 'x'"
+undo_sql = "DETACH z"
+"""
+    with duckdb.connect("other.duckdb") as made:
+        made.execute("CREATE TABLE small AS SELECT 1 AS i")
+    (home / "in.csv").write_text("i\n1\n")
+    said = "only approved work may run on `dwh`"
+    for reached in ("external=yes", f"files={home}/small.duckdb", f"files={home}/hard.duckdb", f"files={home}"):
+        text = SWEEP.format(target=f"duckdb:///other.duckdb?{reached}") + attaching.replace("{home}", str(home))
+        (home / "s.toml").write_text(text)
+        refused(dbatk("run", "s.toml"), "`s.toml` is not approved")
+        refused(
+            dbatk("ctas", "-t", f"duckdb:///other.duckdb?{reached}", "--source", "small", "--table", "m"), said
+        )
+    beside = f"duckdb:///other.duckdb?files={home}/in.csv"
+    assert dbatk("ctas", "-t", beside, "--source", "small", "--table", "m").status == 0
+
+
 def test_a_condition_that_nobody_approved_is_not_sent_to_show_what_it_would_delete(
     dbatk: Dbatk, home: Path, spellings: list[str]
 ) -> None:

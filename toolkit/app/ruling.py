@@ -20,7 +20,6 @@ from toolkit.app.approvals import Approvals, TargetPolicy, exposed
 from toolkit.app.runs import licensing
 from toolkit.config.identities import keep_identity, known_identities
 from toolkit.config.profiles import Profile, ruling_profiles
-from toolkit.config.urls import parse_url
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, Timeouts, read_facts, refused
@@ -58,11 +57,10 @@ def ruled(policy: TargetPolicy, target: Target, session: Connection, *, changes:
     identity = _identity(target, session)
     if used is not None and identity is not None and not engine(target.engine).embedded:
         keep_identity(used, identity)
-    address = parse_url(target.display)
     known = {of_host: known_identities(of_host=of_host) for of_host in {one.of_host for one in others}}
     for profile in others:
         kept = _identity_of(profile, known[profile.of_host])
-        if (identity is not None and identity == kept) or _leads_to(profile.address, address):
+        if (identity is not None and identity == kept) or _leads_to(profile.address, target.address):
             policy = stricter(policy, profile)
         elif changes and profile.approved_only and not policy.approved_only and None in (identity, kept):
             raise _unknown(profile, target, unreadable=identity is None)
@@ -188,11 +186,21 @@ def _leads_to(one: Address, other: Address) -> bool:
     if one.same_database(other):
         return True
     declared = engine(one.engine)
-    if one.engine != other.engine or declared.embedded or _database(one) != _database(other):
+    if one.engine == other.engine and declared.embedded:
+        return _reaches(other, one.database)
+    if one.engine != other.engine or _database(one) != _database(other):
         return False
     if len({_port(one), _port(other)} - {None}) > 1:
         return False
     return not _hosts(one).isdisjoint(_hosts(other))
+
+
+def _reaches(address: Address, file: str) -> bool:
+    """Tell whether SQL may open a file beside the database of an address; a folder may have a link to any."""
+    if ("external", "yes") in address.parameters:
+        return True
+    files = [value for name, value in address.parameters if name == "files"]
+    return any(one.endswith("/") or Path(one).is_dir() or _of_file(one) == _of_file(file) for one in files)
 
 
 def _database(address: Address) -> str:

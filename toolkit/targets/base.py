@@ -138,6 +138,11 @@ class Target(Protocol):
     """Called with every statement just before it is sent (tests and `--debug` record them)."""
 
     @property
+    def address(self) -> Address:
+        """Where it is."""
+        ...
+
+    @property
     def display(self) -> str:
         """Its address without secrets."""
         ...

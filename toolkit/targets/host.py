@@ -24,7 +24,7 @@ class HostTarget:
     programs_folder: str | None = None
 
     def __init__(self, access: Access) -> None:
-        del access
+        self.address = access.address
         self.observer: Callable[[str], None] | None = None
 
     @property

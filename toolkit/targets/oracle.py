@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolkit.errors import ToolkitError
+from toolkit.model.address import Address
 from toolkit.model.protocols import Answer
 from toolkit.model.transfers import Stream
 from toolkit.model.values import Row, Scalar
@@ -161,6 +162,11 @@ class OracleTarget:
             return found
 
         return password
+
+    @property
+    def address(self) -> Address:
+        """Where it is."""
+        return self.access.address
 
     @property
     def display(self) -> str:

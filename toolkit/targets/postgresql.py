@@ -65,7 +65,7 @@ class PostgresqlTarget:
     engine = "postgresql"
 
     def __init__(self, access: Access) -> None:
-        self._access = access
+        self._access, self.address = access, access.address
         self._kept: dict[str, str] = {}
         self._led_to: dict[str, str] = {}
         self._looked_at = False
@@ -74,7 +74,7 @@ class PostgresqlTarget:
 
     @property
     def display(self) -> str:
-        return self._access.address.display
+        return self.address.display
 
     @property
     def local(self) -> bool:

@@ -146,7 +146,7 @@ def limits_of(resolved: ResolvedTarget, *, connected: bool) -> TargetPolicy:
     if connected:
         policy = ruled_now(policy, target)
     else:
-        policy = ruled_by_address(policy, parse_url(target.display))
+        policy = ruled_by_address(policy, target.address)
         refuse_unseen(target, policy)
     if policy.approved_only:
         raise ToolkitError(
