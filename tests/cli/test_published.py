@@ -29,7 +29,7 @@ TABLES: dict[str, list[tuple[str, str, float, str]]] = {
     "sas-gpfsperf": [("ethernet_gbit=40", "ethernet_gbit=56", 1.08, "8 to 10 % more")],
     "sas-one-node": [],
     "sun-builds": [
-        ("packages_at_once=1,jobs=1", "packages_at_once=1,jobs=32", 0.21, "gain 4.76x; eff. 15 %"),
+        ("packages_at_once=1,jobs=1", "packages_at_once=1,jobs=32", 0.21, "gain: 4.76x; eff.: 15 %"),
         ("packages_at_once=1,jobs=1", "packages_at_once=5,jobs=32", 0.12, "88 % less"),
         ("packages_at_once=1,jobs=32", "packages_at_once=5,jobs=32", 1 - 0.42, "42 % less"),
     ],

@@ -35,7 +35,7 @@ def test_it_ends_while_a_server_does_not_answer(deaf: socket.socket) -> None:
         "address": address, "password": None, "wallet_password": None, "licences": [], "options": [],
         "unseen_ok": False, "own": [],
     }  # fmt: skip
-    work = {"transactions": [], "settings": [], "users": 1}
+    work = {"transactions": [], "settings": [], "loop": [], "users": 1}
     send(link, {"access": access, "run": "x", "work": work, "numbers": [0]})
     deaf.settimeout(120)
     connection, _ = deaf.accept()  # it waits for an answer of the server now

@@ -256,7 +256,7 @@ def test_phases_of_a_servers_log_are_metrics_that_are_judged(store: Store, tmp_p
     assert str(advice(run).best) == "n=1"
     shown = " ".join(render([run], Format.TEXT).split())
     assert "n median first 95 % interval" in shown
-    assert "server log: its clock, or its time zone, is" in shown
+    assert "`server log`: its clock, or its time zone, is" in shown
 
 
 @pytest.mark.parametrize("option", [{"phase": ["a=x..y"]}, {"log_phase": ["a=x..y"]}])

@@ -17,7 +17,7 @@ from toolkit.operations.registry import operation
 
 ONE_VALUE: Mapping[str, str] = {
     "it says what is worked on, or which rows": "table schema index partition partition_by source query where "
-    "columns include files dump_files into_schema into_table unusable_only "
+    "columns expression include files dump_files into_schema into_table unusable_only "
     "set archive_to scope of tables only_tables server "
     "stat_table stat_id as_of builtin transactions jobs identity sample_by sample_seed order_by_index name "
     "content",

@@ -83,7 +83,7 @@ class Refreshing:
         if not atomic and method == "COMPLETE" and "out_of_place" not in given:
             data.execute(f"DELETE FROM {spell(table.name)}")
             table.rows = 0
-        self._misfortune("mview_rows", command.parts["arguments"] or "")  # type: ignore[attr-defined]
+        self._misfortune(session, "mview_rows", command.parts["arguments"] or "")  # type: ignore[attr-defined]
         self._fill_view(session, data, table, view, atomic=atomic)
         view.last, view.staleness = method, "STALE" if view.changed else "FRESH"
         parallel.remember(session, self.scenario, "Queries Parallelized", 1, 1)  # type: ignore[attr-defined]

@@ -69,8 +69,7 @@ DECLARATION = OperationDeclaration(
     ),
     examples=(
         "dbatk stats extend -t orcl --table SHOP.CUSTOMERS --columns CITY,ZIP",
-        "dbatk stats extend -t crm --table shop.customers --columns city,zip --kinds dependencies",
-        "dbatk stats extend -t orcl --table SHOP.CUSTOMERS --expression 'LOWER(CITY)'",
+        "dbatk stats extend -t crm --table shop.customers --expression 'lower(city)'",
     ),
     planned_by="toolkit.operations.stats_extend.plan",
     required=(("table",),),
