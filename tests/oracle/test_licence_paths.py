@@ -203,7 +203,7 @@ def _values(option: Option, statement: str, name: str) -> Iterator[OptionValue]:
             for text in (f"{name}.f(1) > 2", f"id IN (SELECT 1 FROM {name})", f"my_run('{statement}') = 1"):
                 yield check_predicate(text, ENGINE)
         case OptionKind.EXPRESSIONS:
-            for text in (f"{name}.f(1)", f"my_run('{statement}')"):
+            for text in (f"{name}.f(1)", f"f((SELECT 1 FROM {name}))"):
                 yield (check_expression(text, ENGINE),)
         case _:
             for text in (f"a = {name}.f(1)", f"a = (SELECT 1 FROM {name})"):
