@@ -282,7 +282,7 @@ def _statistics() -> Iterator[Work]:
         yield work("stats-extend", degree, columns=("ID", '"Odd name"'))
     yield work("stats-extend", 1, Mode.JOB, columns=("ID", '"Odd name"'), drop=True)
     for drop in (False, True):
-        yield work("stats-extend", 1, Mode.JOB, expression=("LOWER(IDNAME) || ', ''x'",), drop=drop)
+        yield work("stats-extend", 1, Mode.JOB, expression=("LOWER(IDNAME) || ', ''x'''",), drop=drop)
     yield work("stats-publish", 1, Mode.JOB, max_difference=5, **kept)
     yield work("stats-publish", 1, Mode.JOB, ref=SCHEMA, **kept)
     for gather in ("gather", "stale", "empty", "auto"):
