@@ -93,7 +93,7 @@ class PostgresqlUser:
             if failed.lost:
                 raise
             error = failed
-        result = self._pg.exec_prepared(_TOLD, ())
+        result = self._pg.exec_prepared(_TOLD, [])
         self._check(result)
         told, last = ((result.get_value(0, column) or b"").decode() for column in range(2))
         newest, *before = told.split() or [""]
@@ -109,7 +109,7 @@ class PostgresqlUser:
                 if result.status not in good:
                     error = self._error(result)
                     if not error.lost and self._pg.transaction_status != self._idle:
-                        run(b"ROLLBACK", ())
+                        run(b"ROLLBACK", [])
                     raise error
         except self._broken as error:
             raise DatabaseError(str(error).strip(), code=_NO_CONNECTION, lost=True) from None
