@@ -29,3 +29,8 @@ def test_a_thread_that_asks_while_another_still_looks_gets_all(monkeypatch: pyte
         monkeypatch.setattr(declarations, "import_module", slow)
         mine = set(looking.every())
     assert seen[1] == mine == set(operations())
+
+
+def test_what_is_said_of_other_engines_goes_on_from_a_hint_that_says_to_omit_the_option() -> None:
+    said = [one.elsewhere for each in operations().values() for one in each.options if one.elsewhere]
+    assert len(said) > 5 and not [text for text in said if text.startswith("omit")]

@@ -267,8 +267,8 @@ def _resume(arguments: Arguments) -> int:
             resolved.target.close()
         if len(store.load_run(run, samples=False).trials) == len(before.trials):
             say(
-                f"warning: nothing of run {run} was missing; a command that was killed before its run was stored "
-                "left nothing to resume: run it again"
+                f"warning: nothing of run {run} was missing (a command that was killed before its run was stored "
+                "left nothing to resume: if you meant that one, run it again)"
             )
         return show_result(store, run, arguments)
 

@@ -333,7 +333,7 @@ def _remarks(request: RedefinitionRequest, facts: Facts) -> Iterator[str]:
     yield "these scripts were never run on a real server: try them on a copy of the table first"
     if counts.get("object_id") == _UNREAD:
         yield (
-            "nothing was read: `<key>` and `<each other column>` stand for the columns, the OBJECT_ID is 0, the "
+            "nothing was read: `<key>` and `<each other column>` stand for the columns, the OBJECT_ID is 0, and "
             "the table counts as one without partitions; without --assume scripts are written that run"
         )
         return

@@ -39,12 +39,12 @@ _HOW = (
     Option("method", OptionKind.CHOICE, "how rows are loaded: array (default; dbatk sends them by INSERT), or "
            "SQL*Loader's conventional or direct path, in a bundle (`dbatk export`)", engines=shared.ORACLE,
            factor=True, choices=("array", "conventional", "direct"),
-           elsewhere="omit it: rows go as one stream there"),
+           elsewhere="elsewhere rows go as one stream"),
     Option("commit_every", OptionKind.SIZE, "bytes of the files in a transaction (default 64M)",
            factor=True, words=("file",)),
     Option("batch_rows", OptionKind.INTEGER, "rows sent at once (default 5000)", engines=frozenset({"oracle"}),
            factor=True, low=1, high=100_000, unit="rows",
-           elsewhere="omit it: rows go as one stream there"),
+           elsewhere="elsewhere rows go as one stream"),
     Option("file_order", OptionKind.CHOICE, "order in which the files are begun: as given (default), or "
                                             "the biggest first",
            factor=True, choices=("given", "biggest")),

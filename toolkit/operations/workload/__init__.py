@@ -46,7 +46,7 @@ DECLARATION = OperationDeclaration(
         Option("loop", OptionKind.CHOICE,
                "what begins a user's next transaction: the client (default), or a loop in the server, called once "
                "for many", choices=("client", "server"), factor=True, engines=shared.NOT_DUCKDB,
-               elsewhere="omit it: the database is in the process of its users"),
+               elsewhere="here the database is in the process of its users"),
         Option("tries", OptionKind.INTEGER,
                "how often a transaction is tried that ends in a deadlock or serialization failure (default 10)",
                low=1, high=1000),
