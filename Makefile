@@ -8,6 +8,9 @@ ARGS ?=
 # More workers than processors, for a test waits half of its time; tests that share costly processes stay together.
 SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2 + 2) --dist loadscope
 
+# Many faults in one test take longer than a test that hangs is given.
+NO_LIMIT := -o faulthandler_timeout=0
+
 # Compiled tests are kept even where this is set: each worker would compile all of them at every run.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -49,11 +52,11 @@ test-full: test-both test-lowest
 
 # in one run, so that tests are collected once and every property is tested once, at full strength
 test-both: .venv/.test
-	DBATK_TESTS=full DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD)
+	DBATK_TESTS=full DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD) $(if $(FAULTS),$(NO_LIMIT))
 
 # what `make test` leaves out: long series, every property at full strength, faults in a plan, the wheel
 test-extra: .venv/.test
-	DBATK_TESTS=extra DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD)
+	DBATK_TESTS=extra DBATK_CHAOS_FAULTS=$(or $(FAULTS),30) $(BIN)/python -m pytest $(SPREAD) $(if $(FAULTS),$(NO_LIMIT))
 
 # a slice through all layers, with the lowest version of each direct dependency; old ones use what newer ones
 # they depend on have deprecated; one worker a processor, as CI runs this beside the other tests. The two long files
@@ -85,7 +88,7 @@ check: lint types contracts test
 
 chaos: .venv/.test
 	DBATK_TESTS=full DBATK_CHAOS_FAULTS=$(or $(FAULTS),200) DBATK_CHAOS_SEED=$(or $(SEED),$(shell date +%s)) \
-		$(BIN)/python -m pytest tests/chaos $(ARGS)
+		$(BIN)/python -m pytest tests/chaos $(NO_LIMIT) $(ARGS)
 
 series: .venv/.test
 	$(BIN)/python -m tests.series.play --seed $(or $(SEED),$(shell date +%s)) $(ARGS)
