@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import select
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import psutil
 import pytest
 
 from tests.project.tree import ROOT
+from tests.servers import programs
 from tests.tidy import VARIABLE
 
 _HEAD = """
@@ -94,3 +97,15 @@ def test_a_run_that_is_killed_takes_everything_with_it(run: Run) -> None:
     assert status == -9
     assert gone(begun)
     assert not folder.exists()
+
+
+def test_a_program_that_is_killed_at_its_begin_leaves_none_of_its_streams_open() -> None:
+    """Or who reads them would wait without an end."""
+    reading, writing = os.pipe()
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(programs._address())
+        socket.send_fds(caller, [(1_000).to_bytes(8, "big")], [writing] * 3)
+        caller.sendall(b"part of what it was to say")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        assert select.select([stream], [], [], 300)[0] and stream.read() == b""

@@ -82,19 +82,22 @@ def _address() -> str:
 
 def _serve(caller: socket.socket) -> None:
     """Begin what one program stands for, and tell the program how it ended."""
-    with caller, contextlib.suppress(OSError, EOFError):
+    with caller, contextlib.suppress(OSError, EOFError), contextlib.ExitStack() as held:
         length, streams, _, _ = socket.recv_fds(caller, 8, 3)
+        for stream in streams:
+            held.callback(os.close, stream)
         text = b""
         while len(text) < 80 + int.from_bytes(length, "big"):
-            text += caller.recv(1 << 20)
+            text += (part := caller.recv(1 << 20))
+            if not part:  # it was killed before it had said all; who reads its streams waits until we close them
+                return
         module = text[:80].decode().strip()
         folder, ignored, arguments, variables = (
             [os.fsdecode(one[1:]) for one in part.split(b"\0") if one] for part in text[80:].split(b"\0\0")
         )
         given = {name: value for name, _, value in (one.partition("=") for one in variables)}
         process = begin(module, arguments, [*streams, caller.fileno()], given, folder[0], tuple(map(int, ignored)))
-        for stream in streams:
-            os.close(stream)
+        held.close()
         assert process.pid is not None
         caller.sendall(process.pid.to_bytes(4, "big"))
         if process.sentinel not in connection.wait([process.sentinel, caller]):
