@@ -160,7 +160,9 @@ MODEL = "<tr><td>DB time</td><td>{}</td><td></td><td></td></tr><tr><td>sql execu
 )  # fmt: skip
 def test_a_report_that_denies_itself_is_told_with_both_values(old: str, new: str, sentences: list[str]) -> None:
     usual = set(document(html())["warnings"])
-    assert [one for one in document(replaced(html(), old, new))["warnings"] if one not in usual] == sentences
+    told = [one for one in document(replaced(html(), old, new))["warnings"] if one not in usual]
+    # the page has a few rows of each list only
+    assert [one for one in told if not one.endswith("rows of it are missing")] == sentences
 
 
 def test_more_db_time_than_the_sessions_had_names_the_statement_that_explains_it() -> None:

@@ -265,14 +265,14 @@ def _details(report: Record) -> Iterator[str]:
         if name != "inst_num":  # of the whole cluster, where those of its instances stand in the same list
             rows = [row for row in rows if row.get("inst_num") in {None, "*"}]
         kept = rows if name == "size_mb" else rows[:_EVENTS]
-        tail = _event if columns[-1:] == _SAMPLES[-1:] else None
+        tail = _value_of("event") if columns[-1:] == _SAMPLES[-1:] else None
         yield from _table(title, wide, _known(columns, kept), kept, _value_of(name), tail)
         yield ""
     for instance in _rows(report["instances"]):
         for words, section in (("top events", "top_events"), ("top background events", "background_events")):
             rows = _rows(instance.get(section))[:_STATEMENTS]
             title = f"{words} of {_text(instance.get('instance'))}"
-            yield from _table(title, 31, _known((*_WAITS, _BACKGROUND), rows), rows, _event)
+            yield from _table(title, 31, _known((*_WAITS, _BACKGROUND), rows), rows, _value_of("event"))
             yield ""
 
 
@@ -287,10 +287,6 @@ def _amount(value: object) -> float:
 
 def _value_of(name: str) -> Callable[[Record], object]:
     return lambda row: row.get(name)
-
-
-def _event(row: Record) -> object:
-    return row.get("event")
 
 
 def _instances(report: Record) -> Iterator[str]:
@@ -308,6 +304,9 @@ def _warnings(report: Record) -> Iterator[str]:
             yield from _folded("  ", warning)
         if len(warnings) > _WARNINGS:
             yield f"  and {len(warnings) - _WARNINGS} more: see --json"
+    if isinstance(lists := report.get("completeness"), Mapping):
+        yield ""
+        yield from _folded("lists  ", _text(lists["sentence"]))
 
 
 def _table(

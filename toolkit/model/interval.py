@@ -171,6 +171,7 @@ class Interval:
         advice: Curves of memory advice by section: the size in bytes, and what is estimated for it.
         indexes: The table of each index that was there at the end; empty where that is not known.
         instances: Of a cluster, each as an interval of its own.
+        completeness: Of a report in text, a sentence on what shows that its lists are whole.
     """
 
     origin: Origin
@@ -196,6 +197,7 @@ class Interval:
     indexes: Mapping[str, str] = field(default_factory=dict)
     instances: tuple[Interval, ...] = ()
     warnings: tuple[str, ...] = ()
+    completeness: str = ""
 
     @property
     def all_parameters(self) -> dict[str, str | None]:

@@ -25,7 +25,7 @@ _FROM_TIMES = 1.995
 """A ratio that would round to 100 % more is told as a multiple."""
 """From these ratios on, length and load are worth a sentence."""
 _BATCH = 0.3
-_LACKING = re.compile(r"cut off|incomplete|has no |contradict|cannot be separated")
+_LACKING = re.compile(r"cut off|incomplete|has no |contradict|cannot be separated|missing$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def interval_of(report: Record) -> Interval:
             name: _changed(one) for name, one in _others(report, "init_parameters_changed").items()
         },
         warnings=tuple(str(one) for one in _list(report.get("warnings"))),
+        completeness=text(record(report.get("completeness")).get("sentence")) or "",
     )
     return replace(
         first,

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import groupby, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from toolkit.model.values import Scalar
-from toolkit.readers.awr.always import COUNTED, FIXED, LATCHES, LISTS, TOGETHER
-from toolkit.readers.awr.tables import number_of
+from toolkit.readers.awr.always import FIXED, LISTS, OF_AWR, TABLES, TOGETHER
+from toolkit.readers.awr.tables import AwrTable, number_of
 from toolkit.units import counted, percent, seconds
 
 _LEAST_LISTED, _LEAST_SHARE = 10, 1.1
@@ -46,6 +45,25 @@ _WORDS = {
 }  # fmt: skip
 _IN_SECONDS = {"elapsed_s", "cpu_s"}
 """Times, which 10.2 and 11.1 print in whole seconds in the lists ordered by them and with decimals in others."""
+_SEGMENTS_LISTED = 5
+_SEGMENTS = re.compile(r"-> (?:Captured Segments account for +([\d.]+(?:E\+\d+)?)%|% of Capture shows)", re.ASCII)
+_LAST_SHARE = re.compile(r"\s(\d*\.\d\d)$", re.ASCII)
+_OF_OTHERS = re.compile(r"\b(PDB|RAC)\b.{0,20}\breport\b|\breport\b.{0,20}\(RAC\)", re.IGNORECASE)
+"""Reports that are of no instance, and have other lists."""
+_MAPPED = {"init_parameters"}
+_STATEMENTS = {f"sql_by_{measure}" for measure in _MEASURES}
+_HELD = {
+    *FIXED, *_STATEMENTS, "instance_activity", "latches", "latch_sleeps", "latch_misses", "wait_events",
+    "top_events", "foreground_events", "background_events", "wait_event_histogram", "foreground_wait_classes",
+    "tablespace_io", "file_io", "io_by_function", "io_by_file_type", "undo_over_time", "buffer_cache_advice",
+    "streams_pool_advice", "pga_advice", "sga_advice", "shared_pool_advice", "java_pool_advice",
+}  # fmt: skip
+_HELD_TABLES = (
+    *TABLES, r"service statistics", r"buffer wait stat", r"rollback segment st", r"top process memory",
+    r"instance recovery", r"pga aggr target stats",
+)  # fmt: skip
+"""The lists that a sentence may be of."""
+_MOST_NAMED = 6
 _MOST_MISSING = 0.4
 """A text with fewer of the lists is of another kind."""
 _STATISTICS = {
@@ -55,21 +73,6 @@ _STATISTICS = {
     "executes": "execute count",
 }  # fmt: skip
 """What rates of the load profile are made of, in the list of the instance's activity."""
-_ADVICE = {
-    "buffer_cache_advice": "buffer cache", "streams_pool_advice": "Streams pool", "pga_advice": "PGA",
-}  # fmt: skip
-_STEP, _PGA_SIZES = 2.5, 14
-"""Sizes that advice is given for are equally far apart, but for rounding and the size that is set."""
-_NEIGHBOURS, _MOST_ABSENT = 3, 0.6
-"""So many such names in a row are missed; a list that lacks more than this share of them is of another kind."""
-_FEW, _FEW_EVENTS = 3, 5
-"""Things that one list names and its twin does not: in 121 real reports they were two at most, three of events."""
-_PART = 1 / 3
-"""Of the latches with sleeps, those whose places are not listed: in real reports they were a fifth at most."""
-_MANY_WAITS, _MANY_EVENTS = 1000, 2
-"""Waits of events that the histograms have and no list of events; in real reports one such event had as many."""
-_PRINTED, _LATCH = 26, 20
-"""Letters of the name of an event and of a latch that every list of a text has room for."""
 Rows = Sequence[Mapping[str, Scalar]]
 
 
@@ -107,39 +110,56 @@ def gaps(sections: Mapping[str, object], captured: Mapping[str, Scalar]) -> list
     ]
 
 
-def twins(sections: Mapping[str, object]) -> list[str]:
-    """Return a sentence for each list that lacks what another one of the report has, or every report of its kind.
+def wholeness(sections: Mapping[str, object], tables: Sequence[AwrTable]) -> dict[str, object]:
+    """Return which lists are held against others or against totals, and which nothing else tells of.
 
     Args:
-        sections: The facts and sections of a report and those of its details, by name. Only those of an instance
-            are known: other reports leave out more.
+        sections: The facts and sections of a report and those of its details, by name.
+        tables: Those that are no known section.
     """
-    if sections.get("scope") != "instance":
-        return []
-    activity = {str(row.get("name")) for row in _rows(sections.get("instance_activity"))}
-    latches = {str(row.get("latch")) for row in _rows(sections.get("latches"))}
-    return [
-        *_lacks_neighbours("the instance's activity", activity, COUNTED),
-        *_lacks_neighbours("latches", latches if sections.get("time_model") else set(), LATCHES),
-        *_lacks_fixed(sections),
-        *_lacks_sizes(sections),
-        *_lacks_latches(sections),
-        *_lacks_events(sections),
-        *_lacks_files(sections),
-    ]
+    of_instance = sections.get("scope") == "instance"
+    known, words = (_HELD, _HELD_TABLES) if of_instance else (_STATEMENTS, ())
+    filled = [name for name, rows in sections.items() if _rows(rows) or (rows and name in _MAPPED)]
+    segments = sections.get("segments")
+    by = [f"segments by {one}" for one in segments] if isinstance(segments, Mapping) else []
+    named = [" ".join(table.section.split()) for table in tables if table.section and len(table.rows) > 1]
+    held = {
+        *(name for name in filled if name in known), *by,
+        *(name for name in named if any(re.match(one, name, re.IGNORECASE) for one in words)),
+    }  # fmt: skip
+    others = sorted({*filled, *named} - held)
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    alone = f"; nothing tells of them in {', '.join(others[:_MOST_NAMED])}{more}" if others else ""
+    sentence = (
+        f"a text does not say how many rows its lists have: {counted(len(held), 'list is', 'lists are')} held "
+        f"against totals and other lists, which may not show all rows that are missing{alone}"
+    )
+    return {"sentence": sentence, "held": sorted(held), "not_held": others}
 
 
-def lists_of_text(headings: Iterable[str]) -> list[str]:
+def lists_of_text(headings: Iterable[str], title: str) -> list[str]:
     """Name the lists that every report of an instance has and a text has not, where it has most of them.
 
     Args:
         headings: Those of its lists, also of lists for which there are no data.
+        title: That of the text.
     """
+    if _OF_OTHERS.search(title):
+        return []
     found = [heading.lower() for heading in headings]
-    lacking = [name for name, words in TOGETHER.items() if not any(re.match(words, one) for one in found)]
-    apart = [f"the text has no list of {name}, which every text with the other statistics of an instance has"
-             for name in lacking if len(lacking) < len(TOGETHER)]  # fmt: skip
-    missing = [name for name, words in LISTS.items() if not any(re.match(words, one) for one in found)]
+
+    def lacks(words: str) -> bool:
+        return not any(re.match(words, one) for one in found)
+
+    apart = []
+    for together in [*TOGETHER, *(OF_AWR if "WORKLOAD" in title.upper() else ())]:
+        absent = [name for name, words in together.items() if lacks(words)]
+        if 0 < len(absent) < len(together):
+            others = next(name for name in together if name not in absent)
+            apart += [
+                f"the text has no list of {name}, which every text with one of {others} has" for name in absent
+            ]
+    missing = [name for name, words in LISTS.items() if lacks(words)]
     if not missing or len(missing) > len(LISTS) * _MOST_MISSING:
         return apart
     return [
@@ -149,10 +169,44 @@ def lists_of_text(headings: Iterable[str]) -> list[str]:
     ]
 
 
+def segments_below_their_share(
+    lines: Sequence[str], heading: Callable[[str], str], end: Callable[[str], bool]
+) -> Iterator[str]:
+    """Yield a sentence for each list of segments of an AWR text that makes up less than it says of itself.
+
+    AWR lists five segments where it has as many.
+
+    Args:
+        lines: The text.
+        heading: What names a list by the first line of one of its pages.
+        end: What tells the last line of a list.
+    """
+    name, share, parts = "", 0.0, list[float]()
+    for line in lines:
+        if found := heading(line):
+            if found != name:
+                name, share, parts = found, 0.0, []
+        elif said := _SEGMENTS.match(line):
+            share = float(said[1] or 100)
+        elif share and end(line):
+            if len(parts) < _SEGMENTS_LISTED and sum(parts) + _SHARE_APART < share:
+                yield (
+                    f"the {counted(len(parts), 'row')} of `{name}` make up {percent(sum(parts))} of the total, "
+                    f"yet {percent(share)} of it are said to be captured: rows of the list are missing"
+                )
+            share = 0.0
+        elif share and (part := _LAST_SHARE.search(line)):
+            parts.append(float(part[1]))
+
+
 def _below_its_share(sections: Mapping[str, object], captured: Mapping[str, Scalar]) -> Iterator[str]:
     for metric, share in captured.items():
         rows = _rows(sections.get(f"sql_by_{metric}"))
         parts = [part for row in rows if (part := number_of(row.get("pct_total"))) is not None]
+        if not parts and metric == "executions":
+            whole = [number_of(row.get("total")) for row in _rows(sections.get("instance_activity"))
+                     if row.get("name") == _STATISTICS["executes"]]  # fmt: skip
+            parts = [(number_of(row.get(metric)) or 0.0) * 100 / one for one in whole if one for row in rows]
         if not parts or not isinstance(share, int | float):
             continue
         listed, least = sum(parts), min(parts)
@@ -220,39 +274,6 @@ def _lacks_statistics(sections: Mapping[str, object]) -> Iterator[str]:
         )
 
 
-def _lacks_neighbours(what: str, names: Set[str], always: Sequence[str]) -> Iterator[str]:
-    """Miss names that every report has, where some in a row are absent and most of the others are not."""
-    runs = [[*run] for here, run in groupby(always, names.__contains__) if not here]
-    longest = max(runs, key=len, default=[])
-    if len(longest) >= _NEIGHBOURS and sum(map(len, runs)) <= len(always) * _MOST_ABSENT:
-        yield (
-            f"the list of {what} lacks `{longest[0]}` to `{longest[-1]}`, which every report of an instance has: "
-            "rows of it are missing"
-        )
-
-
-def _lacks_fixed(sections: Mapping[str, object]) -> Iterator[str]:
-    for section, (what, key, always) in FIXED.items():
-        names = {str(row.get(key)) for row in _rows(sections.get(section))}
-        lacking = [name for name in always if name not in names]
-        if 0 < 2 * len(lacking) < len(always):
-            yield f"the list of the {what} lacks `{lacking[0]}`, which every report has: rows of it are missing"
-
-
-def _lacks_sizes(sections: Mapping[str, object]) -> Iterator[str]:
-    """Hold the sizes for which advice is given against each other."""
-    for section, what in _ADVICE.items():
-        sizes: dict[object, list[float]] = {}
-        for row in _rows(sections.get(section)):
-            if (size := number_of(row.get("size_mb"))) is not None:
-                sizes.setdefault(row.get("pool"), []).append(size)
-        for found in sizes.values():
-            steps = sorted(after - before for before, after in pairwise(sorted(found)) if after > before)
-            is_uneven = len(steps) > _FEW and steps[-1] > _STEP * steps[len(steps) // 2]
-            if (len(found) < _PGA_SIZES and sections.get("kind") == "awr") if "pga" in section else is_uneven:
-                yield f"the advice on the {what} lacks sizes between those it has: rows of it are missing"
-
-
 def _lacks_foreground_events(sections: Mapping[str, object]) -> Iterator[str]:
     """Hold the times of the foreground events against those of their classes."""
     events = [
@@ -271,99 +292,6 @@ def _lacks_foreground_events(sections: Mapping[str, object]) -> Iterator[str]:
             f"the foreground events make up {seconds(sum(events))}, yet their wait classes "
             f"{seconds(sum(classes))}: rows of the list of events are missing"
         )
-
-
-def _lacks_latches(sections: Mapping[str, object]) -> Iterator[str]:
-    known, slept, missed = (
-        _names(sections, name, "latch", _LATCH) for name in ("latches", "latch_sleeps", "latch_misses")
-    )
-    for what, others, lacking, is_short in (
-        ("latches", "sleeps or misses", sorted((slept | missed) - known), bool(known)),
-        (
-            "latch misses",
-            "sleeps",
-            sorted(slept - missed),
-            bool(missed) and (len(slept - missed) > _PART * len(slept) or _longest(slept, missed) > _FEW),
-        ),
-    ):
-        if is_short and len(lacking) >= _FEW:
-            yield (
-                f"the list of {what} lacks {counted(len(lacking), 'latch', 'latches')} that the list of {others} "
-                f"has, `{lacking[0]}` among them: rows of it are missing"
-            )
-
-
-def _longest(names: Set[str], known: Set[str]) -> int:
-    """Return how many names in a row, as the list has them, are not known."""
-    order = sorted(names, key=str.lower)
-    return max((len([*run]) for here, run in groupby(order, known.__contains__) if not here), default=0)
-
-
-def _lacks_events(sections: Mapping[str, object]) -> Iterator[str]:
-    """Hold the lists of events against the histogram of their waits, which has each of them."""
-    listed = set().union(*(
-        _names(sections, name, "event") for name in ("foreground_events", "background_events", "wait_events")
-    ))  # fmt: skip
-    whole, parts = _names(sections, "wait_events", "event"), _names(sections, "foreground_events", "event")
-    if whole and len(parts - whole) >= _FEW:
-        yield (
-            f"the list of all events lacks {counted(len(parts - whole), 'event')} that the list of the "
-            f"foreground's has, `{min(parts - whole)}` among them: rows of it are missing"
-        )
-    background = _names(sections, "background_events", "event")
-    unlisted = whole - parts - background
-    if parts and background and len(unlisted) >= _FEW:
-        yield (
-            f"the lists of foreground and background events lack {counted(len(unlisted), 'event')} that the list "
-            f"of all has, `{min(unlisted)}` among them: rows of one are missing"
-        )
-    rows = _rows(sections.get("wait_event_histogram"))
-    if not listed or not rows:
-        return
-    lacking = sorted(listed - _names(sections, "wait_event_histogram", "event"))
-    if len(lacking) >= _FEW_EVENTS:
-        yield (
-            f"the histogram of waits lacks {counted(len(lacking), 'event')} that the lists of events have, "
-            f"`{lacking[0]}` among them: rows of it are missing"
-        )
-    many = sorted({
-        name for row in rows
-        if (number_of(row.get("waits")) or 0) >= _MANY_WAITS
-        and (name := str(row.get("event"))[:_PRINTED]) not in listed
-    })  # fmt: skip
-    if len(many) >= _MANY_EVENTS:
-        yield (
-            f"the lists of events lack {counted(len(many), 'event')} of which the histogram has "
-            f"{_MANY_WAITS:,} waits and more, `{many[0]}` among them: rows of one are missing"
-        )
-
-
-def _lacks_files(sections: Mapping[str, object]) -> Iterator[str]:
-    """Hold the reads of each tablespace against those of its files."""
-    files: dict[object, float] = {}
-    for row in _rows(sections.get("file_io")):
-        name, reads = row.get("tablespace"), number_of(row.get("reads"))
-        # reads that are not read may be all that are lacking
-        files[name] = files.get(name, 0.0) + (math.inf if reads is None else reads)
-    spaces = {row.get("tablespace"): number_of(row.get("reads")) for row in _rows(sections.get("tablespace_io"))}
-    if not files or not spaces or None in files or None in spaces:
-        return
-    fewer = sorted(
-        str(name)
-        for name, reads in spaces.items()
-        if reads is not None and files.get(name, 0.0) * _ROUNDING < reads
-    )
-    more = sorted(str(name) for name in files if name not in spaces)
-    for names, what, of in ((fewer, "files", "tablespaces"), (more, "tablespaces", "files")):
-        if names:
-            yield (
-                f"the list of {what} lacks reads that the list of {of} has, of `{names[0]}`"
-                f"{f' and {len(names) - 1} more' if names[1:] else ''}: rows of it are missing"
-            )
-
-
-def _names(sections: Mapping[str, object], name: str, key: str, letters: int = _PRINTED) -> set[str]:
-    return {str(row[key])[:letters] for row in _rows(sections.get(name)) if row.get(key)}
 
 
 def _identity(row: Mapping[str, Scalar]) -> tuple[Scalar, Scalar]:

@@ -20,6 +20,8 @@ def unpaged(text: str) -> str:
     return _PAGED.sub("", text) if len(_PAGED.findall(text)) > 2 else text
 
 
+_SHORT_LINE, _NO_TEXT = 24, ("Module:", "PDB:")
+"""Letters of a line that ends a text, whose others have 64 and more; what stands above a text."""
 _UNEVEN, _FEW_LISTS = 3, 3
 """Lines by which full pages may differ, as an entry of several lines is not parted; lists that tell of others."""
 
@@ -119,14 +121,21 @@ class Turn:
         name: The list.
         empty: The empty lines at the end of the page, None for the begin of the list.
         begins: Whether the next page begins with the figures of a statement, as an entry does.
+        is_over: Whether a line of text stands at its begin, below one that ends a text.
     """
 
     name: str
     empty: int | None
     begins: bool
+    is_over: bool = False
 
 
-def parted_entries(turns: Sequence[Turn], between: Sequence[int]) -> list[str]:
+def is_over(line: str) -> bool:
+    """Whether a line is too short for one of a text that goes on: these are full, but for blanks."""
+    return 0 < len(line) < _SHORT_LINE and not line.lstrip().startswith(_NO_TEXT)
+
+
+def parted_entries(turns: Sequence[Turn], between: Sequence[int], *, ragged: bool = False) -> list[str]:
     """Return a sentence for each list of statements whose entry does not go on where its page turns.
 
     An entry is its figures, its text, and one empty line, which stands at the end of a page or at the begin of the
@@ -135,10 +144,11 @@ def parted_entries(turns: Sequence[Turn], between: Sequence[int]) -> list[str]:
     Args:
         turns: Those of the lists of statements.
         between: The empty lines at each turn of a page, of all lists: the fewest are those of the turn itself.
+        ragged: Texts have short lines above others, as blanks at the ends of lines are left out.
     """
     least = min(between, default=0)
     known = [one for one in turns if one.empty is None or len(between) >= _FEW_LISTS]
-    wrong = (one.name for one in known if one.begins == (one.empty == least))
+    wrong = (one.name for one in known if one.begins == (one.empty == least) or (one.is_over and not ragged))
     return [
         f"a page of the list `{name}` does not begin where the one before it ends: statements of it are missing"
         for name in dict.fromkeys(wrong)
@@ -167,6 +177,8 @@ def lost_with_pages(
     end: Callable[[str], bool],
     turns: Sequence[Turn],
     ends: Sequence[tuple[str, bool]],
+    *,
+    ragged: bool = False,
 ) -> list[str]:
     """Return a sentence for each list of a text that lacks a page, or a part of one.
 
@@ -176,11 +188,12 @@ def lost_with_pages(
         end: What tells the last line of a list.
         turns: Where pages turn within lists of statements.
         ends: The lists of statements, each with whether it ends with an empty line.
+        ragged: Texts of statements have short lines above others.
     """
     pages = continued_pages(lines, heading, end)
     return [
         *short_pages(full_pages(lines, pages)),
-        *parted_entries(turns, empty_at_turns(lines, pages)),
+        *parted_entries(turns, empty_at_turns(lines, pages), ragged=ragged),
         *cut_entries(ends),
     ]
 

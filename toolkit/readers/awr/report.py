@@ -12,7 +12,7 @@ from toolkit.model.values import Scalar
 from toolkit.readers.awr import rac
 from toolkit.readers.awr.averages import with_averages
 from toolkit.readers.awr.builder import DETAIL_NAMES, SectionBuilder
-from toolkit.readers.awr.completeness import captured_shares, gaps, twins
+from toolkit.readers.awr.completeness import captured_shares, gaps, wholeness
 from toolkit.readers.awr.consistency import (
     contradictions,
     inconsistencies,
@@ -30,6 +30,7 @@ from toolkit.readers.awr.labels import read_header
 from toolkit.readers.awr.parts import REPORT, REPORTS
 from toolkit.readers.awr.sections import metric_named, records
 from toolkit.readers.awr.tables import AwrTable, Numbers, ReportDocument, guess_comma, reduce
+from toolkit.readers.awr.twins import twins
 from toolkit.readers.parts import PACKED, Part, is_mail, parts_of
 from toolkit.readers.texts import UnreadableError, text_of, undone
 
@@ -51,7 +52,7 @@ class Report:
 
     `faults` are sentences about what makes the file less than a whole report (cut off, contradicting itself);
     `warnings` name what is missing or could not be read, the faults first; `details` are the tables of the
-    sections that are read when the document is made.
+    sections that are read when the document is made; `paged` is True for a text.
     """
 
     facts: Mapping[str, Scalar]
@@ -61,6 +62,7 @@ class Report:
     faults: Sequence[str]
     details: Mapping[str, Sequence[tuple[SectionSpec, AwrTable]]]
     numbers: Numbers
+    paged: bool
 
     def document(self, wanted: Container[str] = DETAIL_NAMES) -> dict[str, object]:
         """Return the report as a JSON document: as printed, but for averages that time and number tell better.
@@ -88,9 +90,14 @@ class Report:
             details[_TABLESPACES] = list(rows)
             warnings += displaced
         warnings += whole_counts(details, self.sections)
-        warnings += twins({**self.facts, **self.sections, **details})
+        whole = {**self.facts, **self.sections, **details}
+        warnings += twins(whole, self.tables)
         sections = with_plans(self.sections, details)
-        return {**self.facts, **sections, **details, "tables": tables, "warnings": list(dict.fromkeys(warnings))}
+        lists = wholeness(whole, self.tables) if self.paged else None
+        return {
+            **self.facts, **sections, **details,
+            "tables": tables, "completeness": lists, "warnings": list(dict.fromkeys(warnings)),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +287,9 @@ def _report(
     if missing:
         warnings.append(f"the report has no {', '.join(missing)}")
     unique = list(dict.fromkeys(warnings))
-    return Report(facts, whole, builder.others, unique, faults, builder.details, builder.numbers)
+    return Report(
+        facts, whole, builder.others, unique, faults, builder.details, builder.numbers, document.paged
+    )  # fmt: skip
 
 
 def with_plans(

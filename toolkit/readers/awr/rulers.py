@@ -1,9 +1,9 @@
-"""Rows of a text report: cut under the rulers of a table, and the lines that tell of one SQL statement."""
+"""Rows of a text report: cut under the rulers of a table, the lines that tell of one SQL statement, and labels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 
@@ -21,6 +21,10 @@ _CONTAINER = re.compile(r"\s*PDB:\s*(.*)")
 _DIGIT = re.compile(r"[\d.,+-]")
 _BEGINS = frozenset("0123456789.,#-+")
 _FIGURE = re.compile(r"[-+]?[\d.,]+(?:[eE][-+]?\d+)?[KMGT%]?|N/A|#+")
+_LABELLED = re.compile(
+    r"(?P<label>[%A-Za-z][^:]*?(?::\s[A-Za-z][^:]*?)?):(?P<values>(?:\s+[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?(?=\s|$))*)"
+)
+_VALUE = re.compile(r"[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?")
 
 
 def columns_below(heads: Sequence[str], spans: Spans) -> list[tuple[str, int, int]]:
@@ -336,3 +340,35 @@ def _is_squeezed_statement(line: str) -> bool:
         and any(map(str.isdigit, identity))
         and all(map(is_figure, numbers))
     )
+
+
+def is_labelled(line: str) -> bool:
+    """Whether a line begins with a label and its values."""
+    if ":" not in line or line.startswith(("->", "Module:")):
+        return False
+    match = _LABELLED.match(line.lstrip())
+    return match is not None and (bool(match["values"].strip()) or line.rstrip().endswith(":")) and len(line) < 160
+
+
+def labels_in(line: str, columns: Sequence[tuple[str, int, int]]) -> tuple[str, ...]:
+    """Return the labels of a line and the values behind each, those of the first one under their headings."""
+    cells: list[str] = []
+    for match in _LABELLED.finditer(line):
+        values = [(one[0], match.start("values") + one.start(), match.start("values") + one.end())
+                  for one in _VALUE.finditer(match["values"])]  # fmt: skip
+        cells.append(match["label"].strip() + ":")
+        if columns and len(cells) == 1:
+            cells.extend(_placed(values, columns))
+        else:
+            cells.extend(value for value, _, _ in values)
+    return tuple(cells)
+
+
+def _placed(values: Sequence[tuple[str, int, int]], columns: Sequence[tuple[str, int, int]]) -> Iterator[str]:
+    """Return the values under their headings, an empty text where nothing is printed."""
+    left = list(values)
+    for _, begin, end in columns:
+        inside = next((one for one in left if one[1] < end + 2 and one[2] > begin), None)
+        if inside is not None:
+            left.remove(inside)
+        yield inside[0] if inside else ""

@@ -70,6 +70,8 @@ class ReportDocument:
     """Lines of figures that stand in no table that could be read."""
     remarks: Sequence[str] = ()
     """Sentences about what of it could not be read."""
+    paged: bool = False
+    """A text: rows, and whole pages, can be lost between the lines of one without a gap."""
 
 
 @lru_cache(maxsize=16384)

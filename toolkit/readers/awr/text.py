@@ -7,15 +7,16 @@ left of the line above those is its name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from toolkit.readers.awr.completeness import lists_of_text
+from toolkit.readers.awr.completeness import lists_of_text, segments_below_their_share
 from toolkit.readers.awr.levels import Level, is_sampled, sampled_columns, sampled_rows
 from toolkit.readers.awr.pages import (
     Pages,
     Turn,
+    is_over,
     lost_with_pages,
     merged,
     unpaged,
@@ -28,7 +29,9 @@ from toolkit.readers.awr.rulers import (
     figures,
     is_figure,
     is_grouping,
+    is_labelled,
     is_metrics,
+    labels_in,
     statement_rows,
 )
 from toolkit.readers.awr.tables import AwrTable, ReportDocument, reduce
@@ -37,10 +40,6 @@ _RULER = re.compile(r"(?=.*--)[ ~]*-+(?: +[-~]+)*\s*")
 _TERMINATOR = re.compile(r" {6,}-{20,}\s*")
 _TILDES = re.compile(r"\s*~{3,}")
 _SECTION = re.compile(r"(\S.*?)\s*(?:DB/Inst\b|DB/I$|for DB:)")
-_LABELLED = re.compile(
-    r"(?P<label>[%A-Za-z][^:]*?(?::\s[A-Za-z][^:]*?)?):(?P<values>(?:\s+[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?(?=\s|$))*)"
-)
-_VALUE = re.compile(r"[-+]?[\d.,]+(?:[eE][+-]?\d+)?[KMGT%]?")
 _END = re.compile(r"end\s+of\s+report", re.IGNORECASE)
 _NAME = re.compile(r"\s*\S+(?: [^\s(]\S*)*(?: *\([^)]*\))?")
 _SNAPSHOT = re.compile(r"\s*(begin|end) snap\b", re.IGNORECASE)
@@ -67,8 +66,11 @@ def read_text(text: str) -> ReportDocument:
         unread=[line for line in reader.unread if _MINUTES not in line],
         remarks=[*(f"the list `{name}` has no end: lines of it are missing, and perhaps lists below it"
                    for name in reader.endless),
-                 *lost_with_pages(lines, heading_of, _is_end, reader.turns, reader.ends),
-                 *lists_of_text(reader.headings)],
+                 *lost_with_pages(lines, heading_of, _is_end, reader.turns, reader.ends, ragged=reader.ragged),
+                 *(f"the list `{name}` has headings and no row: rows of it are missing" for name in reader.empty),
+                 *segments_below_their_share(lines, heading_of, _is_end),
+                 *lists_of_text(reader.headings, title)],
+        paged=True,
     )  # fmt: skip
 
 
@@ -85,7 +87,11 @@ class _Reader:
     """The lines above, up to an empty one, are a remark (`-> ...`), which may go on."""
     endless: list[str] = field(default_factory=list)
     """The lists without the line of dashes that ends each one."""
+    empty: list[str] = field(default_factory=list)
+    """The lists with headings and without rows: of what there are no data, no headings are printed."""
     headings: set[str] = field(default_factory=set)
+    ragged: bool = False
+    """Whether texts of statements have short lines above others."""
     turns: list[Turn] = field(default_factory=list)
     """Where pages turn within lists of statements."""
     ends: list[tuple[str, bool]] = field(default_factory=list)
@@ -112,7 +118,7 @@ class _Reader:
                 self._under_tildes(line)
             elif _is_ruler(line):
                 self._ruled(line)
-            elif _is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
+            elif is_labelled(line) and not _TILDES.match(self._line(self.at + 1)):
                 self._labelled([])
             else:
                 if _is_row(line) and not self.remark:
@@ -129,13 +135,18 @@ class _Reader:
 
     def _end_table(self) -> None:
         if self.pages is not None:
-            self.tables.append(self.pages.table(self.unread))
+            self._keep(self.pages.table(self.unread))
             self.pages = None
 
     def _add(self, table: AwrTable) -> None:
         self._end_table()
-        self.tables.append(table)
+        self._keep(table)
         self.floor = self.at
+
+    def _keep(self, table: AwrTable) -> None:
+        self.tables.append(table)
+        if table.columns and not table.rows:
+            self.empty.append(table.section)
 
     def _line(self, place: int) -> str:
         return self.lines[place] if place < len(self.lines) else ""
@@ -149,7 +160,7 @@ class _Reader:
         )
         if SPAN.search(line) and following and not _is_label_row(self.lines[following]):
             self._ruled(line)
-        elif following and _is_labelled(self.lines[following]):
+        elif following and is_labelled(self.lines[following]):
             spans = [match.span() for match in SPAN.finditer(line)]
             heads = [above]
             if not spans and re.search(r"[A-Za-z]", line.replace("~", "")):
@@ -301,22 +312,26 @@ class _Reader:
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if heading_of(line) and (below := self._next_page(line, spans)):
-                above = takewhile(lambda line: not line, reversed(self.lines[: self.at]))
-                self._turn(below, spans, len([*above]))
+                empty = len([*takewhile(lambda line: not line, reversed(self.lines[: self.at]))])
+                self._turn(below, spans, empty, self.lines[self.at - 1 - empty])
                 self.at = below
                 continue
             if _is_end(line) or heading_of(line) or (_is_ruler(line) and len(spans) > 1):
                 break
+            if line and is_over(self._line(self.at - 1)) and not is_metrics(cut(line, spans)[1:]):
+                self.ragged = True
             lines.append(StatementLine(line, cut(line, spans)[1:]))
             self.at += 1
         if lines and _is_end(self._line(self.at)):
             self.ends.append((self.section, not lines[-1].line.strip()))
         return statement_rows(lines, len(columns), self.unread)
 
-    def _turn(self, below: int, spans: Sequence[tuple[int, int]], empty: int | None) -> None:
+    def _turn(self, below: int, spans: Sequence[tuple[int, int]], empty: int | None, above: str = "") -> None:
         following = next(filter(str.strip, self.lines[below : below + 3]), "")
         if following and not _is_end(following) and not heading_of(following):
-            self.turns.append(Turn(self.section, empty, is_metrics(cut(self._line(below), spans)[1:])))
+            begins = is_metrics(cut(self._line(below), spans)[1:])
+            is_text = bool(self._line(below)) and not begins
+            self.turns.append(Turn(self.section, empty, begins, is_text and is_over(above)))
 
     def _next_page(self, heading: str, spans: Sequence[tuple[int, int]]) -> int | None:
         """Return the line below the headings that a page break repeats within a list, None for another list."""
@@ -330,8 +345,8 @@ class _Reader:
 
     def _labelled(self, columns: list[tuple[str, int, int]]) -> None:
         rows = []
-        while self.at < len(self.lines) and _is_labelled(self.lines[self.at]):
-            rows.append(_labels(self.lines[self.at], columns))
+        while self.at < len(self.lines) and is_labelled(self.lines[self.at]):
+            rows.append(labels_in(self.lines[self.at], columns))
             self.at += 1
         names = ("", *(words for words, _, _ in columns)) if columns else ()
         self._add(AwrTable(self.section, "", names, rows))
@@ -357,40 +372,10 @@ def _adds_up(line: str, spans: Sequence[tuple[int, int]]) -> bool:
     return bool(own) and own < set(spans)
 
 
-def _is_labelled(line: str) -> bool:
-    if ":" not in line or line.startswith(("->", "Module:")):
-        return False
-    match = _LABELLED.match(line.lstrip())
-    return match is not None and (bool(match["values"].strip()) or line.rstrip().endswith(":")) and len(line) < 160
-
-
 def _is_row(line: str) -> bool:
     """Whether a line looks like one of a table: two numbers, and no label."""
     return ":" not in line and sum(map(is_figure, line.split())) > 1
 
 
 def _is_label_row(line: str) -> bool:
-    return _is_labelled(line) and not _SNAPSHOT.match(line)
-
-
-def _labels(line: str, columns: Sequence[tuple[str, int, int]]) -> tuple[str, ...]:
-    cells: list[str] = []
-    for match in _LABELLED.finditer(line):
-        values = [(one[0], match.start("values") + one.start(), match.start("values") + one.end())
-                  for one in _VALUE.finditer(match["values"])]  # fmt: skip
-        cells.append(match["label"].strip() + ":")
-        if columns and len(cells) == 1:
-            cells.extend(_placed(values, columns))
-        else:
-            cells.extend(value for value, _, _ in values)
-    return tuple(cells)
-
-
-def _placed(values: Sequence[tuple[str, int, int]], columns: Sequence[tuple[str, int, int]]) -> Iterator[str]:
-    """Return the values under their headings, an empty text where nothing is printed."""
-    left = list(values)
-    for _, begin, end in columns:
-        inside = next((one for one in left if one[1] < end + 2 and one[2] > begin), None)
-        if inside is not None:
-            left.remove(inside)
-        yield inside[0] if inside else ""
+    return is_labelled(line) and not _SNAPSHOT.match(line)

@@ -61,6 +61,7 @@ class IntervalView:
     causes: tuple[CauseView, ...]
     against: tuple[CauseView, ...]
     doubts: tuple[str, ...]
+    completeness: tuple[str, ...]
     who: Table
     sections: tuple[PageSection, ...]
     method: tuple[str, ...]
@@ -81,6 +82,11 @@ def interval_view(diff: IntervalDiff) -> IntervalView:
         causes=_told(main, diff),
         against=_told(other, diff),
         doubts=tuple(clean(one) for one in _doubts(diff)),
+        completeness=tuple(
+            f"{name}: {clean(one.completeness)}"
+            for name, one in (("before", diff.before), ("after", diff.after))
+            if one.completeness
+        ),
         who=_who(diff),
         sections=tuple(
             one for one in _sections(diff) if one.charts or any(each.table.rows for each in one.tables)
@@ -304,7 +310,10 @@ def _head(view: IntervalView, *, why: bool) -> list[str]:
         lines += ["", "AGAINST THE TREND"]
         for one in view.against:
             lines += [*bullets((one.sentence,)), *(_evidence(one) if why else ())]
-    return [*lines, "", *_sides(view.who)]
+    lines += ["", *_sides(view.who)]
+    if why:
+        lines += [line for one in view.completeness for line in ("", *wrapped(one))]
+    return lines
 
 
 def _sides(found: Table) -> list[str]:
