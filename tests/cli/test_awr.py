@@ -186,7 +186,15 @@ def test_all_of_a_cluster_has_its_bytes_its_global_cache_and_the_events_of_each_
         gc_efficiency_by_instance=[{"inst_num": 2, "buffer_access_local_pct": 99.5}],
         instances=[{"inst_num": 1, "instance": "acme1", "top_events": [event]}],
         segments={"Physical Writes": [{"object": "I_SMALL", "value": 282, "pct": 28_200.0}]},
-        addm_findings=[{"finding": "Soft Parse", "task_avg_active_sessions": 40.0, "pct_active_sessions": 25.0}],
+        addm_findings=[
+            {"finding": "Soft Parse", "task_avg_active_sessions": 40.0, "pct_active_sessions": 25.0},
+            {"finding": "Hard Parse", "begin_snap_time": "2023-02-21T14:00", "end_snap_time": "2023-02-21T15:00"},
+            {
+                "finding": "Row Lock Waits",
+                "begin_snap_time": "2023-02-21T23:00",
+                "end_snap_time": "2023-02-22T00:00",
+            },
+        ],
     )
     shown = screen(report, whole=True).splitlines()
     assert max(map(len, shown)) <= 80
@@ -198,7 +206,10 @@ def test_all_of_a_cluster_has_its_bytes_its_global_cache_and_the_events_of_each_
     at = next(place for place, line in enumerate(shown) if line.startswith("top events of acme1"))
     assert shown[at + 1].split() == ["gc", "buffer", "busy", "7", "3", "428.571", "2.5"]
     (finding,) = [line.split() for line in shown if "Soft Parse" in line]
-    assert finding[-2:] == ["25.0", "10.0"]
+    assert finding[-3:] == ["25.0", "10.0", "unknown"]
+    squeezed = [" ".join(line.split()) for line in shown]
+    assert "Hard Parse - - 2023-02-21 14:00 to 15:00" in squeezed
+    assert "Row Lock Waits - - 2023-02-21 23:00 to 2023-02-22 00:00" in squeezed
     assert any(line.split() == ["I_SMALL", "282", "28,200.0"] for line in shown)
 
 

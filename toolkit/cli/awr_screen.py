@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from toolkit.cli.awr_table import Columns, Record, folded, is_number, number, table, text
 from toolkit.terminal import line_width
-from toolkit.units import byte_size, counted
+from toolkit.units import counted
 
 _EVENTS, _STATEMENTS, _WARNINGS, _MODEL = 10, 5, 6, 6
-_LEAST_NAME = 15
-_WHOLE, _SMALL = 1_000_000, 0.01
-"""From here on digits behind the point say nothing, and below it three of them are too few."""
 _PROFILE = (
     ("DB time (s)", "db_time_s"), ("DB CPU (s)", "db_cpu_s"), ("redo (bytes)", "redo_size_bytes"),
     ("logical reads", "logical_reads"), ("physical reads", "physical_reads"),
@@ -21,10 +18,6 @@ _PROFILE = (
 )  # fmt: skip
 _SCOPES = {"instance": "one instance", "rac_global": "the whole cluster", "pdb": "one pluggable database"}
 
-Record = Mapping[str, object]
-
-
-Columns = tuple[tuple[str, str, int], ...]
 _SQL: Columns = (
     ("elapsed (s)", "elapsed_s", 13), ("executions", "executions", 13), ("% total", "pct_total", 9),
 )  # fmt: skip
@@ -34,7 +27,9 @@ _WAITS: Columns = (
     ("% DB", "pct_db_time", 7),
 )  # fmt: skip
 _BACKGROUND = ("% bg", "pct_bg_time", 7)
-_FINDINGS: Columns = (("% activity", "pct_active_sessions", 12), ("avg sessions", "avg_active_sessions", 14))
+_FINDINGS: Columns = (
+    ("% activity", "pct_active_sessions", 12), ("sessions", "avg_active_sessions", 10), ("time", "time", 22),
+)  # fmt: skip
 _IO: Columns = (
     ("read", "read_bytes", 13), ("written", "write_bytes", 13), ("read/s", "read_bytes_per_s", 13),
     ("written/s", "write_bytes_per_s", 13), ("avg (ms)", "avg_wait_ms", 10),
@@ -102,7 +97,7 @@ def screen(report: Record, *, whole: bool = False) -> str:
     parts += [_instances, _warnings]
     blocks = ["\n\n".join(_blocks(part(report))) for part in parts]
     if not whole:
-        blocks.append("\n".join(_folded("", _MORE)))
+        blocks.append("\n".join(folded("", _MORE)))
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -121,27 +116,27 @@ def _blocks(lines: Iterator[str]) -> Iterator[str]:
 
 def _head(report: Record) -> Iterator[str]:
     kind = "Statspack" if report["kind"] == "statspack" else "AWR"
-    yield from _folded("", f"{kind} report of {_SCOPES[str(report['scope'])]}: {_text(report['file'])}")
+    yield from folded("", f"{kind} report of {_SCOPES[str(report['scope'])]}: {text(report['file'])}")
     names = [
-        _text(report["db_name"]),
-        f"instance {_text(report['instance'])}" if report["instance"] else "",
-        f"container {_text(report['container_name'])}" if report["container_name"] else "",
-        f"release {_text(report['version'])}" if report["version"] else "",
+        text(report["db_name"]),
+        f"instance {text(report['instance'])}" if report["instance"] else "",
+        f"container {text(report['container_name'])}" if report["container_name"] else "",
+        f"release {text(report['version'])}" if report["version"] else "",
         "RAC" if report["rac"] else "",
     ]
-    yield from _folded("  database   ", ", ".join(filter(None, names)))
-    host = [counted(number, one) for key, one in _HOST if isinstance(number := report[key], int | float)]
-    host += [] if report["memory_gb"] is None else [f"{_number(report['memory_gb'])} GB"]
+    yield from folded("  database   ", ", ".join(filter(None, names)))
+    host = [counted(many, one) for key, one in _HOST if isinstance(many := report[key], int | float)]
+    host += [] if report["memory_gb"] is None else [f"{number(report['memory_gb'])} GB"]
     if report["host"] or host:
-        parts = ", ".join(filter(None, [_text(report["host"]), _text(report["platform"]), *host]))
-        yield from _folded("  host       ", parts)
+        parts = ", ".join(filter(None, [text(report["host"]), text(report["platform"]), *host]))
+        yield from folded("  host       ", parts)
     begin, end = _moment(report["begin_snap_time"]), _moment(report["end_snap_time"])
     snapshots = f"snapshots {_id(report['begin_snap_id'])} to {_id(report['end_snap_id'])}"
-    yield from _folded("  interval   ", f"{begin} to {end}, {snapshots}")
+    yield from folded("  interval   ", f"{begin} to {end}, {snapshots}")
     elapsed, db_time = report["elapsed_min"], _db_time(report)
     sessions = f", {_ratio(db_time, elapsed)} active sessions" if _ratio(db_time, elapsed) else ""
-    times = f"{_number(elapsed)} min elapsed, {_number(db_time)} min DB time{sessions}"
-    yield from _folded("  time       ", times)
+    times = f"{number(elapsed)} min elapsed, {number(db_time)} min DB time{sessions}"
+    yield from folded("  time       ", times)
 
 
 def _db_time(report: Record) -> object:
@@ -149,7 +144,7 @@ def _db_time(report: Record) -> object:
     if report["db_time_min"] is not None:
         return report["db_time_min"]
     seconds = [row["time_s"] for row in _rows(report["time_model"]) if row.get("name") == "DB time"]
-    return round(float(str(seconds[0])) / 60, 2) if seconds and _is_number(seconds[0]) else None
+    return round(float(str(seconds[0])) / 60, 2) if seconds and is_number(seconds[0]) else None
 
 
 _HOST = (("cpus", "CPU"), ("cores", "core"), ("sockets", "socket"))
@@ -162,37 +157,47 @@ def _profile(report: Record) -> Iterator[str]:
         yield f"{'load profile':<20}{'per second':>18}{'per transaction':>18}"
         for title, key in _PROFILE:
             if per_second.get(key) is not None or other.get(key) is not None:
-                yield f"  {title:<18}{_number(per_second.get(key)):>18}{_number(other.get(key)):>18}"
+                yield f"  {title:<18}{number(per_second.get(key)):>18}{number(other.get(key)):>18}"
 
 
 def _events(report: Record) -> Iterator[str]:
     rows = _rows(report["top_events"])[:_EVENTS]
-    yield from _table("top events", 31, _WAITS, rows, lambda row: row.get("event"))
+    yield from table("top events", 31, _WAITS, rows, lambda row: row.get("event"))
 
 
 def _classes(report: Record) -> Iterator[str]:
     rows = [row for row in _rows(report["wait_classes"]) if row.get("time_s") or row.get("pct_db_time")]
     rows.sort(key=lambda row: (-_amount(row.get("time_s")), -_amount(row.get("pct_db_time"))))
-    yield from _table("wait classes", 31, _known(_WAITS, rows), rows, lambda row: row.get("wait_class"))
+    yield from table("wait classes", 31, _known(_WAITS, rows), rows, lambda row: row.get("wait_class"))
 
 
 def _findings(report: Record) -> Iterator[str]:
-    rows = [{**row, "avg_active_sessions": _of_finding(row)} for row in _rows(report.get("addm_findings"))]
-    rows = rows[:_STATEMENTS]
-    yield from _table("ADDM findings", 48, _FINDINGS, rows, lambda row: row.get("finding"))
+    rows = [
+        {**row, "avg_active_sessions": _of_finding(row), "time": _time_of_finding(row)}
+        for row in _rows(report.get("addm_findings"))[:_STATEMENTS]
+    ]
+    yield from table("ADDM findings", 32, _FINDINGS, rows, lambda row: row.get("finding"))
 
 
 def _of_finding(row: Record) -> float | None:
     """Return the active sessions of a finding: its share of those of the whole task, which is what is printed."""
     share, whole = row.get("pct_active_sessions"), row.get("task_avg_active_sessions")
-    return _amount(share) * _amount(whole) / 100 if _is_number(share) and _is_number(whole) else None
+    return _amount(share) * _amount(whole) / 100 if is_number(share) and is_number(whole) else None
+
+
+def _time_of_finding(row: Record) -> str:
+    """Return when the task looked at the database, which may be an hour of the many of a report."""
+    begin, end = (_moment(row.get(key)) for key in ("begin_snap_time", "end_snap_time"))
+    if "?" in {begin, end}:
+        return "unknown"
+    return f"{begin[:16]} to {end[11:16] if end[:10] == begin[:10] else end[:16]}"
 
 
 def _model(report: Record) -> Iterator[str]:
-    rows = [row for row in _rows(report["time_model"]) if _is_number(row.get("time_s"))]
+    rows = [row for row in _rows(report["time_model"]) if is_number(row.get("time_s"))]
     rows.sort(key=lambda row: -_amount(row["time_s"]))
     columns = (("time (s)", "time_s", 18), ("% DB", "pct_db_time", 9))
-    yield from _table("time model", 46, columns, rows[:_MODEL], lambda row: row.get("name"))
+    yield from table("time model", 46, columns, rows[:_MODEL], lambda row: row.get("name"))
 
 
 def _cpu(report: Record) -> Iterator[str]:
@@ -204,9 +209,9 @@ def _cpu(report: Record) -> Iterator[str]:
             ("wio_pct", "waiting for I/O"),
             ("idle_pct", "idle"),
         )
-        parts = [f"{_number(cpu.get(key))}% {name}" for key, name in shares if cpu.get(key) is not None]
-        load = f"; load {_number(cpu.get('load_begin'))} to {_number(cpu.get('load_end'))}"
-        yield from _folded("host CPU     ", f"{', '.join(parts)}{load}")
+        parts = [f"{number(cpu.get(key))}% {name}" for key, name in shares if cpu.get(key) is not None]
+        load = f"; load {number(cpu.get('load_begin'))} to {number(cpu.get('load_end'))}"
+        yield from folded("host CPU     ", f"{', '.join(parts)}{load}")
 
 
 def _statements(report: Record) -> Iterator[str]:
@@ -231,7 +236,7 @@ _ORDERED: Mapping[str, Columns] = {
 def _top_sql(report: Record, by: str) -> Iterator[str]:
     rows = _rows(report.get(f"sql_by_{by}"))[:_STATEMENTS]
     plans = _PLAN if any(row.get("plan_hash") for row in rows) else ()
-    yield from _table(
+    yield from table(
         f"top SQL by {by}", 15, (*_ORDERED.get(by, ()), *_SQL, *plans), rows,
         lambda row: row.get("sql_id") or row.get("old_hash_value"), lambda row: row.get("text"),
     )  # fmt: skip
@@ -243,14 +248,14 @@ def _io_profile(report: Record) -> Iterator[str]:
         ("read+write/s", "read_write_per_s", 16), ("read/s", "read_per_s", 14), ("write/s", "write_per_s", 14),
     )  # fmt: skip
     rows = [{"name": name, **row} for name, row in profile.items()] if isinstance(profile, Mapping) else []
-    yield from _table("I/O profile", 30, columns, rows, lambda row: row.get("name"))
+    yield from table("I/O profile", 30, columns, rows, lambda row: row.get("name"))
 
 
 def _segments(report: Record) -> Iterator[str]:
     segments = report["segments"]
     for measure, rows in segments.items() if isinstance(segments, Mapping) else ():
         columns = (("value", "value", 18), ("%", "pct", 8))
-        yield from _table(f"segments by {measure}", 48, columns, _rows(rows)[:_STATEMENTS], _segment)
+        yield from table(f"segments by {measure}", 48, columns, _rows(rows)[:_STATEMENTS], _segment)
         yield ""
 
 
@@ -266,13 +271,13 @@ def _details(report: Record) -> Iterator[str]:
             rows = [row for row in rows if row.get("inst_num") in {None, "*"}]
         kept = rows if name == "size_mb" else rows[:_EVENTS]
         tail = _value_of("event") if columns[-1:] == _SAMPLES[-1:] else None
-        yield from _table(title, wide, _known(columns, kept), kept, _value_of(name), tail)
+        yield from table(title, wide, _known(columns, kept), kept, _value_of(name), tail)
         yield ""
     for instance in _rows(report["instances"]):
         for words, section in (("top events", "top_events"), ("top background events", "background_events")):
             rows = _rows(instance.get(section))[:_STATEMENTS]
-            title = f"{words} of {_text(instance.get('instance'))}"
-            yield from _table(title, 31, _known((*_WAITS, _BACKGROUND), rows), rows, _value_of("event"))
+            title = f"{words} of {text(instance.get('instance'))}"
+            yield from table(title, 31, _known((*_WAITS, _BACKGROUND), rows), rows, _value_of("event"))
             yield ""
 
 
@@ -282,7 +287,7 @@ def _known(columns: Columns, rows: Sequence[Record]) -> Columns:
 
 
 def _amount(value: object) -> float:
-    return float(str(value)) if _is_number(value) else 0.0
+    return float(str(value)) if is_number(value) else 0.0
 
 
 def _value_of(name: str) -> Callable[[Record], object]:
@@ -292,7 +297,7 @@ def _value_of(name: str) -> Callable[[Record], object]:
 def _instances(report: Record) -> Iterator[str]:
     columns = (("elapsed (min)", "elapsed_min", 15), ("DB time (min)", "db_time_min", 15),
                ("active sessions", "avg_active_sessions", 17))  # fmt: skip
-    yield from _table("instances", 20, columns, _rows(report["instances"]), lambda row: row.get("instance"))
+    yield from table("instances", 20, columns, _rows(report["instances"]), lambda row: row.get("instance"))
 
 
 def _warnings(report: Record) -> Iterator[str]:
@@ -300,63 +305,17 @@ def _warnings(report: Record) -> Iterator[str]:
     if isinstance(warnings, Sequence) and warnings:
         yield "warnings"
         # a cell that Oracle printed as `####` says less than two values that differ
-        for warning in sorted(map(_text, warnings), key=lambda one: "no number" in one)[:_WARNINGS]:
-            yield from _folded("  ", warning)
+        for warning in sorted(map(text, warnings), key=lambda one: "no number" in one)[:_WARNINGS]:
+            yield from folded("  ", warning)
         if len(warnings) > _WARNINGS:
             yield f"  and {len(warnings) - _WARNINGS} more: see --json"
     if isinstance(lists := report.get("completeness"), Mapping):
         yield ""
-        yield from _folded("lists  ", _text(lists["sentence"]))
-
-
-def _table(
-    title: str, wide: int, columns: Sequence[tuple[str, str, int]], rows: Sequence[Record],
-    name: Callable[[Record], object], tail: Callable[[Record], object] | None = None,
-) -> Iterator[str]:  # fmt: skip
-    if not rows:
-        return
-    heads = [head for head, _, _ in columns]
-    figures = [[_figure(row.get(key), is_size="_bytes" in key) for _, key, _ in columns] for row in rows]
-    names = [_number(called) if _is_number(called) else _text(called) for called in map(name, rows)]
-    least = max(_LEAST_NAME, *(len(word) for called in names for word in called.split(" ")))
-    widths = [max(one[2], *(1 + len(row[place]) for row in figures)) for place, one in enumerate(columns)]
-    if line_width() - sum(widths) - 2 < least:
-        widths = [2 + max(map(len, cells)) for cells in zip(heads, *figures, strict=True)]
-    room = min(max(wide, len(title) - 2, *map(len, names)), line_width() - sum(widths) - 2)
-    wide = 0 if room < _LEAST_NAME else room + 2
-    yield from _row(title, heads, widths, wide)
-    for called, cells, row in zip(names, figures, rows, strict=True):
-        yield from _row(called, cells, widths, wide, "  ", f"  {_text(tail(row))}" if tail else "")
-
-
-def _row(
-    name: str, cells: Sequence[str], widths: Sequence[int], wide: int, indent: str = "", words: str = ""
-) -> Iterator[str]:
-    """Yield a row with what does not fit of its name below it, or its name above where `wide` leaves no room."""
-    first, *more = textwrap.wrap(
-        name, wide or line_width(), initial_indent=indent, subsequent_indent="    ", break_on_hyphens=False
-    ) or [""]
-    figures = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-    if wide:
-        yield from (_shortened(f"{first:<{wide}}{figures}", words), *more)
-    else:
-        yield from (first, *more, _shortened(figures, words))
-
-
-def _shortened(row: str, words: str) -> str:
-    """Return a row with as much of the words behind it as the line holds."""
-    line, room = f"{row}{words}", line_width()
-    if len(line) <= room:
-        return line
-    return f"{line[: room - 1]}…" if len(row) <= room - _LEAST_NAME else row
+        yield from folded("lists  ", text(lists["sentence"]))
 
 
 def _rows(value: object) -> list[Record]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _ratio(part: object, whole: object) -> str:
@@ -364,36 +323,9 @@ def _ratio(part: object, whole: object) -> str:
     return f"{float(str(part)) / float(str(whole)):,.2f}" if known else ""
 
 
-def _text(value: object) -> str:
-    from toolkit.report.safe import clean
-
-    return "" if value is None else clean(str(value))
-
-
 def _moment(value: object) -> str:
-    return "?" if value is None else _text(value).replace("T", " ")
-
-
-def _number(value: object) -> str:
-    if not isinstance(value, int | float):
-        return "-"
-    if value and abs(value) < _SMALL:
-        return f"{float(f'{value:.2g}'):.9f}".rstrip("0")
-    return f"{round(value):,}" if isinstance(value, int) or abs(value) >= _WHOLE else f"{round(value, 3):,}"
-
-
-def _figure(value: object, *, is_size: bool = False) -> str:
-    """Return a value as text; sizes, which reports abbreviate, with no more digits than they have there."""
-    if is_size and isinstance(value, int | float):
-        return byte_size(value)
-    return _text(value) if isinstance(value, str) else _number(value)
+    return "?" if value is None else text(value).replace("T", " ")
 
 
 def _id(value: object) -> str:
     return str(value) if isinstance(value, int) else "?"
-
-
-def _folded(first: str, text: str) -> Iterator[str]:
-    """Return a line, folded at the width of the screen under its own beginning."""
-    below = " " * len(first)
-    yield from textwrap.wrap(text, line_width(), initial_indent=first, subsequent_indent=below) or [first]

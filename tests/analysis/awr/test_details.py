@@ -24,7 +24,8 @@ def report(day: int, waits: int, reads: int, extra: dict[str, Any] | None = None
     return {
         "scope": "instance", "db_name": "ACME", "dbid": 7, "elapsed_min": 10.0,
         "begin_snap_time": f"2025-03-0{day}T10:00:00",
-        "addm_findings": [{"finding": "Hard Parse", "pct_active_sessions": 10.0 * day}],
+        "addm_findings": [{"finding": "Hard Parse", "pct_active_sessions": 10.0 * day},
+                          {"finding": "Hard Parse", "pct_active_sessions": 1.0}],
         "enqueues": [
             {"enqueue": "TX-Transaction", "waits": waits, "time_s": 60.0 * day, "avg_wait_ms": 1.5},
             {"enqueue": "TM-DML", "waits": 6, "time_s": None, "avg_wait_ms": None},

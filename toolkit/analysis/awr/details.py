@@ -87,7 +87,10 @@ def _rows(detail: Detail, rows: Iterable[Record]) -> Rows:
         for name in (*detail.totals, *detail.gauges):
             value = number(row.get(name))
             if value is not None:
-                known[name] = known[name] + value if name in known and name in detail.totals else value
+                # of a finding of several hours, and of other shares, the first is the topmost
+                known[name] = (
+                    known[name] + value if name in known and name in detail.totals else known.get(name, value)
+                )
     return made
 
 
