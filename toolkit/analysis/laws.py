@@ -31,6 +31,8 @@ _WIDEST = 1000.0
 _LEAST_SERIAL = 1e-6
 _LEAST_VARIANCE = 1e-4
 """Of relative times: no machine follows a law more closely than by 1 %."""
+_ROUNDING = 1e-6
+"""Of squares left, in units of the variance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +83,17 @@ def scaling_law(points: Sequence[MeasuredLevel], degrees: float) -> ScalingLaw |
         None where no law of this kind suits the points as well as their noise demands, at 95 %.
     """
     weights = [1 / math.sqrt(max(point.variance, _LEAST_VARIANCE)) / point.seconds for point in points]
-    constant, seen = weights, [weight * point.seconds for weight, point in zip(weights, points, strict=True)]
+    terms = _Terms(
+        weights,
+        [weight / point.level for weight, point in zip(weights, points, strict=True)],
+        [weight * (point.level - 1) for weight, point in zip(weights, points, strict=True)],
+        [weight * point.seconds for weight, point in zip(weights, points, strict=True)],
+    )
     count = math.ceil(math.log(_WIDEST * max(point.level for point in points)) / math.log(_STEP))
-    fits = []
-    for peak in (*(_STEP**at for at in range(count + 1)), math.inf):
-        # divided by the square of the peak, which leaves Amdahl's law where that is infinite
-        shape = [
-            weight * (1 / point.level + (point.level - 1) / (peak * peak))
-            for weight, point in zip(weights, points, strict=True)
-        ]
-        fits.append((peak, *_least_squares(constant, shape, seen)))
-    peak, serial, parallel, least = min(fits, key=itemgetter(3))
+    fits = [(peak, *terms.least_squares(peak)) for peak in (*(_STEP**at for at in range(count + 1)), math.inf)]
+    # what differs by rounding alone is Amdahl's law, which has one parameter less
+    best, amdahl = min(fits, key=itemgetter(3)), fits[-1]
+    peak, serial, parallel, least = amdahl if amdahl[3] <= best[3] + _ROUNDING else best
     reach = t_quantile((1 + CONFIDENCE) / 2, degrees) ** 2
     if least > reach * (len(points) - FEWEST_LEVELS + 2):
         return None
@@ -101,21 +103,37 @@ def scaling_law(points: Sequence[MeasuredLevel], degrees: float) -> ScalingLaw |
     return ScalingLaw(serial / whole, crosstalk, peak, inside[0] / _STEP, inside[-1] * _STEP)
 
 
-def _least_squares(
-    constant: Sequence[float], shape: Sequence[float], seen: Sequence[float]
-) -> tuple[float, float, float]:
-    """Fit two terms to what was seen, neither below 0; return both and the squares left."""
-    one, other, both = _product(constant, constant), _product(shape, shape), _product(shape, constant)
-    seen_one, seen_other = _product(constant, seen), _product(shape, seen)
-    spread = max(one * other - both**2, 1e-12 * one * other)
-    first = (other * seen_one - both * seen_other) / spread
-    second = max((one * seen_other - both * seen_one) / spread, 0.0)
-    if first < 0:
-        first, second = 0.0, seen_other / other
-    elif second <= 0:
-        first = seen_one / one
-    left = [value - first * a - second * b for value, a, b in zip(seen, constant, shape, strict=True)]
-    return first, second, _product(left, left)
+class _Terms:
+    """What a law is fitted to: a constant, and a shape `falling + rising / P^2`, for Amdahl's law that of P = inf.
+
+    The squares of the shape, and its products with others, are polynomials of 1 / P^2: their coefficients are
+    computed once for all peaks.
+    """
+
+    def __init__(
+        self, constant: Sequence[float], falling: Sequence[float], rising: Sequence[float], seen: Sequence[float]
+    ) -> None:
+        self._one, self._seen = _product(constant, constant), _product(seen, seen)
+        self._seen_one = _product(constant, seen)
+        self._both = _product(falling, constant), _product(rising, constant)
+        self._seen_other = _product(falling, seen), _product(rising, seen)
+        self._other = _product(falling, falling), 2 * _product(falling, rising), _product(rising, rising)
+
+    def least_squares(self, peak: float) -> tuple[float, float, float]:
+        """Fit both terms for a peak, neither below 0; return them and the squares left."""
+        share = 1 / (peak * peak)
+        other = self._other[0] + share * (self._other[1] + share * self._other[2])
+        both = self._both[0] + share * self._both[1]
+        seen_other = self._seen_other[0] + share * self._seen_other[1]
+        spread = max(self._one * other - both**2, 1e-12 * self._one * other)
+        first = (other * self._seen_one - both * seen_other) / spread
+        second = max((self._one * seen_other - both * self._seen_one) / spread, 0.0)
+        if first < 0:
+            first, second = 0.0, seen_other / other
+        elif second <= 0:
+            first = self._seen_one / self._one
+        explained = first * (2 * self._seen_one - first * self._one - 2 * second * both)
+        return first, second, max(self._seen - explained - second * (2 * seen_other - second * other), 0.0)
 
 
 def _product(one: Sequence[float], other: Sequence[float]) -> float:
