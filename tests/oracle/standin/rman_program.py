@@ -33,11 +33,12 @@ _WHAT = (
     rf"(?P<names>(?(of) {_NAME}(?:, ?{_NAME})*|))"
 )
 _BACKUP = re.compile(
-    r"BACKUP (?P<head>VALIDATE|FULL|INCREMENTAL LEVEL 1 CUMULATIVE|INCREMENTAL LEVEL [01])"
+    r"BACKUP(?: (?P<head>VALIDATE|(?P<level>FULL|INCREMENTAL LEVEL 1 CUMULATIVE|INCREMENTAL LEVEL [01])))?"
     r" AS (?P<type>COMPRESSED BACKUPSET|BACKUPSET)"
     rf"(?: TAG (?P<tag>{_TEXT}))?(?P<force> NOEXCLUDE FORCE)?(?: SECTION SIZE (?P<section>{_SIZE}))?"
     r"(?: FILESPERSET (?P<per_set>\d+))?(?P<logical> CHECK LOGICAL)?(?: KEEP UNTIL TIME 'SYSDATE\+(?P<keep>\d+)')?"
-    rf"(?: DURATION (?P<duration>\d+:[0-5]\d))?(?: MINIMIZE (?:LOAD|TIME))? {_WHAT}"
+    rf"(?: DURATION (?P<duration>\d+:[0-5]\d))?(?: MINIMIZE (?:LOAD|TIME))? "
+    rf"(?(level)(?!ARCHIVELOG)|(?(head)|(?=ARCHIVELOG))){_WHAT}"
     r"(?: SKIP (?:READONLY|OFFLINE|INACCESSIBLE))*(?: NOT BACKED UP \d+ TIMES)?(?P<delete> DELETE INPUT)?"
     r"(?P<plus> PLUS ARCHIVELOG)?"
 )
@@ -320,7 +321,7 @@ class Block:
         if self.told.get("edition") == "se2" and len(self.channels) > 1:
             print("RMAN-06908: warning: operation will not run in parallel on the allocated channels")
             print("RMAN-06909: warning: parallelism require Enterprise Edition", flush=True)
-        level = found["head"].lower() if found["head"].startswith("INC") else "full"
+        level = (found["level"] or "FULL").lower()
         kind = ("compressed " if found["type"].startswith("COMP") else "") + level
         work = sets_of(self._files(found), per_set, len(self.channels), bytes_of(found["section"]))
         self._work(

@@ -130,7 +130,9 @@ def _channels(order: BackupOrder, formats: tuple[str, ...]) -> Mapping[str, Cont
     }
 
 
-def _level(order: BackupOrder) -> str:
+def _level(order: BackupOrder) -> str | None:
+    if order.of_logs:
+        return None
     if order.level is None:
         return "FULL"
     return f"INCREMENTAL LEVEL {order.level}" + (" CUMULATIVE" if order.forms.cumulative else "")
