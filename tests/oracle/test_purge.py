@@ -72,6 +72,14 @@ def test_rows_are_changed_once_each(tmp_path: Path) -> None:
         assert (changed, left(standin)) == ((OLD,), (ROWS, 0))
 
 
+def test_what_doctor_prescribes_is_enough_for_a_table_of_another_user(tmp_path: Path) -> None:
+    may = ("CREATE SESSION", "CREATE TABLE", "SELECT ANY TABLE", *DIALECT.work.of("purge").privileges_elsewhere)
+    with running_standin(Scenario(privileges=may)) as standin:
+        line = ("purge", "--table", "APP.ORDERS", "--where", "AMOUNT < 30", "--chunk", "100", "--snapshot", "none")
+        status, run = dbatk(standin, tmp_path, *line)
+        assert status == 0 and run["trials"][0]["rows"] > 100, run  # type: ignore[index]
+
+
 @pytest.mark.thin(4)
 @pytest.mark.parametrize("way", [(), ("--archive-to", "OLD_ROWS"), ("--set", "AMOUNT = AMOUNT + 1000")])
 @pytest.mark.parametrize(("when", "words"), [(BEFORE, "COMMIT"), (AFTER, "COMMIT"), (AFTER, "ROWID >=")])

@@ -12,7 +12,9 @@ WORK = Implementations(
     "oracle",
     {
         "ctas": OracleInSession(
-            ctas, elsewhere=("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"), files=(COLUMNS,)
+            ctas,
+            elsewhere=("CREATE ANY TABLE", "COMMENT ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE"),
+            files=(COLUMNS,),
         ),
         "index-build": OracleInSession(
             index_build,

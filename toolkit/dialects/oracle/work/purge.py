@@ -120,9 +120,11 @@ class ChunksOfRowids(ChunkedChange, OracleInSession):
     parts = RowidsAsBegun()
 
     def __init__(self) -> None:
-        super().__init__(
-            _Words(), elsewhere=("DELETE ANY TABLE", "UPDATE ANY TABLE", "CREATE ANY TABLE", "DROP ANY TABLE")
+        rows, notes = (
+            ("DELETE ANY TABLE", "UPDATE ANY TABLE"),
+            ("CREATE ANY TABLE", "COMMENT ANY TABLE", "DROP ANY TABLE"),
         )
+        super().__init__(_Words(), elsewhere=(*rows, *notes))
 
     def make_notes(self, notes: ObjectRef, mark: str) -> tuple[Call, ...]:
         return make_notes(notes, mark)

@@ -26,7 +26,7 @@ class OracleWorkloads(RunUsers):
 
     begin = ""
     privileges = ("CREATE TABLE",)
-    privileges_elsewhere = ("CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE")
+    privileges_elsewhere = ("CREATE ANY TABLE", "COMMENT ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE")
 
     def support(self, work: Work, facts: Facts) -> Support:
         if work.option("isolation") == "repeatable_read":
