@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+from tests.oracle.standin import Scenario, Standin, running_standin
+from tests.oracle.standin.indexes import Key, Shape
+from tests.oracle.standin.privileges import ANY_TABLE, PRIVILEGES
+from tests.oracle.standin.rman import oracle_home
 from tests.project.tree import ROOT
 from tests.servers.postgresql import Server
 from toolkit.app.runs.preview import script
@@ -83,6 +87,65 @@ def test_the_plan_of_postgresql_does_a_night_and_has_nothing_to_do_in_the_next(
         assert main(["run", str(file), "--allow-closed-window", "--not-production"]) == 0, capsys.readouterr()
         states = _states(capsys)
         assert states["indexes"] == states["freeze"] == "skipped"
+
+
+def test_the_plan_of_oracle_does_a_night_on_the_stand_in_and_rests_in_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = oracle_home(tmp_path / "home")
+    area = tmp_path / "area"
+    area.mkdir()
+    home.tell(area=str(area))
+    for name, value in {**home.variables, "DBATK_PASSWORD": "tiger", "DBATK_CONFIG": str(tmp_path / "config"),
+                        "DBATK_STORE": str(tmp_path / "store.sqlite")}.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    may = (
+        *PRIVILEGES,
+        *ANY_TABLE,
+        "CREATE ANY TABLE",
+        "COMMENT ANY TABLE",
+        "ALTER ANY TABLE",
+        "DROP ANY TABLE",
+        "ALTER ANY INDEX",
+        "ANALYZE ANY",
+    )
+    with running_standin(
+        Scenario(views=home.views(), beside=home.beside(), privileges=may, unlimited=("SALES",))
+    ) as standin:
+        _sell(standin)
+        assert main(["target", "add", "dwh", standin.url]) == 0
+        command = ["run", str(ROOT / "examples/nightly-oracle.toml"), "--allow-closed-window", "--not-production"]
+        assert main(command) == 0, capsys.readouterr()
+        assert set(_states(capsys).values()) == {"done"}, _states(capsys)
+        left = "SELECT COUNT(*) FROM sales.orders WHERE ordered < now() - INTERVAL 25 MONTH"
+        moved = "SELECT COUNT(*) FROM sales.orders_history"
+        (old,) = standin.engine.cursor().execute(left).fetchone() or (None,)
+        (kept,) = standin.engine.cursor().execute(moved).fetchone() or (0,)
+        assert old == 0 < kept
+        assert [piece["tag"] for piece in home.pieces()], "the backup stays"
+        assert main(command) == 0, capsys.readouterr()
+        states = _states(capsys)
+        skipped = {step for step, state in states.items() if state == "skipped"}
+        assert skipped == {"backup-can-be-read", "orders", "indexes", "statistics"}, states
+
+
+def _sell(standin: Standin) -> None:
+    """Make the tables that the plan names, with orders of three years, and one whose statistics are locked."""
+    data = standin.engine.data
+    data.execute("CREATE SCHEMA sales")
+    data.execute(
+        "CREATE TABLE sales.orders AS SELECT i AS id, now()::TIMESTAMP - to_days(i::INT) AS ordered"
+        " FROM range(1100) t(i)"
+    )
+    data.execute("CREATE TABLE sales.orders_history AS SELECT * FROM sales.orders WHERE false")
+    data.execute("CREATE TABLE sales.rates AS SELECT 1 AS id")
+    for name in ("ORDERS", "ORDERS_HISTORY", "RATES"):
+        standin.engine.enter_table(("SALES", name))
+    standin.engine.state.statistics.locked["SALES", "RATES"] = "ALL"
+    keys = Shape(keys=[Key("ID")])
+    standin.engine.state.add(
+        "INDEX", ("SALES", "ORDERS_IX"), table=("SALES", "ORDERS"), columns=[("ID", "", "")], rows=1100, shape=keys
+    )
 
 
 def _states(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:

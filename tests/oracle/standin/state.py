@@ -530,7 +530,8 @@ def _ind_statistics(state: State, _: Session) -> list[CatalogueRow]:
 
 
 def _all_users(state: State, _: Session) -> list[CatalogueRow]:
-    users = (("SYS", "Y"), ("APP", "N"), (state.scenario.user, "N"))
+    owners = dict.fromkeys(made.name[0] for made in state.tables())
+    users = (("SYS", "Y"), *((name, "N") for name in dict.fromkeys(("APP", state.scenario.user, *owners))))
     return [{"USERNAME": name, "CREATED": BEGAN, "ORACLE_MAINTAINED": scratch} for name, scratch in users]
 
 

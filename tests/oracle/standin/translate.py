@@ -174,6 +174,9 @@ def _rewrite(node: exp.Expression) -> exp.Expression:
         day, days = (each.sql("duckdb") for each in (node.this, node.expression))
         moved = f"TO_MICROSECONDS(CAST(({days}) * 86400000000 AS BIGINT))"
         return sqlglot.parse_one(f"CAST({day} AS TIMESTAMP) + {moved}", read="duckdb")
+    if isinstance(node, exp.DateTrunc):
+        units = {"DD": "day", "MM": "month", "YYYY": "year"}
+        return exp.func("DATE_TRUNC", exp.Literal.string(units[node.args["unit"].name.upper()]), node.this)
     if isinstance(node, exp.StrToDate):
         return exp.cast(exp.StrToTime(this=node.this, format=node.args["format"]), "TIMESTAMP")
     if isinstance(node, exp.Cast) and node.is_type("date") and not isinstance(node.this, exp.Literal):

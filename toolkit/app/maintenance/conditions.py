@@ -195,12 +195,14 @@ def _sum(rows: Sequence[Row], column: str) -> float | None:
 
 
 def stale_tables(job: TargetStep, plan_target: PlanTarget) -> int:
-    """Return how many of the step's tables have stale statistics or none.
+    """Return how many of the step's tables that it gathers have stale statistics or none.
 
     Raises:
         ToolkitError: TK-0201, TK-0203.
     """
-    return sum(row.get("is_stale") == "yes" for row in _rows(_read(job, plan_target, _STATISTICS)))
+    rows = _rows(_read(job, plan_target, _STATISTICS))
+    locked = () if job.step.options.get("force_locked") is True else ("yes",)
+    return sum(row.get("is_stale") == "yes" and row.get("is_locked") not in locked for row in rows)
 
 
 def transaction_age(job: TargetStep, plan_target: PlanTarget) -> float:
