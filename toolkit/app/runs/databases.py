@@ -51,12 +51,18 @@ def refuse_other_database(head: RunHead, target: Target, here: str) -> None:
     Raises:
         ToolkitError: TK-0107.
     """
-    if not worked_on(head, target, here):
-        raise ToolkitError(
-            f"run {head.run} worked on `{head.target_name}`, and `{target.display}` is `{here}`",
-            code="TK-0107",
-            hint=f"give its own target, which was `{head.experiment.target}`",
+    if worked_on(head, target, here):
+        return
+    words, run = head.experiment.target, head.run
+    hint = f"give its own target, which was `{words}`"
+    if in_another_role(head, target, words, here):
+        hint = (
+            f"if a standby has become the primary since: `dbatk clean -t {words} --run {run}` restores what the "
+            "run left; then begin a new one, as trials of two servers are no measurement"
         )
+    raise ToolkitError(
+        f"run {run} worked on `{head.target_name}`, and `{target.display}` is `{here}`", code="TK-0107", hint=hint
+    )
 
 
 def worked_on(head: RunHead, target: Target, here: str) -> bool:
