@@ -42,6 +42,9 @@ _ON_THE_WAY_SECONDS, _HURRIED_ON_THE_WAY_SECONDS = 5.0, 1.0
 PROOF_SECONDS = 2.5
 """How long what a worker did may still be proved once the run's end is waited for: its table may be locked."""
 _CLOSE_SECONDS = 2.0
+_TOLD_SECONDS = 4.0
+"""How long a user who asked for the end waits for a statement until it is said which, and what ends dbatk now."""
+_SHOWN = 60
 
 
 @dataclass(slots=True)
@@ -69,6 +72,20 @@ class Timeouts:
     _in_vain: bool = False
     cancelled: bool = False
     """Whether a statement was cancelled because the run is to end."""
+    tell: Callable[[str], None] = lambda _: None
+    """Says once what an end that a user asked for waits for."""
+    told: bool = False
+
+    def tell_late(self, since: float, what: str) -> None:
+        """Say once that a user who asked for the end waits for `what`, if that lasts; called again and again."""
+        if not self.told and time.monotonic() - max(since, self._hurried_since()) >= _TOLD_SECONDS:
+            self.told = True
+            self.tell(what)
+
+    def _hurried_since(self) -> float:
+        if self.hurried():
+            self._hurried_at = min(self._hurried_at, time.monotonic())
+        return self._hurried_at
 
     @contextmanager
     def finishing(self) -> Iterator[None]:
@@ -87,10 +104,7 @@ class Timeouts:
     @property
     def proved_enough(self) -> bool:
         """Whether nobody waits any more for reads that prove what was done: the run's end is waited for."""
-        now = time.monotonic()
-        if self.hurried():
-            self._hurried_at = min(self._hurried_at, now)
-        return now >= self._hurried_at + PROOF_SECONDS
+        return time.monotonic() >= self._hurried_since() + PROOF_SECONDS
 
     @property
     def over(self) -> bool:
@@ -272,6 +286,7 @@ class Waited:
         )
         self._limit_seconds = MONITOR_SECONDS if role is Role.MONITOR else None
         self._ends_with_run = role is not Role.MONITOR
+        self._tells = role is Role.CONTROL  # of what workers do the clock tells, in the thread of the run
         self.proves = False
         """Whether the next statement only proves what was done."""
         self._lock = threading.Lock()
@@ -294,7 +309,7 @@ class Waited:
             DatabaseError: of the database; TK-0202, lost, when it answers nobody.
             ToolkitError: TK-0303 when the guard refuses the statement.
         """
-        return self._asked(partial(self._session.execute, text, binds))
+        return self._asked(partial(self._session.execute, text, binds), text)
 
     def load(self, text: str, stream: Stream) -> Answer:
         """Run a statement that takes its rows from a data file.
@@ -302,16 +317,19 @@ class Waited:
         Raises:
             DatabaseError: as `execute`.
         """
-        return self._asked(partial(cast(LoadingConnection, self._session).load, text, stream))
+        return self._asked(partial(cast(LoadingConnection, self._session).load, text, stream), text)
 
-    def _asked(self, work: Callable[[], Answer]) -> Answer:
+    def _asked(self, work: Callable[[], Answer], text: str) -> Answer:
         with self._lock:
             self._calls += 1
         number = number_of(self._session)
         watch = _Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
-        lasts_since = time.monotonic() + FIRST_SECONDS
+        begun = time.monotonic()
+        lasts_since = begun + FIRST_SECONDS
 
         def is_over() -> bool:
+            if self._tells:
+                self._timeouts.tell_late(begun, f"`{' '.join(text.split())[:_SHOWN]}`")
             if self._blockers is not None and time.monotonic() >= lasts_since:
                 self._blockers.look(lasts_since)
             if self._ends_with_run and (self._timeouts.cancels or (self.proves and self._timeouts.proved_enough)):

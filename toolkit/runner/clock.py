@@ -6,6 +6,7 @@ limit, and cancels when somebody asks to stop; so workers do nothing but run sta
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -136,11 +137,13 @@ class _Silence:
         self._may_end = may_end
         self._seconds = seconds
         self._until: float | None = None
+        self.since = math.inf
 
     def cancelled(self) -> None:
         """Begin to wait with the first cancel."""
         if self._until is None:
-            self._until = time.monotonic() + self._seconds
+            self.since = time.monotonic()
+            self._until = self.since + self._seconds
 
     def is_final(self) -> bool:
         """Ask the database when the wait is over; one that answers is given another while."""
@@ -237,6 +240,9 @@ class _Clock:
                 result = self._ended.get(timeout=_TICK_SECONDS)
             except queue.Empty:
                 self._look()
+                self._sessions.timeouts.tell_late(
+                    self._silence.since, ", ".join(f"`{item.label}`" for item, _ in [*self._now.values()])
+                )
                 if self._silence.is_final() and self._ended.empty():  # what ended meanwhile counts
                     return [*results, *(self._given_up(number, *begun) for number, begun in [*self._now.items()])]
                 # one that sent None is still there; whoever died as it was started never will

@@ -341,13 +341,21 @@ class RunContext:
         if self.sessions.programs.at_work:
             return True
         found = may_still_end(self.target)
-        if found:
+        if found and not self.sessions.timeouts.told:
             self.warn(
                 "what was cancelled has not ended yet, and the database is at work: it may be rolling back, or "
                 "wait for what only others can mend (an archive destination that is full); dbatk waits for it. "
                 "Ctrl-C once more ends dbatk at once, and `dbatk clean` does the rest"
             )
         return found
+
+    def tell_of_wait(self, what: str) -> None:
+        """Say what is waited for after somebody asked to end, and what a second signal does."""
+        self.warn(
+            f"waiting for {what}, which has not ended yet: it may be rolling back, or wait for what only others "
+            "can mend (a lock, an archive destination that is full); Ctrl-C once more ends dbatk at once (exit "
+            f"code 130), and `dbatk clean -t {self.experiment.target}` does the rest"
+        )
 
     def warn(self, *sentences: str, in_result: bool = False) -> None:
         """Show warnings and keep them with the run, each once; also where the store cannot be written any more.

@@ -159,6 +159,7 @@ def _sweep(
     again: Callable[[TrialRecord], bool] = lambda _: False,
 ) -> str:
     warn_of_settings_left(context)
+    context.sessions.timeouts.tell = context.tell_of_wait
     with context.stop.listening():
         state = Sweep(context, planned, done, again).run()
         if state is RunState.DONE and context.experiment.keep is Keep.BEST:
