@@ -96,6 +96,10 @@ CATALOGUE: dict[str, ErrorEntry] = {
         _entry("TK-0117", _U, "cannot be imported",
                "the file is of no kind that import reads, is damaged or newer, or was imported before",
                "give a file of one of the kinds that `dbatk import --help` names, unchanged and whole"),
+        _entry("TK-0118", _U, "unusual value that may not be the object's own",
+               "an index or table has a degree above 1 or no LOGGING, which this run would restore afterwards; a "
+               "killed run with another store may have left it, and nothing on the object tells",
+               "clean such a run with its store, or add --restore found or --restore default"),
         # 02xx: the database
         _entry("TK-0201", _F, "cannot connect",
                "the server is down or refuses the connection, or the credentials are wrong",
@@ -131,7 +135,7 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "give every worker the same dbatk, targets.toml and store"),
         _entry("TK-0211", _I, "changed by somebody else",
                "degree or logging of an object is no longer what it was when the run began",
-               "find out who set it; a new run takes the present value for the former one"),
+               "find out who set it; a new run begins with the present value"),
         _entry("TK-0212", _I, "waited too long for a transaction",
                "an ONLINE index build waited for a transaction of another session, which Oracle never ends",
                "let that transaction end, then `dbatk runs resume`, or wait longer with --lock-wait"),

@@ -16,6 +16,7 @@ from tests.oracle.test_licence_runs import Site
 from tests.oracle.wreck import AFTER, Fault, clean, kill
 
 _PLAIN = ("--snapshot", "none")
+_FOUND = (*_PLAIN, "--restore", "found")
 
 
 def rebuilds(standin: Standin) -> list[str]:
@@ -37,7 +38,7 @@ def items(run: dict[str, object]) -> dict[str, dict[str, object]]:
 
 def test_a_schema_is_rebuilt_part_by_part_by_two_sessions_the_biggest_first(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
-        line = ("index", "rebuild", "--schema", "DBATK", "--degree", "2", "--concurrency", "2", *_PLAIN)
+        line = ("index", "rebuild", "--schema", "DBATK", "--degree", "2", "--concurrency", "2", *_FOUND)
         status, run = dbatk(standin, tmp_path, *line)
         assert status == 0
         done = rebuilds(standin)
@@ -60,7 +61,7 @@ def test_only_the_unusable_partition_is_rebuilt_and_then_there_is_none(tmp_path:
     with running_standin(Scenario(partitioned=True)) as standin:
         broken = index(standin, "SALES_IX").shape.parts[1]
         broken.status, broken.logging = "UNUSABLE", "NO"
-        line = ("index", "rebuild", "--schema", "DBATK", "--unusable-only", "--degree", "8", *_PLAIN)
+        line = ("index", "rebuild", "--schema", "DBATK", "--unusable-only", "--degree", "8", *_FOUND)
         status, _ = dbatk(standin, tmp_path, *line)
         assert (status, rebuilds(standin)) == (0, ["SALES_IX.P2"])
         assert (broken.status, broken.logging) == ("USABLE", "NO"), "logging is as it was"
@@ -83,7 +84,7 @@ def test_an_error_in_the_middle_leaves_every_degree_as_it_was_and_resume_does_th
             "8",
             "--logging",
             "nologging",
-            *_PLAIN,
+            *_FOUND,
         )
         assert status != 0
         outcomes = [items(run)[f"DBATK.SALES_IX partition P{number}"]["outcome"] for number in (3, 2, 1)]
@@ -99,7 +100,7 @@ def test_an_error_in_the_middle_leaves_every_degree_as_it_was_and_resume_does_th
 @pytest.mark.full
 def test_a_client_killed_after_a_rebuild_leaves_what_clean_puts_back(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
-        line = ("index", "rebuild", "--table", "SALES", "--degree", "8", "--logging", "nologging", *_PLAIN)
+        line = ("index", "rebuild", "--table", "SALES", "--degree", "8", "--logging", "nologging", *_FOUND)
         fault = Fault(break_connection, words='REBUILD PARTITION "P2"', when=AFTER)
         assert kill(standin, tmp_path, fault, *line)
         sales = index(standin, "SALES_IX")
@@ -191,7 +192,7 @@ def test_temporary_space_too_small_for_the_sort_is_found_before_anything_is_buil
 def test_every_statement_of_a_schema_rebuild_and_a_build_stands_before_two_grammars(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         index(standin, "TRADES_IX").shape.parts[0].subs[0].status = "UNUSABLE"
-        rebuild = ("index", "rebuild", "--schema", "DBATK", "--degree", "4", "--concurrency", "2", *_PLAIN)
+        rebuild = ("index", "rebuild", "--schema", "DBATK", "--degree", "4", "--concurrency", "2", *_FOUND)
         build = ("index", "build", "--table", "SALES", "--columns", "AMOUNT,NVL(IDNAME,'x') DESC", *_PLAIN)
         assert [dbatk(standin, tmp_path, *line)[0] for line in (rebuild, build)] == [0, 0]
         sent = {text: f"sent {number}" for number, text in enumerate(standin.statements)}

@@ -13,7 +13,19 @@ from tests.tiers import thinned
 from toolkit.errors import ExitCode
 
 IX, ORDERS, MADE = "INDEX DBATK.GTEST_IX", "TABLE APP.ORDERS", "TABLE DBATK.MADE"
-LIVE = ("index", "rebuild", "--index", "GTEST_IX", "--degree", "1,4", "--repeat", "2", "--on-live-objects")
+LIVE = (
+    "index",
+    "rebuild",
+    "--index",
+    "GTEST_IX",
+    "--degree",
+    "1,4",
+    "--repeat",
+    "2",
+    "--on-live-objects",
+    "--restore",
+    "found",
+)
 EIGHT, NOLOG = 'ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 8', 'ALTER INDEX "DBATK"."GTEST_IX" NOLOGGING'
 JOB = wreck.OPERATIONS
 

@@ -12,7 +12,7 @@ from tests.oracle.test_command_line import dbatk
 from tests.oracle.test_index_runs import index, items, rebuilds
 from tests.tiers import thinned
 
-REBUILD = ("index", "rebuild", "--snapshot", "none")
+REBUILD = ("index", "rebuild", "--snapshot", "none", "--restore", "found")
 LOAD = ("insert", "--source", "GTEST", "--columns", "ID,IDNAME,AMOUNT", "--snapshot", "none")
 SECOND = ("--where", "ID >= 1000 AND ID < 2000")
 

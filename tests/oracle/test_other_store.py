@@ -1,4 +1,4 @@
-"""What a run with another store left: seen by `clean`, said before its values are taken for former ones."""
+"""What a run with another store left: seen by `clean`, and not taken for former values unasked."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, Act, Fault, break_connection
+from tests.oracle.test_constraint_validate import waiting
 from tests.tiers import thinned
 from toolkit.errors import ExitCode
 
 CTAS, COPIED = 'CREATE TABLE "DBATK"."DBATK_', 'ALTER INDEX "DBATK"."DBATK_'
 IX = ("INDEX", ("DBATK", "GTEST_IX"))
+REBUILDS = {
+    "a job": (("index", "rebuild", "--index", "GTEST_IX", "--degree", "4", "--nologging"), ("4", "NO")),
+    "a sweep on the live index": (
+        ("index", "rebuild", "--index", "GTEST_IX", "--degree", "4", "--repeat", "1", "--on-live-objects"),
+        ("4", "YES"),
+    ),
+    "a move with its rebuilds": (("table", "move", "--table", "GTEST", "--degree", "4"), ("4", "YES")),
+}  # fmt: skip
 LIVE_BUILD = (
     "index", "build", "--table", "GTEST", "--columns", "ID,AMOUNT", "--degree", "4", "--repeat", "1",
     "--on-live-objects",
@@ -82,25 +91,136 @@ def test_a_table_of_somebody_with_a_like_name_is_nobodys_leftover(tmp_path: Path
         assert wreck.clean(standin, tmp_path)[1]["others"] == []
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("command", thinned(["index-rebuild-job", "insert-job"], 2))
-def test_a_degree_or_nologging_that_is_taken_for_the_former_value_is_said_before(
-    command: str, tmp_path: Path
+@pytest.mark.parametrize("restore", thinned(["found", "default"], 1))
+@pytest.mark.parametrize("command", thinned(REBUILDS, 2))
+def test_what_a_killed_run_of_another_store_left_is_not_restored_unasked(
+    command: str, restore: str, tmp_path: Path
 ) -> None:
+    words, left = REBUILDS[command]
     with running_standin() as standin:
-        objects = standin.engine.state.objects
-        objects[IX].degree, objects[IX].logging = "4", "NO"
-        objects["TABLE", ("APP", "ORDERS")].logging = "NO"
-        line = (*wreck.OPERATIONS[command], "-t", standin.url)
-        _, shown = wreck.run(standin, tmp_path, *line, "--dry-run")
-        _, run = wreck.run(standin, tmp_path, *line, "--not-production")
-        had = "degree 4 and NOLOGGING" if command == "index-rebuild-job" else "NOLOGGING"
-        for said in (shown, run):
-            assert f"has {had}" in " ".join(str(said).replace("\\n-- ", " ").split()), said
-        assert "taken for the former" in str(run["warnings"])
+        assert wreck.kill(standin, tmp_path / "one", Fault(break_connection, words="REBUILD", when=AFTER), *words)
+        index = standin.engine.state.objects[IX]
+        assert (index.degree, index.logging) == left
+        line, sent = (*words, "-t", standin.url), len(standin.statements)
+        for last in ("--dry-run", "--not-production"):
+            status, refused = wreck.run(standin, tmp_path / "two", *line, last)
+            assert status == ExitCode.USAGE, refused
+            assert "`DBATK.GTEST_IX` has degree 4" in str(refused) and "--restore found" in str(refused)
+            assert ("logging NO" in str(refused)) == (left[1] == "NO")
+        assert not [text for text in standin.statements[sent:] if text.startswith("ALTER INDEX")]
+        status, said = wreck.run(standin, tmp_path / "two", *line, "--not-production", "--restore", restore)
+        assert status == ExitCode.DONE, said
+        assert (index.degree, index.logging) == (left if restore == "found" else ("1", "YES"))
+        assert wreck.clean(standin, tmp_path / "one")[0] == ExitCode.DONE
+        assert (index.degree, index.logging) == ("1", "YES")
 
 
-def test_an_index_that_is_serial_and_logged_needs_no_such_remark(tmp_path: Path) -> None:
+@pytest.mark.full
+def test_an_open_entry_of_this_store_is_named_before_its_values_are_asked_about(tmp_path: Path) -> None:
+    words = REBUILDS["a job"][0]
     with running_standin() as standin:
-        line = (*wreck.OPERATIONS["index-rebuild-job"], "-t", standin.url, "--not-production")
-        assert "taken for the former" not in str(wreck.run(standin, tmp_path, *line)[1])
+        assert wreck.kill(standin, tmp_path, Fault(break_connection, words="REBUILD", when=AFTER), *words)
+        line = (*words, "-t", standin.url, "--not-production")
+        status, refused = wreck.run(standin, tmp_path, *line)
+        assert (status, "dbatk clean" in str(refused)) == (ExitCode.REFUSED, True)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("restore", thinned(["found", "default"], 2))
+def test_a_sweep_on_a_live_index_ends_with_what_was_chosen(restore: str, tmp_path: Path) -> None:
+    live = ("--on-live-objects", "--repeat", "2", "--restore", restore)
+    words = ("index", "rebuild", "--index", "GTEST_IX", "--degree", "1,4", *live)
+    with running_standin() as standin:
+        index = standin.engine.state.objects[IX]
+        index.degree, index.logging = "8", "NO"
+        status, said = wreck.run(standin, tmp_path, *words, "-t", standin.url, "--not-production")
+        assert status == ExitCode.DONE, said
+        assert (index.degree, index.logging) == (("8", "NO") if restore == "found" else ("1", "YES"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("value", thinned(["DEFAULT", "3 INSTANCES 2", "16"], 3))
+def test_every_index_of_a_table_is_named_with_its_value(value: str, tmp_path: Path) -> None:
+    several = ("index", "rebuild", "--table", "GTEST", "--degree", "4")
+    with running_standin() as standin:
+        standin.engine.run_as_dba('CREATE INDEX "DBATK"."SECOND_IX" ON "DBATK"."GTEST" ("AMOUNT")')
+        index = standin.engine.state.objects[IX]
+        index.degree, _, instances = value.partition(" INSTANCES ")
+        index.instances = instances or ("DEFAULT" if value == "DEFAULT" else "1")
+        before = wreck.look(standin)["INDEX DBATK.GTEST_IX"], index.instances
+        standin.engine.state.objects["INDEX", ("DBATK", "SECOND_IX")].logging = "NO"
+        line = (*several, "-t", standin.url, "--not-production")
+        status, refused = wreck.run(standin, tmp_path, *line)
+        assert status == ExitCode.USAGE
+        assert f"`DBATK.GTEST_IX` has degree {value}" in str(refused), refused
+        assert "`DBATK.SECOND_IX` has logging NO" in str(refused), refused
+        assert wreck.run(standin, tmp_path, *line, "--restore", "found")[0] == ExitCode.DONE
+        assert (wreck.look(standin)["INDEX DBATK.GTEST_IX"], index.instances) == before
+
+
+@pytest.mark.full
+def test_of_partitions_their_number_is_told(tmp_path: Path) -> None:
+    with running_standin(Scenario(partitioned=True)) as standin:
+        index = standin.engine.state.objects["INDEX", ("DBATK", "SALES_IX")]
+        index.degree = "1"
+        for part in index.shape.parts:
+            part.logging = "NO" if part.name != "P1" else "YES"
+        words = ("index", "rebuild", "--index", "SALES_IX", "--degree", "2", "-t", standin.url)
+        status, refused = wreck.run(standin, tmp_path, *words, "--not-production")
+        assert (status, "SALES_IX` has logging NO in 2 partitions:" in str(refused)) == (ExitCode.USAGE, True)
+        status, said = wreck.run(standin, tmp_path, *words, "--not-production", "--restore", "default")
+        assert status == ExitCode.DONE, said
+        assert {part.logging for part in index.shape.parts} == {"YES"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("operation", thinned(["table-move", "constraint-validate"], 2))
+def test_a_degree_of_a_table_is_asked_about_alike_since_its_comment_is_its_owners(
+    operation: str, tmp_path: Path
+) -> None:
+    group, word = operation.split("-")
+    with running_standin() as standin:
+        table = waiting(standin)
+        table.degree = "2"
+        line = (group, word, "--table", "GTEST", "--degree", "4", "-t", standin.url, "--not-production")
+        status, refused = wreck.run(standin, tmp_path, *line)
+        assert (status, "`DBATK.GTEST` has degree 2" in str(refused)) == (ExitCode.USAGE, True), refused
+        status, said = wreck.run(standin, tmp_path, *line, "--restore", "default")
+        assert (status, table.degree) == (ExitCode.DONE, "1"), said
+
+
+@pytest.mark.full
+def test_a_load_leaves_a_table_that_is_nologging_as_it_is_and_asks_nothing(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        standin.engine.state.objects["TABLE", ("APP", "ORDERS")].logging = "NO"
+        line = (*wreck.OPERATIONS["insert-job"], "-t", standin.url, "--not-production")
+        status, said = wreck.run(standin, tmp_path, *line)
+        assert status == ExitCode.DONE, said
+        assert standin.engine.state.objects["TABLE", ("APP", "ORDERS")].logging == "NO"
+        assert not [text for text in standin.statements if text.startswith("ALTER TABLE")]
+
+
+@pytest.mark.full
+def test_a_profile_or_a_plan_may_say_it(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        standin.engine.state.objects[IX].degree = "8"
+        profiles = tmp_path / "config/targets.toml"
+        profiles.parent.mkdir(mode=0o700)
+        profiles.touch(0o600)
+        profiles.write_text(
+            f'[targets.site]\nurl = "{standin.url}"\npassword = {{env = "DBATK_PASSWORD"}}\n'
+            'production = false\nrestore = "found"\n'
+        )
+        words = ("index", "rebuild", "--index", "GTEST_IX", "--degree", "4", "-t", "site")
+        assert wreck.run(standin, tmp_path, *words)[0] == ExitCode.DONE
+        assert standin.engine.state.objects[IX].degree == "8"
+        assert wreck.run(standin, tmp_path, *words, "--restore", "default")[0] == ExitCode.DONE
+        assert standin.engine.state.objects[IX].degree == "1"
+
+
+@pytest.mark.full
+def test_an_index_that_is_serial_and_logged_is_not_asked_about(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        line = (*REBUILDS["a job"][0], "-t", standin.url, "--not-production")
+        status, said = wreck.run(standin, tmp_path, *line)
+        assert (status, "--restore" in str(said)) == (ExitCode.DONE, False)

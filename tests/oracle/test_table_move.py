@@ -20,7 +20,7 @@ from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row
 from toolkit.model.words import Mode, ObjectKind
 
-_LINE = ("table", "move", "--table", "GTEST", "--snapshot", "none")
+_LINE = ("table", "move", "--table", "GTEST", "--snapshot", "none", "--restore", "found")
 _TABLE = ObjectRef(ObjectKind.TABLE, SOURCE)
 
 

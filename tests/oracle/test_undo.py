@@ -70,7 +70,7 @@ _OPTIONS = {
     "ctas": {"source": "GTEST", "table": "MADE", "logging": "nologging"},
     "insert": {"source": "GTEST", "table": "APP.ORDERS", "logging": "nologging"},
     "index-build": {"table": "GTEST", "columns": ("ID",), "name": "NEW_IX", "logging": "nologging"},
-    "index-rebuild": {"index": "GTEST_IX", "logging": "nologging"},
+    "index-rebuild": {"index": "GTEST_IX", "logging": "nologging", "restore": "found"},
 }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from tests.oracle import wreck
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.errors import ora
-from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Act, Struck
+from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Act, Fault, Struck, break_connection
 from tests.oracle.standin.indexes import table_parts
 from tests.oracle.standin.state import State
 from tests.oracle.test_command_line import dbatk
@@ -20,6 +22,7 @@ from tests.oracle.unkind import (
     ANY,
     CLEAN,
     FINE,
+    FOUND,
     IX,
     JOB,
     LIVE,
@@ -47,11 +50,12 @@ from tests.oracle.unkind import (
     strike,
 )
 from tests.tiers import thinned
+from toolkit.errors import ExitCode
 
 COPY = 'CREATE TABLE "DBATK"."DBATK_'
 REBUILD, BUILD, LOAD = JOB["index-rebuild-job"], JOB["index-build-job"], JOB["insert-job"]
-MOVE = ("table", "move", "--table", "GTEST", "--degree", "4")
-TRADES_IX = ("index", "rebuild", "--index", "TRADES_IX", "--degree", "2")
+MOVE = ("table", "move", "--table", "GTEST", "--degree", "4", *FOUND)
+TRADES_IX = ("index", "rebuild", "--index", "TRADES_IX", "--degree", "2", *FOUND)
 OF_ORDERS = ("ctas", "--source", "APP.ORDERS", "--table", "MADE", "--degree", "1,4", "--repeat", "1")
 ELSEWHERE = ("ctas", "--source", "GTEST", "--table", "MADE", "--work-schema", "APP", "--degree", "1,4",
              "--repeat", "1")  # fmt: skip
@@ -424,3 +428,18 @@ def test_a_database_of_another_address_is_no_standby_whatever_its_name(tmp_path:
         assert dbatk(other, tmp_path, "clean")[0] == 0
         status, refused = dbatk(other, tmp_path, "clean", "--run", "last")
     assert (status, refused["error"]["code"]) == (2, "TK-0107"), refused  # type: ignore[index]
+
+
+def test_a_resume_after_a_switchover_says_how_to_go_on_there(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        line, fault = JOB["index-rebuild-job"], Fault(break_connection, words="REBUILD", when=AFTER)
+        assert wreck.kill(standin, tmp_path, fault, *line)
+        renamed = replace(standin.engine.scenario, context={"DB_UNIQUE_NAME": "FREE_DR"})
+        standin.engine.scenario = standin.engine.state.scenario = renamed
+        status, refused = wreck.run(standin, tmp_path, "runs", "resume", "last")
+        assert (status, refused["error"]["code"]) == (2, "TK-0107")  # type: ignore[index]
+        hint = refused["error"]["hint"]  # type: ignore[index]
+        (command,) = re.findall(r"`dbatk (clean [^`]*)`", hint)
+        assert wreck.run(standin, tmp_path, *command.split())[0] == ExitCode.DONE
+        assert wreck.look(standin)["INDEX DBATK.GTEST_IX"][1:3] == ("1", "YES")
+        assert wreck.run(standin, tmp_path, *line, "-t", standin.url, "--not-production")[0] == ExitCode.DONE

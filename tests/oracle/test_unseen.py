@@ -12,7 +12,7 @@ from tests.oracle.standin import Scenario, Standin, indexes, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, DURING, Fault, break_connection, fail_with, somebody
 
 ORDERS_IX = ("APP", "ORDERS_IX")
-REBUILD = ("index", "rebuild", "--index", "APP.ORDERS_IX", "--degree", "4")
+REBUILD = ("index", "rebuild", "--index", "APP.ORDERS_IX", "--degree", "4", "--restore", "found")
 PRESCRIBED = (
     "CREATE SESSION", "CREATE TABLE", "CREATE ANY TABLE", "ALTER ANY TABLE", "DROP ANY TABLE", "CREATE ANY INDEX",
     "ALTER ANY INDEX", "DROP ANY INDEX",

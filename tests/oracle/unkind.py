@@ -242,10 +242,11 @@ class Case:
 
 
 JOB = wreck.OPERATIONS
-LIVE = ("index", "rebuild", "--index", "GTEST_IX", "--degree", "1,4", "--repeat", "1", "--on-live-objects")
-REBUILD_APP = ("index", "rebuild", "--index", "APP.ORDERS_IX", "--degree", "4")
+FOUND = ("--restore", "found")
+LIVE = ("index", "rebuild", "--index", "GTEST_IX", "--degree", "1,4", "--repeat", "1", "--on-live-objects", *FOUND)
+REBUILD_APP = ("index", "rebuild", "--index", "APP.ORDERS_IX", "--degree", "4", *FOUND)
 SALES_NOLOG = ("insert", "--source", "SALES", "--table", "SALES", "--degree", "4", "--nologging")
-SALES_IX = ("index", "rebuild", "--index", "SALES_IX", "--degree", "2", "--nologging")
+SALES_IX = ("index", "rebuild", "--index", "SALES_IX", "--degree", "2", "--nologging", *FOUND)
 STATS_LIVE = ("stats", "gather", "--schema", "DBATK", "--degree", "1,4", "--repeat", "1", "--warmup", "0",
               "--on-live-objects")  # fmt: skip
 ANY = (

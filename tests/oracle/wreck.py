@@ -23,7 +23,9 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "index-build-sweep": (
         "index", "build", "--table", "GTEST", "--columns", "ID,AMOUNT", "--degree", "1,4", "--repeat", "1",
     ),
-    "index-rebuild-job": ("index", "rebuild", "--index", "GTEST_IX", "--degree", "4", "--nologging"),
+    "index-rebuild-job": (
+        "index", "rebuild", "--index", "GTEST_IX", "--degree", "4", "--nologging", "--restore", "found",
+    ),
     "index-rebuild-sweep": ("index", "rebuild", "--table", "GTEST", "--degree", "1,4", "--repeat", "1"),
     "stats-job": ("stats", "gather", "--table", "GTEST", "--degree", "4"),
 }  # fmt: skip

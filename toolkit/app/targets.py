@@ -35,7 +35,6 @@ from toolkit.targets.base import Access, Target
 
 PASSWORD_VARIABLE = "DBATK_PASSWORD"  # noqa: S105 - the name of a variable
 WALLET_PASSWORD_VARIABLE = "DBATK_WALLET_PASSWORD"  # noqa: S105 - the name of a variable
-_GROUP = "consumer_group"
 Prompt = Callable[[str], str | None]
 
 
@@ -47,6 +46,7 @@ class ResolvedTarget:
     policy: TargetPolicy
     work_schema: str | None = None
     consumer_group: str | None = None
+    restore: str | None = None
 
 
 def find_target(
@@ -70,7 +70,7 @@ def find_target(
         return ResolvedTarget(open_target(access), TargetPolicy(used=text))
     profile = find_profile(text) if profiles is None else profile_of(text, profiles)
     target = open_target(access_of(profile, prompt))
-    return ResolvedTarget(target, _policy(profile), profile.work_schema, profile.consumer_group)
+    return ResolvedTarget(target, _policy(profile), profile.work_schema, profile.consumer_group, profile.restore)
 
 
 def policy_of(text: str) -> TargetPolicy:
@@ -200,12 +200,11 @@ def fitted(experiment: Experiment, resolved: ResolvedTarget) -> Experiment:
     allow_folders(experiment, resolved.target)
     if experiment.work_schema is None and resolved.work_schema is not None:
         experiment = replace(experiment, work_schema=resolved.work_schema)
-    there = any(
-        one.name == _GROUP and one.is_of(resolved.target.engine) for one in options_of(experiment.operation)
-    )
-    if resolved.consumer_group is None or not there or any(factor.name == _GROUP for factor in experiment.factors):
-        return experiment
-    return replace(experiment, options={**experiment.options, _GROUP: resolved.consumer_group})
+    said = {"consumer_group": resolved.consumer_group, "restore": resolved.restore}
+    known = {one.name for one in options_of(experiment.operation) if one.is_of(resolved.target.engine)}
+    known.difference_update(factor.name for factor in experiment.factors)
+    taken = {name: value for name, value in said.items() if value is not None and name in known}
+    return replace(experiment, options={**taken, **experiment.options})
 
 
 def allow_folders(experiment: Experiment, target: Target) -> None:

@@ -233,6 +233,7 @@ def _profile_document(profile: Profile) -> dict[str, object]:
         "approved_only": profile.approved_only,
         "standbys": profile.standbys,
         "consumer_group": profile.consumer_group,
+        "restore": profile.restore,
         "licenses": {
             name: {"by": one.by, "on": one.on.isoformat(), "until": one.until.isoformat() if one.until else None}
             for name, one in profile.licences.items()

@@ -29,12 +29,13 @@ from toolkit.documents import TomlDocument, check_no_secret, did_you_mean, lock_
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
 from toolkit.model.engines import engine, engines
+from toolkit.model.words import Restored
 
 DRIVER_OPTIONS = ("thick", "config_dir", "wallet_location", "mode", "proxy_user", "lib_dir", "create",
                   "bin_dir", "rman_connect", "datapump_connect")  # fmt: skip
 _KEYS = (
     "url", "password", "wallet_password", "production", "max_degree", "work_schema", "licenses", "options",
-    "approved_only", "standbys", "consumer_group", "restart", "sysdba",
+    "approved_only", "standbys", "consumer_group", "restart", "sysdba", "restore",
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}", re.ASCII)
 _MOST_DEGREE = 4096
@@ -66,6 +67,8 @@ class Profile:
     """The command that starts the server again, where a setting may need that."""
     sysdba: tuple[str, ...] = ()
     """The client that connects as SYSDBA and reads statements, also while the server is down."""
+    restore: str | None = None
+    """What is restored of an unusual degree or LOGGING; None asks."""
     of_host: bool = False
     """It is in the settings of the host, and rules for all its users."""
 
@@ -269,10 +272,12 @@ def _profile(document: TomlDocument, name: str, data: object) -> Profile:
         restart = read_arguments(key, data.get(key, []), "/usr/bin/systemctl", "restart", "postgresql")
         key = "sysdba"
         sysdba = _sysdba(data.get(key, []), address)
+        key = "restore"
+        restore = _restore(data.get(key), address)
         key = "work_schema"
         return Profile(
             name, url, address, password, production, degree, _text(data, key), licences, options, wallet_password,
-            approved_only, standbys, group, restart, sysdba,
+            approved_only, standbys, group, restart, sysdba, restore,
         )  # fmt: skip
     except ToolkitError as error:
         raise document.error(
@@ -295,6 +300,14 @@ def _group(name: str | None, address: Address) -> str | None:
     if name is not None and not engine(address.engine).consumer_groups:
         raise _bad(f"{engine(address.engine).title} has no resource consumer groups", "remove `consumer_group`")
     return name
+
+
+def _restore(value: object, address: Address) -> str | None:
+    if value is not None and not engine(address.engine).stored_degrees:
+        raise _bad(f"an object of {engine(address.engine).title} has no degree of its own", "remove `restore`")
+    if value is not None and value not in tuple(Restored):
+        raise _bad("`restore` cannot have this value", f"use one of {', '.join(Restored)}")
+    return None if value is None else str(value)
 
 
 def _sysdba(value: object, address: Address) -> tuple[str, ...]:
@@ -377,6 +390,7 @@ def _data(profile: Profile) -> dict[str, object]:
         "approved_only": profile.approved_only or None,
         "standbys": profile.standbys,
         "consumer_group": profile.consumer_group,
+        "restore": profile.restore,
         "restart": list(profile.restart) or None,
         "sysdba": list(profile.sysdba) or None,
         "options": dict(profile.options) or None,

@@ -68,6 +68,8 @@ class Server(Protocol):
     """Whether a changed object keeps what `identity` tells of it, rebuilt or truncated as it may be."""
     set_by_others: str | None
     """The code of the error by which an undo says that somebody else has set the value meanwhile."""
+    usual_values: tuple[tuple[str, str], ...]
+    """Of what a run sets of the user's objects: another value may be what a killed run of another store left."""
     place_files: tuple[str, ...]
     """SQL files read before every run, and by doctor: where a session is, what limits it; each optional."""
     scheduler_files: tuple[str, ...]
@@ -309,8 +311,7 @@ class ScratchObjects(Protocol):
         """Ask for the present values of what changes to an object name in `Call.restores`.
 
         Columns: `name` (`degree`, `logging`; `identity` as of `identity`, where it is shown), `part` (of a
-        partition; null for the object itself), `value`.
-        None where no change of the engine names any.
+        partition; null for the object itself), `value`. None where no change of the engine names any.
         """
         ...
 

@@ -51,6 +51,7 @@ class Quiet:
     online_rebuilds_apart = False
     keeps_identity = False
     set_by_others: str | None = None
+    usual_values: tuple[tuple[str, str], ...] = ()
     settings: Settings | None = None
     calibration: Calibration | None = None
     auxiliary: Auxiliaries | None = None

@@ -82,6 +82,7 @@ class EngineDeclaration:
         bundles: whether `export` writes its scripts with a driver script.
         rman: whether RMAN backs it up, a client that starts servers of its own.
         consumer_groups: whether sessions belong to resource consumer groups.
+        stored_degrees: whether a table or an index has a degree of its own, which a run sets and restores.
         sysdba: whether a client connects as SYSDBA and works on a server that is down, too.
         asks_password: whether a URL with a user alone needs a password asked for.
         verifying: options of a profile by which the server is verified and the connection encrypted, with the
@@ -119,6 +120,7 @@ class EngineDeclaration:
     bundles: bool = False
     rman: bool = False
     consumer_groups: bool = False
+    stored_degrees: bool = False
     sysdba: bool = False
     asks_password: bool = False
     verifying: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

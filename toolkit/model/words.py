@@ -160,6 +160,13 @@ class Keep(StrEnum):
     ALL = "all"
 
 
+class Restored(StrEnum):
+    """What is restored of an object whose value may be its own, or what a killed run of another store left."""
+
+    FOUND = "found"
+    DEFAULT = "default"
+
+
 class Verdict(StrEnum):
     """What a comparison tells of B: by a time `faster` or `slower`, by anything else `better` or `worse`."""
 

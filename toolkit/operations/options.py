@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolkit.model.options import Option, OptionKind, Topic
+from toolkit.model.words import Restored
 
 ORACLE = frozenset({"oracle"})
 POSTGRESQL = frozenset({"postgresql"})
@@ -80,6 +81,13 @@ CACHE = Option("cache", OptionKind.CHOICE,
                engines=ORACLE, factor=True, choices=("as_is", "cold", "warm"))  # fmt: skip
 ON_LIVE_OBJECTS = Option("on_live_objects", OptionKind.FLAG, "measure on the live object, not on a copy",
                          topic=Topic.SAFETY)  # fmt: skip
+
+RESTORE = Option(
+    "restore", OptionKind.CHOICE,
+    "what to restore where degree is above 1 or LOGGING off before: found (as it was), default (1, LOGGING)",
+    engines=ORACLE, choices=tuple(Restored), topic=Topic.SAFETY,
+)  # fmt: skip
+"""Of operations that set degree or logging of the user's objects."""
 
 PARTITION = Option(
     "partition", OptionKind.NAME, "only this partition or subpartition of the table", engines=ORACLE,

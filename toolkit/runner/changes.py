@@ -134,6 +134,8 @@ class Changes:
         for step in steps:
             undone = (*step.undo, *step.undo_argv)
             if step.object is None or not (step.effect is Effect.CREATES or undone or step.unlogged):
+                if step.object is not None:
+                    self._unchanged(step, step.object, seen)
                 continue
             change = (step.effect, step.object, undone, step.unlogged)
             if change in known and step.effect is not Effect.CREATES:

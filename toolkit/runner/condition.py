@@ -68,5 +68,5 @@ def refuse_changed(
                 f"{name_of(ref)}: {each.title} is `{value}`, which somebody else set meanwhile (it was "
                 f"`{each.back}`); it is left as it is",
                 code=CHANGED_MEANWHILE,
-                hint="find out who set it; a new run takes the present value for the former one",
+                hint="find out who set it; a new run begins with the present value",
             )

@@ -19,6 +19,7 @@ from toolkit.app.runs import licensing
 from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import check_plan, read_planning, with_declared
 from toolkit.app.runs.settings import of_server, refuse_unscripted
+from toolkit.app.runs.undoable import refuse_unasked
 from toolkit.app.targets import ResolvedTarget
 from toolkit.config.profiles import find_profile
 from toolkit.config.urls import parse_url
@@ -263,6 +264,7 @@ def _only_once(experiment: Experiment, trials: Sequence[Bundled]) -> bool:
 def _trials(planning: PlanningContext, run: str) -> tuple[Bundled, ...]:
     refuse_unscripted(planning)
     check_plan(planning)
+    refuse_unasked(planning)
     return tuple(_trial(planning, run, each) for each in planning.trials)
 
 

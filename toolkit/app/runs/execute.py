@@ -24,7 +24,7 @@ from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_inge
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done
-from toolkit.app.runs.undoable import refuse_open, refuse_unseen, warn_of_settings_left
+from toolkit.app.runs.undoable import refuse_open, refuse_unasked, refuse_unseen, warn_of_settings_left
 from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_source_of_run
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
@@ -136,6 +136,7 @@ def _check(
     )
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning, launch.dialect, launch.sessions)
+    refuse_unasked(planning)
     backup_client.check(planning, launch.sessions, launch.target)
     launch.join_hosts(planning)
     if left is None:

@@ -12,6 +12,7 @@ from toolkit.app.runs.ahead import ahead_of
 from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
 from toolkit.app.runs.retention import retention_of, sentences_of
+from toolkit.app.runs.undoable import refuse_unasked
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
 from toolkit.dialects.base import Dialect
@@ -131,6 +132,7 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     finally:
         sessions.close()
     check_plan(planning)
+    refuse_unasked(planning)
     bill = licensing.check(planning.scripts, experiment, planning.facts, policy, shown=True)
     notes = (
         *_notes(planning.facts, planning.trials, open_ended=experiment.detect_pct is not None),
@@ -195,6 +197,7 @@ def script(
         planning = PlanningContext(experiment, dialect, with_declared(facts, policy))
         snapshot_source = snapshot_source_by_facts(planning)
     check_plan(planning)
+    refuse_unasked(planning)
     return script_of(planning, snapshot_source, policy, target, store=store, full=full)
 
 

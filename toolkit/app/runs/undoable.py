@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -12,9 +13,11 @@ from toolkit.executors import Script, Sessions
 from toolkit.model.steps import Step
 from toolkit.model.words import Effect, ObjectKind
 from toolkit.runner import PlanningContext, RunContext
-from toolkit.runner.ownership import creates, find, named, ref_of, refuse_blind
+from toolkit.runner.ownership import creates, find, name_of, named, ref_of, refuse_blind
 from toolkit.store import Store
+from toolkit.units import counted
 
+_NAMED = 20
 _LOOKED_UP = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
 
 
@@ -69,6 +72,44 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
                 code="TK-0307",
                 hint=f"first run: dbatk clean -t {head.experiment.target} --run {entry.run}",
             )
+
+
+def refuse_unasked(planning: PlanningContext) -> None:
+    """Refuse to take an unusual value of the user's objects for the former one, unless an option says what it is.
+
+    A killed run of another store may have left it: nothing on the object tells.
+
+    Raises:
+        ToolkitError: TK-0118 that names the objects and the values.
+    """
+    usual, found = dict(planning.dialect.usual_values), defaultdict[str, dict[str, set[str]]](dict)
+    if planning.experiment.options.get("restore") is not None:
+        return
+    for step in _steps(planning.scripts):
+        if step.object is None or step.object.scratch:
+            continue
+        for each in (*step.overwrites, *(one for one in step.restores if one is not None)):
+            if each.back != usual.get(each.name, each.back):
+                parts = found[name_of(step.object)].setdefault(f"{each.name} {each.back}", set())
+                parts.update((each.part,) if each.part else ())
+    if not found:
+        return
+    named = [
+        f"{name} has "
+        + " and ".join(
+            f"{value} in {counted(len(parts), 'partition')}" if parts else value for value, parts in values.items()
+        )
+        for name, values in found.items()
+    ]
+    defaults = " and ".join(f"{name} {value}" for name, value in usual.items())
+    more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    raise ToolkitError(
+        f"{'; '.join(named[:_NAMED])}{more}: that may be what a killed run with another store left, and is not "
+        "restored unasked",
+        code="TK-0118",
+        hint="if there is such a run, first clean it with its store; else add `--restore found` to restore what "
+        f"is there now, `--restore default` for {defaults}, or set it yourself before",
+    )
 
 
 def warn_of_settings_left(context: RunContext) -> None:

@@ -66,6 +66,7 @@ DECLARATION = EngineDeclaration(
     bundles=True,
     rman=True,
     consumer_groups=True,
+    stored_degrees=True,
     sysdba=True,
     asks_password=True,
     verifying={"protocol": ("tcp", "tcps"), "ssl_server_dn_match": (), "ssl_server_cert_dn": ()},

@@ -36,6 +36,7 @@ from toolkit.dialects.oracle.calibration import CALIBRATION
 from toolkit.dialects.oracle.redefinition import REDEFINITION
 from toolkit.dialects.oracle.settings import SETTINGS
 from toolkit.dialects.oracle.work import WORK, loads
+from toolkit.dialects.oracle.work.base import USUAL
 from toolkit.dialects.redefinitions import Redefinitions
 from toolkit.dialects.settings import Settings
 from toolkit.dialects.work import Call, Work
@@ -70,6 +71,8 @@ class OracleDialect:
     # ALL_OBJECTS).
     keeps_identity = True
     set_by_others: str | None = "ORA-20002"
+    # An index has no comment, and that of a table is its owner's.
+    usual_values: tuple[tuple[str, str], ...] = tuple(USUAL.items())
 
     def quote(self, name: str) -> str:
         return names.quote(name)

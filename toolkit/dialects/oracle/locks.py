@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolkit.dialects.answers import EndlessWait
-from toolkit.dialects.oracle import index_facts
-from toolkit.dialects.oracle.catalog import fact_about
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.session import lock_wait_seconds
 from toolkit.dialects.work import Call, Work
-from toolkit.model.facts import Facts
 
 _INDEXES = frozenset({"index-build", "index-rebuild"})
 _ONLINE = frozenset({*_INDEXES, "table-move"})
@@ -48,24 +45,6 @@ def remarks(work: Work) -> Iterator[str]:
 
 def _loads_directly(work: Work) -> bool:
     return work.operation == "insert" and work.option("load") != "conventional"
-
-
-def former_values(work: Work, facts: Facts) -> Iterator[str]:
-    """Say which unusual values are taken for the former ones: a killed run of another store may have left them."""
-    if work.object.scratch:
-        return
-    name, row = work.object.name, index_facts.row_of(facts, work.object.name)
-    degree = str(row.get("degree") or "1").strip().upper()
-    found = [f"degree {degree}"] if work.operation == "index-rebuild" and degree not in ("0", "1") else []
-    if work.operation == "insert" and work.option("logging") == "nologging":
-        row = {"logging": fact_about(facts, name, "logging")}
-    if work.operation in ("insert", "index-rebuild") and str(row.get("logging") or "YES").strip() == "NO":
-        found.append("NOLOGGING")
-    if found:
-        yield (
-            f"`{name}` has {' and '.join(found)}, which is taken for the former state and restored afterwards: if "
-            "a run with another store was killed here, clean that one first"
-        )
 
 
 def endless_wait(work: Work) -> EndlessWait | None:

@@ -21,6 +21,7 @@ DECLARATION = OperationDeclaration(
         Option("disabled", OptionKind.FLAG,
                "also constraints that are disabled: enabled for new rows first (ENABLE NOVALIDATE)",
                engines=shared.ORACLE),
+        shared.RESTORE,
         *(replace(one, factor=False) for one in shared.SESSION),
         *shared.LOCKS,
     ),

@@ -44,6 +44,7 @@ DECLARATION = OperationDeclaration(
         *_ON,
         *_HOW,
         shared.ON_LIVE_OBJECTS,
+        shared.RESTORE,
         *shared.SESSION,
         *shared.LOCKS,
     ),

@@ -12,7 +12,7 @@ from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, ObjectRef, Takes
 from toolkit.model.values import Row, Scalar, Support
-from toolkit.model.words import Effect, Role
+from toolkit.model.words import Effect, Restored, Role
 
 COLUMNS, INDEXES = "doctor_object_columns", "doctor_object_indexes"
 """Files about the columns and indexes of a table, which the checks before a work read."""
@@ -101,6 +101,17 @@ def logged_parts(work: Work, facts: Facts) -> tuple[str, ...]:
 
 def _is_off(logging: Scalar) -> bool:
     return str(logging or "YES").strip().upper() == "NO"
+
+
+USUAL = {"degree": "1", "logging": "YES"}
+"""What a table or an index has unless somebody said otherwise, in the terms of ALL_TABLES and ALL_INDEXES."""
+
+
+def restored(word: str, work: Work) -> str:
+    """Return the word of an ALTER that restores what was found; where that was asked for, the default instead."""
+    if work.option("restore") != Restored.DEFAULT:
+        return word
+    return "LOGGING" if word.endswith("LOGGING") else "NOPARALLEL"
 
 
 def table_attribute(

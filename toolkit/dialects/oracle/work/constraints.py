@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle import archiving, spelling
 from toolkit.dialects.oracle.names import parse_name
-from toolkit.dialects.oracle.work.base import former_degree, segment_bytes, table_attribute
+from toolkit.dialects.oracle.work.base import former_degree, restored, segment_bytes, table_attribute
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -37,7 +37,7 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
 def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Give the table its own degree back."""
     row = next(iter(rows_of(work.object.name, facts)), {})
-    degree, former = spelling.parallel_clause(work), former_degree(row.get("degree"))
+    degree, former = spelling.parallel_clause(work), restored(former_degree(row.get("degree")), work)
     if spelling.is_serial(work) or degree == former:
         return ()
     return (table_attribute(work.object, former, instead_of=degree),)

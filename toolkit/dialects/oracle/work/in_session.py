@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
@@ -23,17 +23,37 @@ from toolkit.dialects.oracle import (
 )
 from toolkit.dialects.oracle.findings import EVIDENCE, TRACES
 from toolkit.dialects.oracle.places import counted_here
-from toolkit.dialects.oracle.work.base import OperationWords, shared
+from toolkit.dialects.oracle.work import indexes
+from toolkit.dialects.oracle.work.base import USUAL, OperationWords, shared, table_attribute
 from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
-from toolkit.model.steps import Takes
+from toolkit.model.steps import Attribute, ObjectRef, Takes
 from toolkit.model.values import Support
+from toolkit.model.words import ObjectKind, Restored
 
 
 def of_place(facts: Facts) -> tuple[str, ...]:
     """Say what a count of processors is of, where the session is not alone on its host."""
     counted = counted_here(facts)
     return () if counted is None else (counted,)
+
+
+def _unusual(calls: Iterable[Call]) -> Iterator[tuple[ObjectRef, Attribute]]:
+    """Return what calls would restore of the user's objects that is not what these usually have."""
+    for call in calls:
+        if call.object is not None and not call.object.scratch:
+            backs = (back.restores for back in call.undo if back.restores is not None)
+            found = {(each.name, each.part): each for each in (*call.overwrites, *backs)}
+            yield from ((call.object, each) for each in found.values() if each.back != USUAL[each.name])
+
+
+def _to_usual(ref: ObjectRef, found: Attribute) -> Call:
+    word = {"degree": "NOPARALLEL", "logging": "LOGGING"}[found.name]
+    if ref.kind is ObjectKind.INDEX:
+        call = indexes.attribute(ref, word, found.part and "partition", found.part)
+    else:
+        call = table_attribute(ref, word, found.part)
+    return replace(call, overwrites=(replace(found, ours=USUAL[found.name]),))
 
 
 class OracleInSession(Implementation):
@@ -65,6 +85,14 @@ class OracleInSession(Implementation):
 
     def worker_end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return session.end(work, facts, in_transaction=self.in_transaction)
+
+    def setup(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        """Set what is to be restored to the default to it first: every trial then finds and leaves that."""
+        if work.option("restore") != Restored.DEFAULT or work.object.scratch:
+            return ()
+        found = replace(work, options={**work.options, "restore": Restored.FOUND})
+        calls = (*self._words.prepare(found, facts), *self._words.timed(found, facts))
+        return tuple(_to_usual(ref, each) for ref, each in _unusual(calls))
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (*self._words.prepare(work, facts), *cache.prepare(work))
@@ -118,7 +146,6 @@ class OracleInSession(Implementation):
             *storage.remarks(work, facts),
             *cache.remarks(work, facts),
             *locks.remarks(work),
-            *locks.former_values(work, facts),
             *session.remarks(work),
             *of_place(facts),
         )

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from toolkit.dialects.oracle import index_facts, spelling, taking
 from toolkit.dialects.oracle.work import indexes
-from toolkit.dialects.oracle.work.base import former_degree, restoring, segment_bytes
+from toolkit.dialects.oracle.work.base import former_degree, restored, restoring, segment_bytes
 from toolkit.dialects.oracle.work.indexes import no
 from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
@@ -151,14 +151,14 @@ def _usable(work: Work) -> bool:
 
 
 def _former_degree(work: Work, facts: Facts) -> str:
-    return former_degree(index_facts.row_of(facts, work.object.name).get("degree"))
+    return restored(former_degree(index_facts.row_of(facts, work.object.name).get("degree")), work)
 
 
 def _former_logging(work: Work, facts: Facts) -> str | None:
     if work.part is not None and work.part.level == _SUB:
         return None
     row = _part_row(work, facts) if work.part else index_facts.row_of(facts, work.object.name)
-    return "NOLOGGING" if str(row.get("logging") or "YES").strip().upper() == "NO" else "LOGGING"
+    return restored("NOLOGGING" if str(row.get("logging") or "YES").strip().upper() == "NO" else "LOGGING", work)
 
 
 def _part_row(work: Work, facts: Facts) -> Row:

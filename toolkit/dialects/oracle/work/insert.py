@@ -28,8 +28,6 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
         return ()
     if work.object.scratch:
         return (table_attribute(work.object, "NOLOGGING"),)
-    former = "LOGGING" if parts_of(work, facts) else former_logging(work, facts)
-    backs = [table_attribute(work.object, former, part, instead_of="NOLOGGING") for part in _switched(work, facts)]
     return tuple(
         table_attribute(
             work.object,
@@ -38,13 +36,8 @@ def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
             undo=(back,),
             overwrites=() if back.restores is None else (back.restores,),
         )
-        for back in backs
+        for back in settle(work, facts)
     )
-
-
-def _switched(work: Work, facts: Facts) -> tuple[str | None, ...]:
-    """Return the partitions whose logging NOLOGGING switches off; None stands for the table itself."""
-    return logged_parts(work, facts) if parts_of(work, facts) else (None,)
 
 
 def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -79,13 +72,9 @@ def settle(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Log the table as before."""
     if not asks_nologging(work):
         return ()
-    if parts_of(work, facts):
-        return tuple(
-            table_attribute(work.object, "LOGGING", part, instead_of="NOLOGGING")
-            for part in logged_parts(work, facts)
-        )
-    former = former_logging(work, facts)
-    return (table_attribute(work.object, former, instead_of="NOLOGGING"),) if former == "LOGGING" else ()
+    whole = (None,) if former_logging(work, facts) == "LOGGING" else ()
+    switched = logged_parts(work, facts) if parts_of(work, facts) else whole
+    return tuple(table_attribute(work.object, "LOGGING", part, instead_of="NOLOGGING") for part in switched)
 
 
 def takes(work: Work, facts: Facts) -> tuple[Takes, ...]:

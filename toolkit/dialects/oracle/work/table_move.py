@@ -25,6 +25,7 @@ from toolkit.dialects.oracle.work import index_rebuild, loads
 from toolkit.dialects.oracle.work.base import (
     NOT_GRANTED,
     former_degree,
+    restored,
     restoring,
     segment_bytes,
     table_attribute,
@@ -156,7 +157,7 @@ def _rebuilt(work: Work) -> Iterator[Work]:
                 work,
                 operation="index-rebuild",
                 object=ref,
-                options={},
+                options={name: value for name, value in work.options.items() if name == "restore"},
                 index=_usable(index),
                 part=part,
                 indexes=(),
@@ -334,7 +335,7 @@ def _part_row(work: Work, facts: Facts) -> Row:
 
 
 def _former_degree(work: Work, facts: Facts) -> str:
-    return former_degree(fact_about(facts, work.object.name, "degree"))
+    return restored(former_degree(fact_about(facts, work.object.name, "degree")), work)
 
 
 def _degree_back(work: Work, facts: Facts) -> tuple[Call, ...]:
