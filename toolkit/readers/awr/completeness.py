@@ -156,9 +156,7 @@ def lists_of_text(headings: Iterable[str], title: str) -> list[str]:
         absent = [name for name, words in together.items() if lacks(words)]
         if 0 < len(absent) < len(together):
             others = next(name for name in together if name not in absent)
-            apart += [
-                f"the text has no list of {name}, which every text with one of {others} has" for name in absent
-            ]
+            apart.append(f"the text has no list of {', '.join(absent)}, which every text with one of {others} has")
     missing = [name for name, words in LISTS.items() if lacks(words)]
     if not missing or len(missing) > len(LISTS) * _MOST_MISSING:
         return apart

@@ -54,7 +54,7 @@ _MOST_HEADINGS = 16
 
 def read_text(text: str) -> ReportDocument:
     """Take a text report apart."""
-    lines = [line[:_LONGEST_LINE].expandtabs().rstrip() for line in unpaged(text).split("\n")]
+    lines = _of_report([line[:_LONGEST_LINE].expandtabs().rstrip() for line in unpaged(text).split("\n")])
     reader = _Reader(lines)
     reader.read()
     title = " ".join(line.strip() for line in lines[:400] if _TITLE.search(line))[:400]
@@ -72,6 +72,13 @@ def read_text(text: str) -> ReportDocument:
                  *lists_of_text(reader.headings, title)],
         paged=True,
     )  # fmt: skip
+
+
+def _of_report(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines from the title to the end: a session of SQL*Plus may be around a report."""
+    begin = next((place for place, line in enumerate(lines) if _TITLE.search(line)), 0)
+    end = next((place for place in range(len(lines) - 1, begin, -1) if _END.match(lines[place])), len(lines))
+    return lines[begin : end + 1]
 
 
 @dataclass(slots=True)
