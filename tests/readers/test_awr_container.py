@@ -71,6 +71,10 @@ def test_what_its_container_sets_holds_for_it() -> None:
     assert found["init_parameters"]["control_files"].count("CONTROLFILE") == 2
 
 
+def test_a_report_may_be_indented() -> None:
+    assert document("".join(f"    {line}\n" for line in SESSION.split("\n"))) == document()
+
+
 def test_what_stands_around_a_report_in_a_session_is_none_of_it() -> None:
     (warning,) = document()["warnings"]
     assert warning == "the report has no SQL by reads"  # the sample leaves the list out

@@ -11,7 +11,7 @@ from toolkit.readers.awr.rulers import Spans, is_metrics, stacked_rows
 from toolkit.readers.awr.tables import AwrTable
 from toolkit.units import counted
 
-_PAGED = re.compile(r"^[ \t]*\n(?:OUTPUT|REPORT)[ \t]*\n(?:-{10,}[ \t]*\n)?", re.MULTILINE)
+_PAGED = re.compile(r"^[ \t]*\n([ \t]*)(?:OUTPUT|REPORT)[ \t]*\n(?:\1-{10,}[ \t]*\n)?", re.MULTILINE)
 
 
 def unpaged(text: str) -> str:

@@ -75,10 +75,16 @@ def read_text(text: str) -> ReportDocument:
 
 
 def _of_report(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines from the title to the end: a session of SQL*Plus may be around a report."""
+    """Return the lines from the title to the end, which stand at the margin.
+
+    A session of SQL*Plus may be around a report, and in a note or a mail all its lines may be indented.
+    """
     begin = next((place for place, line in enumerate(lines) if _TITLE.search(line)), 0)
-    end = next((place for place in range(len(lines) - 1, begin, -1) if _END.match(lines[place])), len(lines))
-    return lines[begin : end + 1]
+    end = next(
+        (place for place in range(len(lines) - 1, begin, -1) if _END.match(lines[place].lstrip())), len(lines)
+    )
+    margin = min((len(line) - len(line.lstrip()) for line in lines[begin : end + 1] if line), default=0)
+    return [line[margin:] for line in lines[begin : end + 1]]
 
 
 @dataclass(slots=True)
