@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.report.make import sweep
+from tests.report.make import cell, sweep
+from toolkit.analysis.advice import advice
 from toolkit.analysis.verdict import verdict_line
+from toolkit.model.words import Outcome
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,17 @@ def test_a_verdict_fits_a_line(times: dict[int, list[float | None]], line: str) 
     told = verdict_line(sweep(dict(times)))
     assert told.startswith(line)
     assert len(told) <= 100 and "\n" not in told
+
+
+def test_what_would_have_shown_is_what_the_advice_calls_the_minimum_detectable_effect() -> None:
+    """Of the configurations that were granted, and not of one with fewer trials that count."""
+    run = sweep({1: [8.0, 6.0, 9.0, 7.0, 8.0], 2: [6.0, 9.0, 7.0, 8.0, 6.5], 4: [9.0, 7.0, 7.0, 6.0, 8.0]})
+    trials = tuple(
+        replace(one, outcome=Outcome.DOWNGRADED, reason="got 2")
+        if one.cell == cell(degree=4) and one.repeat > 2
+        else one
+        for one in run.trials
+    )
+    run = replace(run, trials=trials)
+    detectable = advice(run).headline.rpartition(" is ")[2]
+    assert f"only {detectable} or more would have shown" in verdict_line(run)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from toolkit.analysis.advice import advise
 from toolkit.analysis.cells import RunAnalysis, analyse
-from toolkit.analysis.choice import WORTH_PCT
+from toolkit.analysis.choice import WORTH_PCT, granted_cells
 from toolkit.analysis.doubts import lowest_of_its_kind, spelled_difference
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
@@ -22,7 +24,7 @@ def _verdict(found: RunAnalysis) -> str:
     measured = [summary.cell for summary in found.cells if summary.n]
     repeats = counted(max((summary.n for summary in found.cells), default=0), "repeat")
     if not chosen:
-        return f"inconclusive{_least(found, measured)}, {repeats}"
+        return f"inconclusive{_least(found, granted_cells(found) or measured)}, {repeats}"
     cell = chosen[0]
     base = lowest_of_its_kind(found, cell, measured) or measured[0]
     if cell == base:
@@ -38,11 +40,11 @@ def _short(cell: Cell) -> str:
     return str(cell).replace("=", " ").replace(",", ", ")
 
 
-def _least(found: RunAnalysis, measured: list[Cell]) -> str:
+def _least(found: RunAnalysis, cells: Sequence[Cell]) -> str:
     """Say which difference could have been detected between the two configurations known worst."""
-    if len(measured) < 2:
+    if len(cells) < 2:
         return ""
-    fewest = min(found.by_cell[cell].n for cell in measured)
+    fewest = min(found.by_cell[cell].n for cell in cells)
     smallest = found.fit.noise.times(2 / fewest).minimum_detectable_pct()
     if smallest is None or smallest > _WORTH_SAYING_PCT:
         return ""
