@@ -245,3 +245,14 @@ def test_a_job_that_was_not_run_again_is_one_that_a_later_command_made_good() ->
 def test_who_was_connected_stays_so_whatever_has_the_shape_of_a_connection_later() -> None:
     first = "connected to target database: ACME (not mounted)"
     assert read_log([first, "Hash: Enqueue (Result Cache)"]).missing == (NO_END,)
+
+
+def test_a_command_that_goes_on_behind_an_empty_prompt_was_typed() -> None:
+    log = [
+        "Recovery Manager: Release 19.0.0.0.0 - Production on Mon Mar 2 10:00:00 2026",
+        "connected to target database: ORCL (DBID=1234567890)", "", "RMAN> crosscheck copy;", "",
+        "validation succeeded for archived log", "Crosschecked 1 objects", "", "RMAN> ",
+    ]  # fmt: skip
+    assert read_log(log).outcome is LogOutcome.COMPLETED
+    assert read_log([*log, "2>"]).outcome is LogOutcome.COMPLETED
+    assert read_log([*log, "2> backup database;"]).outcome is LogOutcome.INCOMPLETE
