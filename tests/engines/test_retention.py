@@ -16,6 +16,7 @@ from tests.engines.conftest import ENGINES, arena_of
 from tests.engines.test_backups import APPROVED, B, options
 from tests.engines.test_operations import experiment
 from tests.tiers import thinned
+from toolkit.app.approvals import Approvals
 from toolkit.app.results import undo_script_left
 from toolkit.app.runs import retention
 from toolkit.app.runs.execute import resume, start
@@ -71,13 +72,29 @@ def job(arena: Arena, place: Path, **more: str) -> Experiment:
     return experiment(arena, B, given, mode=Mode.JOB)
 
 
-def make(arena: Arena, store: Store, place: Path, heard: Heard | None = None, **more: str) -> str:
+def make(
+    arena: Arena, store: Store, place: Path, heard: Heard | None = None, allowed: Approvals = APPROVED, **more: str
+) -> str:
     """Make a backup and return its run."""
     target = arena.target()
     try:
-        return start(job(arena, place, **more), target, store=store, approvals=APPROVED, events=heard or Heard())
+        return start(job(arena, place, **more), target, store=store, approvals=allowed, events=heard or Heard())
     finally:
         target.close()
+
+
+def test_what_only_a_store_says_is_a_backup_is_left_by_approved_work(
+    arena: Arena, store: Store, place: Path, days: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "approvals.toml").write_text('key = {env = "APPROVAL_KEY"}\n')
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("APPROVAL_KEY", "k" * 32)
+    approved = replace(APPROVED, approval="sha256:1")
+    loose, sealed = make(arena, store, place), make(arena, store, place, allowed=approved)
+    days[0], heard = 14, Heard()
+    last = make(arena, store, place, heard, approved, keep_for="14 days")
+    assert there(place) == {named(loose), named(last)}, (sealed, heard.texts("cleanup"))
+    assert any("has no seal of approved work" in text for text in heard.texts("cleanup"))
 
 
 def there(place: Path) -> set[str]:

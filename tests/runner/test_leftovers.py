@@ -63,7 +63,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return slept
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, server: Server, journal: object = None) -> int:
+def ended(monkeypatch: pytest.MonkeyPatch, server: Server, journal: object = None, *, may_end: bool = True) -> int:
     programs: list[str] = []
 
     def sessions(target: object, tag: str, *, timeouts: object) -> Server:
@@ -76,11 +76,13 @@ def ended(monkeypatch: pytest.MonkeyPatch, server: Server, journal: object = Non
     monkeypatch.setattr(leftovers, "end_orphans", lambda run: programs.append(run) or OrphansEnded(2))
     try:
         empty = SimpleNamespace(open_entries=lambda: ())
-        orphans = end_orphaned_sessions("the target", DIALECT, RUN, journal or empty)  # type: ignore[arg-type]
-        assert orphans.of_programs == ("2 processes that went on without dbatk: ended",)
+        orphans = end_orphaned_sessions(
+            "the target", DIALECT, RUN, journal or empty, may_end=may_end,  # type: ignore[arg-type]
+        )  # fmt: skip
+        assert orphans.of_programs == (("2 processes that went on without dbatk: ended",) if may_end else ())
         return orphans.sessions
     finally:
-        assert programs == [RUN]
+        assert programs == ([RUN] if may_end else [])
         assert server.closed == 1
 
 
@@ -102,6 +104,17 @@ def test_sessions_are_ended_and_waited_for(monkeypatch: pytest.MonkeyPatch, cloc
     assert server.sent == [("end-session", "KILL 7", "changes"), ("end-session", "KILL 8", "changes")]
     assert clock == [0.2, 0.2]
     assert {run for _, run in server.asked} == {RUN}
+
+
+def test_sessions_that_only_a_store_says_are_of_a_run_are_named_and_not_ended(
+    monkeypatch: pytest.MonkeyPatch, clock: list[float]
+) -> None:
+    server = Server(itertools.repeat((ONE, TWO)))
+    with pytest.raises(ToolkitError) as caught:
+        ended(monkeypatch, server, may_end=False)
+    assert (caught.value.code, caught.value.hint) == ("TK-0308", "ask for: KILL 7;")
+    assert server.sent == [] and clock == []
+    assert ended(monkeypatch, Server(iter([()])), may_end=False) == 0
 
 
 def test_a_session_that_does_not_go_is_told_with_what_ends_it(

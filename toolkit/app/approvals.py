@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
+from toolkit.config.approving import approval_key, signer
 from toolkit.config.licences import Licence
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import Value
@@ -12,6 +13,7 @@ from toolkit.model.engines import engine as declared_engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration, degree_factor
 from toolkit.model.words import EngineName, Mode
+from toolkit.store.seals import Seal
 from toolkit.targets.base import Target
 
 
@@ -247,6 +249,19 @@ def check_approved(policy: TargetPolicy, approvals: Approvals) -> None:
     """
     if policy.approved_only and approvals.approval is None:
         raise not_approved(policy)
+
+
+def seal_for(*, approved: bool) -> Seal | None:
+    """Return what seals the journal of approved work; None where nothing is approved, or approvals are not signed.
+
+    Raises:
+        ToolkitError: TK-0201 when the key cannot be had, TK-0102 when it is too short to be one.
+    """
+    key = approval_key() if approved else None
+    if key is None:
+        return None
+    sign = signer(key)
+    return lambda text: sign(f"journal of dbatk: {text}")  # no approval can be taken for one, nor the other way
 
 
 def not_approved(policy: TargetPolicy, why: str = "") -> ToolkitError:

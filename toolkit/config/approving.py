@@ -10,6 +10,7 @@ key = {file = "/etc/dbatk/approval.key"}
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -56,6 +57,15 @@ def sign(text: str, key: SecretRef) -> str:
     """Return the signature of a text.
 
     Raises:
+        ToolkitError: as `signer`.
+    """
+    return signer(key)(text)
+
+
+def signer(key: SecretRef) -> Callable[[str], str]:
+    """Return what signs texts; the key is fetched once.
+
+    Raises:
         ToolkitError: TK-0201 when the key cannot be had, TK-0102 when it is too short to be one.
     """
     secret = resolver(key, None)() or ""
@@ -65,7 +75,7 @@ def sign(text: str, key: SecretRef) -> str:
             code="TK-0102",
             hint="create one with `openssl rand -hex 32`",
         )
-    return f"{_KIND}:{hmac.new(secret.encode(), text.encode(), sha256).hexdigest()}"
+    return lambda text: f"{_KIND}:{hmac.new(secret.encode(), text.encode(), sha256).hexdigest()}"
 
 
 def is_signed(text: str, signature: str, key: SecretRef) -> bool:

@@ -257,6 +257,8 @@ class JournalEntry:
     identity: Mapping[str, Scalar] = field(default_factory=dict)
     table_schema: str | None = None
     table_name: str | None = None
+    sealed: bool = True
+    """Whether approved work wrote it, where that is asked for; what is not sealed is undone by hand."""
 
 
 @dataclass(frozen=True, slots=True)

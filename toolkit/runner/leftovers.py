@@ -55,18 +55,21 @@ class Orphans:
 
 
 def end_orphaned_sessions(
-    target: Target, dialect: Dialect, run: str, journal: Journal, timeouts: Timeouts | None = None
-) -> Orphans:
+    target: Target, dialect: Dialect, run: str, journal: Journal, timeouts: Timeouts | None = None, *,
+    may_end: bool = True,
+) -> Orphans:  # fmt: skip
     """End programs of a run on this host, and sessions that still work in the database; wait until they are gone.
+
+    Where they may not be ended, as of a run that only its store knows, they are refused as long as they are there.
 
     Raises:
         ToolkitError: TK-0308 when they may not be ended or do not go; the hint is the statement to ask for, and
             the sentence names what nobody has undone by then.
     """
-    programs = end_orphans(run)
+    programs = end_orphans(run) if may_end else OrphansEnded()
     sessions = Sessions(target, f"{run}-clean", timeouts=timeouts)
     try:
-        return Orphans(_end_all(sessions, _Look(sessions, dialect, run)), programs)
+        return Orphans(_end_all(sessions, _Look(sessions, dialect, run), may_end=may_end), programs)
     except ToolkitError as error:
         names = ", ".join(dict.fromkeys(map(named, journal.open_entries())))
         if error.code != STILL_ACTIVE or not names:
@@ -128,13 +131,13 @@ def with_sessions(
         sessions.close()
 
 
-def _end_all(sessions: Sessions, look: _Look) -> int:
+def _end_all(sessions: Sessions, look: _Look, *, may_end: bool = True) -> int:
     found = look.list()
-    for row in found:
+    for row in found if may_end else ():
         _end(sessions, row)
     begun = time.monotonic()
     left = found
-    while left and time.monotonic() - begun < _TIMEOUT_SECONDS:
+    while left and may_end and time.monotonic() - begun < _TIMEOUT_SECONDS:
         left = look.list()
         if left:
             time.sleep(_LOOK_SECONDS)

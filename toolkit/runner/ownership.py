@@ -177,6 +177,9 @@ def _grouped(pairs: Iterable[tuple[Scalar, Scalar]]) -> dict[str, list[str]]:
     return {name: sorted(values) for name, values in found.items()}
 
 
+UNSEALED = "its entry in the journal has no seal of approved work"
+
+
 def drop(sessions: Sessions, dialect: Dialect, step: Step, ref: ObjectRef) -> None:
     """Drop an object by a step; that it is not there counts only if the catalogue does not show it either.
 

@@ -23,6 +23,7 @@ from toolkit.rendering import step_of
 from toolkit.runner.condition import lacking_of, mended, unfinished, unusable, whole
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
+    UNSEALED,
     Present,
     creates,
     difference,
@@ -208,7 +209,9 @@ class Undoing:
             raise _LeftError(
                 f"{named(entry)} was renamed to `{now}`; what puts it back knows its former name only"
             )
-        self._run_undo(replace(entry, schema=now.schema, name=now.name, undo=texts))
+        renamed = replace(entry, schema=now.schema, name=now.name, undo=texts)
+        self._refuse_unsealed(renamed)
+        self._run_undo(renamed)
         return f"restored {named(entry)}, which somebody renamed to `{now}`"
 
     def _removed_or_left(self, entry: JournalEntry) -> str:
@@ -232,6 +235,8 @@ class Undoing:
         if not is_the_one(entry, found):
             text = f"{step.text}{self._dialect.terminator}"
             raise _LeftError(f"{named(entry)} may not belong to dbatk; if it does, run: {text}")
+        if not entry.sealed:
+            raise _unsealed(entry)
         try:
             drop(self._sessions, self._dialect, step, ref)
         except DatabaseError as error:
@@ -266,6 +271,7 @@ class Undoing:
         if not entry.undo:
             self._journal.abandon(entry.entry)
             return ""
+        self._refuse_unsealed(entry)
         self._run_undo(entry)
         self._journal.abandon(entry.entry)
         return f"settled {named(entry)}{_by(entry)}"
@@ -286,6 +292,7 @@ class Undoing:
         if lacking is not None and lacking.get("half_built") == "yes":
             remedy = f"{lacking['remedy']}{self._dialect.terminator}"
             raise _LeftError(f"{named(entry)} {lacking['state']}; run: {remedy} and `dbatk clean`")
+        self._refuse_unsealed(entry)
         command = entry.proof.get("command")
         if command is not None:
             argv = json.loads(str(command))
@@ -309,6 +316,23 @@ class Undoing:
         if not (entry.undo or entry.proof.get("command")):
             return ""
         return f"restored {named(entry)}" + (f" to `{was}`" if (was := entry.proof.get("before")) else _by(entry))
+
+    def _refuse_unsealed(self, entry: JournalEntry) -> None:
+        """Refuse to run what an entry says that approved work did not write; what is back already needs nothing.
+
+        Raises:
+            _LeftError: something would be run.
+        """
+        if entry.sealed:
+            return
+        changes = restored_by(entry)
+        now = present(self._sessions, self._dialect, ref_of(entry)) if any(changes) else None
+        back = all(
+            change is not None and now is not None and now.values.get((change.name, change.part)) == change.back
+            for change in changes
+        )
+        if not back or entry.proof.get("command") or entry.proof.get("restart"):
+            raise _unsealed(entry)
 
     def _run_undo(self, entry: JournalEntry) -> None:
         """Put every value back that is still the one the run set; say which is not."""
@@ -379,6 +403,13 @@ def put_back(
                 f"{step.text}{dialect.terminator}"
             )
     return foreign
+
+
+def _unsealed(entry: JournalEntry) -> _LeftError:
+    return _LeftError(
+        f"{named(entry)}: {UNSEALED}, and nothing else runs here; review what `dbatk clean --run {entry.run} "
+        "--dry-run` prints, and run it by hand"
+    )
 
 
 def _by(entry: JournalEntry) -> str:

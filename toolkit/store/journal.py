@@ -17,6 +17,7 @@ from toolkit.model.values import Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.store import schema
 from toolkit.store.database import Database, StorePart
+from toolkit.store.seals import Seal, is_entry_sealed, is_run_sealed, seal_entries, without_seal
 
 if TYPE_CHECKING:
     from toolkit.model.steps import ObjectRef, Step
@@ -33,17 +34,23 @@ _table = schema.journal
 class Journals(StorePart):
     """Gives the journals of runs."""
 
-    def journal(self, run: str) -> RunJournal:
-        """Return the journal of a run (`protocols.Journal`)."""
-        return RunJournal(self._database, run)
+    def journal(self, run: str, seal: Seal | None = None) -> RunJournal:
+        """Return the journal of a run (`protocols.Journal`); with a seal, what seals and tells its entries."""
+        return RunJournal(self._database, run, seal)
 
-    def open_entries_all(self) -> tuple[JournalEntry, ...]:
+    def is_sealed(self, run: str, seal: Seal | None) -> bool:
+        """Tell whether a run has the seal that is asked for; where none is, it needs none."""
+        if seal is None:
+            return True
+        with self._database.read() as connection:
+            return is_run_sealed(connection, run, seal)
+
+    def open_entries_all(self, seal: Seal | None = None) -> tuple[JournalEntry, ...]:
         """Return the open entries of all runs, newest run and newest entry first."""
         query = _open_entries().order_by(_table.c.run.desc(), _table.c.entry.desc())
-        with self._database.read() as connection:
-            return tuple(_entry_of(row) for row in connection.execute(query))
+        return _read(self._database, query, seal)
 
-    def given_backups(self) -> tuple[JournalEntry, ...]:
+    def given_backups(self, seal: Seal | None = None) -> tuple[JournalEntry, ...]:
         """Return the entries of all backups that jobs of this store made and gave to the user, oldest first."""
         query = select(_table).where(
             _table.c.object_kind == ObjectKind.BACKUP.value,
@@ -51,17 +58,22 @@ class Journals(StorePart):
             _table.c.scratch.is_(False),
             _table.c.state.in_((EntryState.MADE.value, EntryState.ABANDONED.value)),
         )
-        with self._database.read() as connection:
-            rows = connection.execute(query.order_by(_table.c.run, _table.c.entry))
-            return tuple(_entry_of(row) for row in rows)
+        return _read(self._database, query.order_by(_table.c.run, _table.c.entry), seal)
 
 
 class RunJournal:
-    """The journal of one run."""
+    """The journal of one run.
 
-    def __init__(self, database: Database, run: str) -> None:
+    Args:
+        database: where it is.
+        run: whose.
+        seal: seals what is written, and says of what is read whether it was; None where no seal is asked for.
+    """
+
+    def __init__(self, database: Database, run: str, seal: Seal | None = None) -> None:
         self._database = database
         self.run = run
+        self._seal = seal
 
     def intend(self, step: Step, *, trial: int | None, proof: Mapping[str, Scalar]) -> int:
         """Record a change about to be made; return the entry's number. Durable on return.
@@ -87,6 +99,8 @@ class RunJournal:
                 for entry, (step, proof) in zip(numbers, changes, strict=True)
             ]
             connection.execute(_table.insert(), rows)
+            if self._seal is not None:
+                seal_entries(connection, self.run, numbers, self._seal)
         return numbers
 
     def made(self, entry: int, identity: Mapping[str, Scalar]) -> None:
@@ -121,8 +135,7 @@ class RunJournal:
         return found[0] if found else None
 
     def _read(self, query: Select[*tuple[object, ...]]) -> Sequence[JournalEntry]:
-        with self._database.read() as connection:
-            return tuple(_entry_of(row) for row in connection.execute(query))
+        return _read(self._database, query, self._seal)
 
     def _move(self, entry: int, state: EntryState, **values: object) -> None:
         """Move an entry on; saying the same twice is no harm, going back is a fault."""
@@ -138,6 +151,20 @@ class RunJournal:
                     f"entry `{entry}` of the journal of run `{self.run}` cannot become `{state}`",
                     code="TK-0901",
                 )
+            if values and self._seal is not None:
+                seal_entries(connection, self.run, [entry], self._seal)
+
+
+def _read(database: Database, query: Select[*tuple[object, ...]], seal: Seal | None) -> tuple[JournalEntry, ...]:
+    """Return entries; with a seal, each says whether it and its run have it."""
+    with database.read() as connection:
+        rows = connection.execute(query).all()
+        runs = {row._mapping["run"] for row in rows}
+        sealed = runs if seal is None else {run for run in runs if is_run_sealed(connection, run, seal)}
+    return tuple(
+        _entry_of(row, row._mapping["run"] in sealed and (seal is None or is_entry_sealed(row, seal)))
+        for row in rows
+    )
 
 
 def _open_entries() -> Select[*tuple[object, ...]]:
@@ -163,7 +190,7 @@ def _row(step: Step, proof: Mapping[str, Scalar]) -> dict[str, object]:
     }
 
 
-def _entry_of(row: Row[*tuple[object, ...]]) -> JournalEntry:
+def _entry_of(row: Row[*tuple[object, ...]], sealed: bool) -> JournalEntry:
     values = row._mapping
     return JournalEntry(
         entry=values["entry"],
@@ -176,10 +203,11 @@ def _entry_of(row: Row[*tuple[object, ...]]) -> JournalEntry:
         name=values["name"],
         scratch=values["scratch"],
         undo=tuple(json.loads(values["undo"])),
-        proof=_unpack(values["proof"]),
+        proof=cast("Mapping[str, Scalar]", without_seal(values["proof"])),
         identity=_unpack(values["identity"]),
         table_schema=values["table_schema"],
         table_name=values["table_name"],
+        sealed=sealed,
     )
 
 

@@ -18,6 +18,7 @@ from toolkit.store.database import StorePart, require_run, unknown_run
 from toolkit.store.journal import OPEN_STATES
 from toolkit.store.leases import refuse_live
 from toolkit.store.rows import pack
+from toolkit.store.seals import RUN_SEAL, Seal, seal_of_run
 
 
 def _put_environment(connection: Connection, run: str, environment: Mapping[str, Scalar]) -> None:
@@ -53,14 +54,17 @@ def _put_facts(connection: Connection, run: str, text: str) -> None:
 class Runs(StorePart):
     """Writes runs."""
 
-    def create_run(self, head: RunHead) -> None:
-        """Store a new run; its trials come later.
+    def create_run(self, head: RunHead, seal: Seal | None = None) -> None:
+        """Store a new run, sealed where a seal is given; its trials come later.
 
         Raises:
             ToolkitError: TK-0901 when a run of this id is stored.
         """
         with self._database.write(f"run `{head.run}`") as connection:
             connection.execute(schema.run.insert().values(run_row(head)))
+            if seal is not None:
+                made = seal_of_run(connection, head.run, seal)
+                _put_artifact(connection, head.run, Artifact(RUN_SEAL, "text/plain", made.encode()))
 
     def end_run(self, run: str, state: RunState, at: datetime) -> None:
         """Record how a run ended, and when.

@@ -54,10 +54,10 @@ def planned(folder: Path, step: str) -> MaintenancePlan:
     return read_plan(parse_document(f'[plan]\nname = "n"\ntarget = "duckdb:///{file}"\n{step}', "n.toml"), folder)
 
 
-def night(store: Store, folder: Path, step: str) -> StepRecord:
-    plan = planned(folder, step)
-    places = plan_targets_of(plan, store, Approvals())
-    return run_plan(plan, places, store=store, approvals=Approvals(), events=Heard()).steps[0]
+def night(store: Store, folder: Path, step: str, approval: str | None = None) -> StepRecord:
+    plan, approvals = planned(folder, step), Approvals(approval=approval)
+    places = plan_targets_of(plan, store, approvals)
+    return run_plan(plan, places, store=store, approvals=approvals, events=Heard()).steps[0]
 
 
 def refused(error: ToolkitError) -> Callable[..., None]:
@@ -108,6 +108,18 @@ def test_what_cannot_be_read_after_the_work_was_done_lets_nobody_do_it_again(
     assert (failed.state.value, failed.reason) == ("failed", "cannot be read")
     done = night(store, tmp_path, COPY)
     assert (done.state.value, done.run) == ("done", failed.run), done.reason
+
+
+def test_a_load_in_doubt_that_is_not_what_was_approved_is_not_gone_on_with(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = cut_off(store, tmp_path, monkeypatch, LOAD)
+    assert begun.run is not None
+    other = LOAD.replace('source = "more"', 'source = "g"')
+    refused = night(store, tmp_path, other, approval="sha256:1")
+    assert refused.state is StepState.FAILED and "does not do what was approved" in str(refused.reason)
+    gone_on = night(store, tmp_path, LOAD, approval="sha256:1")
+    assert gone_on.run == begun.run and "does not do what was approved" not in str(gone_on.reason)
 
 
 @pytest.mark.full

@@ -100,6 +100,8 @@ class StepAttempt:
                 state = StepState.STOPPED if stop.requested else StepState.FAILED
                 return replace(record, state=state, reason=f"nothing was begun; {undone}")
         went_on = run is not None
+        if run is not None and self.approvals.approval is not None and not self._is_same(run, job):
+            return replace(record, state=StepState.FAILED, reason=f"nothing was begun; {self._not_approved(run)}")
         if went_on:
             # Whoever comes after a kill must know which run this step was: it is no child of this plan run.
             retrying(lambda: self.store.note_step(self.plan_run, replace(record, run=run)))
@@ -169,7 +171,17 @@ class StepAttempt:
         With a load in doubt in any case: going on with it is refused until somebody has counted its rows. So with
         one of which parts are committed: a new run would load them again.
         """
-        return self._has_loaded(run) or _same_work(self.store.load_head(run), job)
+        return self._has_loaded(run) or self._is_same(run, job)
+
+    def _is_same(self, run: str, job: TargetStep) -> bool:
+        return _same_work(self.store.load_head(run), job)
+
+    def _not_approved(self, run: str) -> str:
+        """Say why a load that nobody approved as it stands in the store is not gone on with."""
+        return (
+            f"run {run} of this step has loaded a part, or may have, and does not do what was approved; "
+            f"`dbatk clean -t {self.plan_target.name} --run {run}` says what is there and how it is removed"
+        )
 
     def _has_loaded(self, run: str) -> bool:
         return load_in_doubt(run, self.store) or loaded_in_part(run, self.store)

@@ -97,7 +97,7 @@ def start(
         head = head_of(planning, run, target.engine, database_of(planning.facts, target), launch.under)
         ready(servers_changed(planning))
         launch.stop.refuse_if_disowned()
-        store.create_run(head)
+        store.create_run(head, launch.seal)
         with (
             ended_in_any_case(store, run, launch.stop),
             launch.lease(experiment),
@@ -208,15 +208,18 @@ def resume(
     doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
     with launch.session(), launch.lease(head.experiment), ExitStack() as noted:
-        bring_server_back(target, policy, store, run, launch.events)
+        bring_server_back(target, policy, store, run, launch.events, launch.seal)
         server = read_server(target, launch.dialect, launch.stop.timeouts)
         refuse_other_database(head, target, database_of(server, target))
         # in a session of its own: those with the name of the run are about to be ended
         launch = launch.limited(ruled_now(launch.policy, target, launch.stop.timeouts), head.experiment)
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
+        sealed = store.is_sealed(run, launch.seal)
         journal = store.journal(run)
-        orphans = end_orphaned_sessions(target, launch.dialect, run, journal, launch.sessions.timeouts)
+        orphans = end_orphaned_sessions(
+            target, launch.dialect, run, journal, launch.sessions.timeouts, may_end=sealed
+        )
         launch.claim()
         attempt = next_attempt(record, store)
         # The catalogue is read after the repair: what a killed attempt left there is nobody's former value.

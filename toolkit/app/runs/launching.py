@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from toolkit.analysis.sequential import rule_of
-from toolkit.app.approvals import Approvals, TargetPolicy, check_approved, check_experiment, check_production
+from toolkit.app.approvals import (
+    Approvals,
+    TargetPolicy,
+    check_approved,
+    check_experiment,
+    check_production,
+    seal_for,
+)
 from toolkit.app.hosts import join_hosts
 from toolkit.app.ruling import ruled, warn_of_exposure
 from toolkit.app.runs import licensing
@@ -38,6 +45,7 @@ from toolkit.runner import (
     Stop,
 )
 from toolkit.store import Store
+from toolkit.store.seals import Seal
 from toolkit.targets.base import Target
 
 
@@ -54,6 +62,8 @@ class Launch:
     events: Events
     stop: Stop
     under: str | None
+    seal: Seal | None
+    """Seals the journal, and tells what is sealed; None where what runs was not approved."""
 
     @property
     def dialect(self) -> Dialect:
@@ -113,7 +123,7 @@ class Launch:
         return Changes(
             self.sessions,
             self.dialect,
-            self.store.journal(self.run),
+            self.store.journal(self.run, self.seal),
             allow_commands=self.approvals.allow_commands,
             script=undo_script(head, self.store, self.dialect, self.events),
             stop=self.stop,
@@ -147,7 +157,7 @@ class Launch:
             attempt,
             barred=lambda trial: room(trial) or anew(trial),
         )
-        context.when_done = partial(remove_old, context)
+        context.when_done = partial(remove_old, context, self.seal)
         context.stopping = rule_of(planning.experiment)
         return context
 
@@ -163,7 +173,8 @@ def launch_of(
     sessions = Sessions(target, run, timeouts=stop.timeouts)
     policy = replace(policy or TargetPolicy(), unseen_ok=approvals.unseen_ok)
     sessions.administer(policy.restart, policy.sysdba)
-    return Launch(run, target, sessions, store, approvals, policy, events, stop, under)
+    seal = seal_for(approved=approvals.approval is not None)
+    return Launch(run, target, sessions, store, approvals, policy, events, stop, under, seal)
 
 
 def end_asked_for(stop: Stop, run: str, store: Store) -> ToolkitError:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from toolkit.app.approvals import TargetPolicy
+from toolkit.app.approvals import TargetPolicy, seal_for
 from toolkit.app.auditing import Notes
-from toolkit.app.ruling import ruled_now
+from toolkit.app.ruling import ruled_by_address, ruled_now
 from toolkit.app.runs.databases import (
     database_of,
     elsewhere,
@@ -39,6 +39,7 @@ from toolkit.runner.leftovers import Others, note_completed, of_other_stores, wi
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store
+from toolkit.store.seals import Seal
 from toolkit.targets.base import Target
 
 
@@ -130,17 +131,19 @@ def clean(
     left: list[str] = []
     backup: list[str] = []
     notes = Notes(store, events)
-    bring_server_back(target, policy, store, run, events)
     policy = policy or TargetPolicy()
+    by_address = ruled_by_address(policy, target.address)  # a server that is down cannot be asked
+    bring_server_back(target, policy, store, run, events, seal_for(approved=by_address.approved_only))
     words = policy.profile_name or target.display
     policy = ruled_now(policy, target, timeouts)
+    seal = seal_for(approved=policy.approved_only)
     for head in _heads(target, words, run, store, timeouts):
         if under is None:
             store.refuse_live_run(head.run)
         if allow_commands and policy.approved_only:
             _refuse_commands(head, policy, store)
         with notes.around(_cleaning(head, under), AuditKind.CLEAN_END) as ending:
-            undone, needs = _clean_one(head, target, store, events, allow_commands, under, timeouts, policy)
+            undone, needs = _clean_one(head, target, store, events, allow_commands, under, timeouts, policy, seal)
             ending.details += (*undone.done, *(f"left: {sentence}" for sentence in undone.left))
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
@@ -182,7 +185,7 @@ def _refuse_commands(head: RunHead, policy: TargetPolicy, store: Store) -> None:
 
 def _clean_one(
     head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool, under: str | None,
-    timeouts: Timeouts | None, policy: TargetPolicy,
+    timeouts: Timeouts | None, policy: TargetPolicy, seal: Seal | None,
 ) -> tuple[Undone, tuple[str, ...]]:  # fmt: skip
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
@@ -190,10 +193,11 @@ def _clean_one(
     sessions.administer(policy.restart, policy.sysdba)
     sessions.wait_for_locks(head.experiment.options)
     try:
-        orphans = end_orphaned_sessions(target, dialect, head.run, store.journal(head.run), timeouts)
+        journal = store.journal(head.run, seal)
+        sealed = store.is_sealed(head.run, seal)
+        orphans = end_orphaned_sessions(target, dialect, head.run, journal, timeouts, may_end=sealed)
         sessions.claim(lambda run: under is not None and store.is_of_plan_run(run, under))
         script = undo_script(head, store, dialect, events)
-        journal = store.journal(head.run)
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
         moved = prove_after_crash(head, store, dialect, sessions, changes, events)
         partly = tuple(partly_loaded(head.run, head.experiment, sessions, dialect, store, removing=True))

@@ -28,8 +28,9 @@ from toolkit.model.words import Effect, Mode, ObjectKind
 from toolkit.rendering import step_of
 from toolkit.runner import RunContext
 from toolkit.runner.leftovers import HAD_VERIFIED
-from toolkit.runner.ownership import host_elsewhere, host_of, is_the_one, label_of, ref_of
+from toolkit.runner.ownership import UNSEALED, host_elsewhere, host_of, is_the_one, label_of, ref_of
 from toolkit.store import Store
+from toolkit.store.seals import Seal
 from toolkit.units import parse_duration
 
 _VERIFIED = "verified"
@@ -79,8 +80,9 @@ class Retention:
 
 # -- which backups ------------------------------------------------------------------------------------------------
 def retention_of(
-    experiment: Experiment, database: str, facts: Facts, dialect: Dialect, store: Store, *, coming: bool = False
-) -> Retention | None:
+    experiment: Experiment, database: str, facts: Facts, dialect: Dialect, store: Store, *, coming: bool = False,
+    seal: Seal | None = None,
+) -> Retention | None:  # fmt: skip
     """Return what a job removes; None where it is not asked to remove anything.
 
     Args:
@@ -90,13 +92,15 @@ def retention_of(
         dialect: of its engine.
         store: whose backups count.
         coming: whether the job has not made its backup yet: what is removed then is what it proves unneeded.
+        seal: which the entry of a backup must have to be removed; None where none is asked for.
     """
     text, place = experiment.options.get("keep_for"), backups.destination(experiment.options)
     if text is None or place is None or experiment.mode is not Mode.JOB:
         return None
     ways = backups.backups_of(dialect.work, experiment.operation)
     proof = "verified" if ways.reads_back else "complete"
-    made = _made(experiment.target, database, dialect, place, store, None if ways.reads_back else proof)
+    entries = store.given_backups(seal)
+    made = _made(experiment.target, database, dialect, place, store, entries, None if ways.reads_back else proof)
     told_apart = [_told_apart(each, ways, facts, store) for each in made]
     return _chosen(Retention(str(text), proof), [_as_it_is(each, dialect) for each in told_apart], coming=coming)
 
@@ -127,15 +131,16 @@ def _why(old: OldBackup, newest: datetime) -> str:
 
 
 def _made(
-    target: str, database: str, dialect: Dialect, place: str, store: Store, otherwise: str | None
-) -> Iterable[OldBackup]:
+    target: str, database: str, dialect: Dialect, place: str, store: Store, entries: Iterable[JournalEntry],
+    otherwise: str | None,
+) -> Iterable[OldBackup]:  # fmt: skip
     """Yield the backups of a database that jobs of this store completed in a folder, where they still are.
 
     One made of another target is left: a clone has the identity of the database that it was copied from. So is
     one of an embedded engine that another host made, where a file of the same path may be another database.
     """
     real = Path(place).resolve()
-    for entry in store.given_backups():
+    for entry in entries:
         if entry.schema is None or Path(entry.schema).resolve() != real or not (real / entry.name).exists():
             continue
         record = store.load_run(entry.run, samples=False)
@@ -153,6 +158,8 @@ def _made(
 
 def _of_another(entry: JournalEntry, head: RunHead, target: str) -> str | None:
     """Say why what bears the identity of a database may be of another one."""
+    if not entry.sealed:
+        return UNSEALED
     asked, host = head.experiment.target, host_elsewhere(entry)
     if asked != target:
         return f"it was made of the target `{asked}`, which may be a clone"
@@ -205,10 +212,17 @@ def sentences_of(retention: Retention | None) -> tuple[str, ...]:
 
 
 # -- after the job ------------------------------------------------------------------------------------------------
-def remove_old(context: RunContext) -> None:
-    """Remove what is past its time, each journalled; what cannot be removed is said, and stays in the journal."""
+def remove_old(context: RunContext, seal: Seal | None) -> None:
+    """Remove what is past its time, each journalled; what cannot be removed is said, and stays in the journal.
+
+    Args:
+        context: of the job.
+        seal: which the entry of a backup must have; None where none is asked for.
+    """
     head = context.store.load_head(context.run)
-    retention = retention_of(context.experiment, head.target_name, context.facts, context.dialect, context.store)
+    retention = retention_of(
+        context.experiment, head.target_name, context.facts, context.dialect, context.store, seal=seal
+    )
     if retention is None:
         return
     for sentence in retention.leaves:

@@ -7,13 +7,16 @@ from toolkit.executors import Sessions
 from toolkit.model.protocols import Event, Events
 from toolkit.runner.restarting import bring_back
 from toolkit.store import Store
+from toolkit.store.seals import Seal
 from toolkit.targets.base import Target
 
 
 def bring_server_back(
-    target: Target, policy: TargetPolicy | None, store: Store, run: str | None, events: Events
+    target: Target, policy: TargetPolicy | None, store: Store, run: str | None, events: Events, seal: Seal | None
 ) -> None:
     """See that a server answers that a run was restarting for a setting when it was cut off.
+
+    Where a seal is asked for, only what is sealed is put back.
 
     Raises:
         ToolkitError: TK-0302 when such a run is alive; TK-0405, TK-0203, TK-0207, TK-0202 when it stays down.
@@ -22,8 +25,9 @@ def bring_server_back(
         return
     entries = [
         entry
-        for entry in store.open_entries_all()
-        if entry.proof.get("restart")
+        for entry in store.open_entries_all(seal)
+        if entry.sealed
+        and entry.proof.get("restart")
         and run in (None, entry.run)
         and store.load_head(entry.run).experiment.target == policy.used
     ]
