@@ -8,7 +8,8 @@ import pytest
 
 from tests.store.make import RUN, head
 from toolkit.errors import ToolkitError
-from toolkit.store import open_store
+from toolkit.store import open_store, schema
+from toolkit.store.runs import run_row
 from toolkit.store.store import Store
 
 OLD, NEW = "20261120-051342-0001", "20261121-051399-ab40"
@@ -19,6 +20,19 @@ def three(store: Store) -> Store:
     store.create_run(head(OLD, later=-86400, label="nightly"))
     store.create_run(head(NEW, later=9, label="morning"))
     return store
+
+
+@pytest.mark.parametrize("run", ["../../victim/nightly", "/etc/x", "..", "", "a\nb", "x" * 200])
+def test_a_run_whose_id_no_dbatk_made_names_no_file(store: Store, run: str) -> None:
+    """Files are named after runs: an undo script, a page of a site."""
+    with pytest.raises(ToolkitError, match="no id of a run") as caught:
+        store.create_run(head(run))
+    assert caught.value.code == "TK-0402" and len(store.list_runs()) == 1
+    with store._database.write("x") as connection:
+        connection.execute(schema.run.insert().values(run_row(head(run))))
+    for read in (store.list_runs, lambda: store.load_head(run), lambda: store.load_run(run)):
+        with pytest.raises(ToolkitError, match="no id of a run"):
+            read()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from toolkit.model.steps import ObjectRef, Step, TimedItem, moved_by
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Effect, EntryState, ObjectKind
 from toolkit.rendering import step_of
-from toolkit.runner.condition import lacking_of, refuse_changed, unusable, whole
+from toolkit.runner.condition import lacking_of, put_back, refuse_changed, unusable, whole
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
     Present,
@@ -41,7 +41,7 @@ from toolkit.runner.ownership import (
 )
 from toolkit.runner.stop import Stop
 from toolkit.runner.undo_script import UndoScript
-from toolkit.runner.undoing import Undoing, Undone, put_back
+from toolkit.runner.undoing import Undoing, Undone
 
 Kept = dict[str, tuple[Row, ...]]
 

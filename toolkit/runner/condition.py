@@ -1,4 +1,4 @@
-"""Tells in which condition an object is: complete, usable, or changed by somebody else meanwhile."""
+"""Tells in which condition an object is, complete, usable or changed by somebody else; restores what is ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions, look
-from toolkit.model.steps import Attribute, ObjectRef
+from toolkit.model.steps import Attribute, ObjectRef, Step
 from toolkit.model.values import Row
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import Present, name_of
@@ -70,3 +70,33 @@ def refuse_changed(
                 code=CHANGED_MEANWHILE,
                 hint="find out who set it; a new run begins with the present value",
             )
+
+
+def put_back(
+    sessions: Sessions, dialect: Dialect, ref: ObjectRef, steps: Iterable[Step], now: Present | None
+) -> list[str]:
+    """Run steps that restore attributes of an object, where these still have the value that the run set.
+
+    Args:
+        sessions: of the run.
+        dialect: of its engine.
+        ref: the object.
+        steps: what restores it; a step that names no attribute is run.
+        now: what the object is; None where nothing can be compared.
+
+    Returns:
+        A sentence for each value that somebody else set meanwhile.
+    """
+    foreign = []
+    for step in steps:
+        change = step.puts_back
+        value = None if now is None or change is None else now.values.get((change.name, change.part))
+        if change is None or now is None or value == change.ours != change.back:
+            sessions.run(step)
+        elif value != change.back:
+            foreign.append(
+                f"{name_of(ref)}: {change.title} is `{value}`, which somebody else set meanwhile (it was "
+                f"`{change.back}`, the run set `{change.ours}`); it is left as it is; to restore it, run: "
+                f"{step.text}{dialect.terminator}"
+            )
+    return foreign

@@ -143,11 +143,8 @@ def _end_all(sessions: Sessions, look: _Look, *, may_end: bool = True) -> int:
             time.sleep(_LOOK_SECONDS)
     if left:
         ask = next((f"ask for: {row['kill_text']};" for row in left if row["kill_text"]), _ENDING)
-        raise ToolkitError(
-            f"{len(left)} session(s) of run {look.run} are still active in the database",
-            code=STILL_ACTIVE,
-            hint=ask,
-        )
+        sentence = f"{len(left)} session(s) of run {look.run} are still active in the database"
+        raise ToolkitError(sentence, code=STILL_ACTIVE, hint=ask)
     look.refuse_blindness()
     return len(found)
 

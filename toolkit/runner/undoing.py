@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.dialects.base import Dialect
@@ -20,11 +20,10 @@ from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Effect, EntryState, ObjectKind, StepKind
 from toolkit.rendering import step_of
-from toolkit.runner.condition import lacking_of, mended, unfinished, unusable, whole
+from toolkit.runner.condition import lacking_of, mended, put_back, unfinished, unusable, whole
 from toolkit.runner.ownership import (
     IN_CATALOGUE,
     UNSEALED,
-    Present,
     creates,
     difference,
     drop,
@@ -32,7 +31,6 @@ from toolkit.runner.ownership import (
     hidden_on,
     is_another,
     is_the_one,
-    name_of,
     named,
     present,
     ref_of,
@@ -373,36 +371,6 @@ class Undoing:
         if not texts:
             return ""
         return "; to undo it by hand, run: " + " ".join(f"{text}{self._dialect.terminator}" for text in texts)
-
-
-def put_back(
-    sessions: Sessions, dialect: Dialect, ref: ObjectRef, steps: Iterable[Step], now: Present | None
-) -> list[str]:
-    """Run steps that restore attributes of an object, where these still have the value that the run set.
-
-    Args:
-        sessions: of the run.
-        dialect: of its engine.
-        ref: the object.
-        steps: what restores it; a step that names no attribute is run.
-        now: what the object is; None where nothing can be compared.
-
-    Returns:
-        A sentence for each value that somebody else set meanwhile.
-    """
-    foreign = []
-    for step in steps:
-        change = step.puts_back
-        value = None if now is None or change is None else now.values.get((change.name, change.part))
-        if change is None or now is None or value == change.ours != change.back:
-            sessions.run(step)
-        elif value != change.back:
-            foreign.append(
-                f"{name_of(ref)}: {change.title} is `{value}`, which somebody else set meanwhile (it was "
-                f"`{change.back}`, the run set `{change.ours}`); it is left as it is; to restore it, run: "
-                f"{step.text}{dialect.terminator}"
-            )
-    return foreign
 
 
 def _unsealed(entry: JournalEntry) -> _LeftError:

@@ -8,6 +8,7 @@ which is quicker and fairer than SQLite's polling. Readers see one state of the 
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -348,6 +349,24 @@ def require_run(connection: Connection, run: str) -> None:
     """
     if connection.execute(select(schema.run.c.run).where(schema.run.c.run == run)).first() is None:
         raise unknown_run(run)
+
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+def checked_id(run: str) -> str:
+    """Return the id of a run, after which files are named.
+
+    Raises:
+        ToolkitError: TK-0402 for one that dbatk does not make.
+    """
+    if _ID.fullmatch(run) is None:
+        raise ToolkitError(
+            f"the store has a run `{run[:40]}`, which is no id of a run: dbatk did not write it",
+            code="TK-0402",
+            hint="use a store that only dbatk writes",
+        )
+    return run
 
 
 def unknown_run(run: str) -> ToolkitError:

@@ -18,7 +18,7 @@ from toolkit.model.values import Cell, Level, Scalar
 from toolkit.model.words import Outcome, RunState
 from toolkit.store import rows, schema
 from toolkit.store.codec import experiment_from_json
-from toolkit.store.database import StorePart, unknown_run
+from toolkit.store.database import StorePart, checked_id, unknown_run
 from toolkit.store.rows import newest_first, unpack
 
 ARTIFACT_LIMIT_BYTES = 256 * 1024
@@ -135,7 +135,7 @@ def _read_head(connection: Connection, run: str) -> RunHead:
 def head_of(row: rows.AnyRow) -> RunHead:
     values = row._mapping
     return RunHead(
-        run=values["run"],
+        run=checked_id(values["run"]),
         experiment=experiment_from_json(values["experiment"]),
         engine=values["engine"],
         state=RunState(values["state"]),

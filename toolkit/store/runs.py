@@ -14,7 +14,7 @@ from toolkit.model.values import Scalar
 from toolkit.model.words import RunState
 from toolkit.store import schema
 from toolkit.store.codec import experiment_to_json
-from toolkit.store.database import StorePart, require_run, unknown_run
+from toolkit.store.database import StorePart, checked_id, require_run, unknown_run
 from toolkit.store.journal import OPEN_STATES
 from toolkit.store.leases import refuse_live
 from toolkit.store.rows import pack
@@ -60,7 +60,7 @@ class Runs(StorePart):
         Raises:
             ToolkitError: TK-0901 when a run of this id is stored.
         """
-        with self._database.write(f"run `{head.run}`") as connection:
+        with self._database.write(f"run `{checked_id(head.run)}`") as connection:
             connection.execute(schema.run.insert().values(run_row(head)))
             if seal is not None:
                 made = seal_of_run(connection, head.run, seal)

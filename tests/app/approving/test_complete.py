@@ -104,6 +104,28 @@ def test_on_postgresql(store: Store, tmp_path: Path, postgresql_server: Server, 
     assert row is not None and parts["oid and system identifier"].endswith(f"@{row[0]}") and parts["user"]
 
 
+@pytest.mark.full
+@pytest.mark.postgresql
+def test_a_data_directory_that_is_not_shown_is_said_since_a_clone_may_differ_in_nothing_else(
+    store: Store, tmp_path: Path, postgresql_server: Server, postgresql_schema: str
+) -> None:
+    with postgresql_server.connect() as session:
+        session.execute(f'CREATE TABLE "{postgresql_schema}".a (id int)')
+        session.execute("CREATE ROLE sees_little LOGIN")
+        session.execute(f'GRANT USAGE ON SCHEMA "{postgresql_schema}" TO sees_little')
+        session.execute(f'GRANT SELECT ON "{postgresql_schema}".a TO sees_little')
+    try:
+        url = postgresql_server.url.replace(f"//{postgresql_server.user}@", "//sees_little@")
+        steps = f'[[step]]\noperation = "stats-gather"\ntable = "{postgresql_schema}.a"\n'
+        plan, places = made(url, steps, store, tmp_path)
+        approval = approve(subject_of_plan(tmp_path / "n.toml", plan, places), store)
+        assert any("the data directory is not shown to this user" in note for note in approval.notes)
+    finally:
+        with postgresql_server.connect() as session:
+            session.execute("DROP OWNED BY sees_little")
+            session.execute("DROP ROLE sees_little")
+
+
 def test_on_oracle(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running_standin() as standin:
         monkeypatch.setenv("DBATK_PASSWORD", standin.password)

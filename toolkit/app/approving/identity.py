@@ -22,6 +22,7 @@ from toolkit.targets.base import Target
 _HEADER_BYTES = 4096
 """The first block of a DuckDB file is written once, when it is made, and holds an id of its own since 1.4."""
 SCHEMA = "current_schema"
+_PLACE = "server_place"
 
 
 def identity_of(
@@ -66,10 +67,10 @@ def identity_of(
         if "id" in found:
             found["file"] = str(Path(file).resolve())  # a copy of the folder is another place
     target.keep_to(found.get(SCHEMA, ""))
-    unread = [
-        "what the names in its SQL lead to could not be read" for each in asking if each.key in facts.refused
-    ]
-    return found, (*_unread(facts, parts), *unread[:1], *not_shown(facts, asking), *sorted(closure.unread))
+    unread = ["what the names in its SQL lead to could not be read"]
+    unread = unread if any(each.key in facts.refused for each in asking) else []
+    unread += _hidden(facts, declared.identity)
+    return found, (*_unread(facts, parts), *unread, *not_shown(facts, asking), *sorted(closure.unread))
 
 
 def _has(facts: Facts, file: str, column: str) -> bool:
@@ -80,6 +81,13 @@ def _unread(facts: Facts, parts: Iterable[tuple[str, str, str]]) -> Iterable[str
     for name, file, _ in parts:
         if file in facts.refused and (file, name) != ("awr_container", "DBID of the container"):
             yield f"the {name} could not be read ({facts.refused[file].splitlines()[0]})"
+
+
+def _hidden(facts: Facts, parts: Iterable[tuple[str, str, str]]) -> Iterable[str]:
+    """Say what of where it is is not shown: a clone that differs in nothing else would be taken for it."""
+    for name, file, column in parts:
+        if file == _PLACE and file not in facts.refused and not _has(facts, file, column):
+            yield f"the {name} is not shown to this user (see `{file}.sql` for the grant)"
 
 
 def _header(path: str) -> Mapping[str, str]:
