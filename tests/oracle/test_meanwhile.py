@@ -36,6 +36,10 @@ CHANGED = {
     "logging, between two trials": (LIVE, NOLOG, "PARALLEL 2", AFTER, 0, IX, ("2", "NO")),
     "degree, in a job": (JOB["index-rebuild-job"], EIGHT, "REBUILD", AFTER, 0, IX, ("8", "YES")),
     "degree, before a job": (JOB["index-rebuild-job"], EIGHT, "'degree' AS name", BEFORE, 0, IX, ("8", "YES")),
+    "degree, before the default is set": (
+        ("index", "rebuild", "--index", "GTEST_IX", "--degree", "4", "--restore", "default"), EIGHT,
+        "'degree' AS name", BEFORE, 0, IX, ("8", "YES"),
+    ),
     "degree, of a new table": (
         JOB["ctas-job"], 'ALTER TABLE "DBATK"."MADE" PARALLEL 8', 'CREATE TABLE "DBATK"."MADE"', AFTER, 0, MADE,
         ("8", "YES"),

@@ -159,6 +159,18 @@ def test_every_index_of_a_table_is_named_with_its_value(value: str, tmp_path: Pa
 
 
 @pytest.mark.full
+def test_a_run_that_is_resumed_cannot_be_told_and_says_so(tmp_path: Path) -> None:
+    with running_standin() as standin:
+        assert wreck.kill(standin, tmp_path, Fault(break_connection, words="REBUILD"), *REBUILDS["a job"][0])
+        standin.engine.run_as_dba('ALTER INDEX "DBATK"."GTEST_IX" PARALLEL 8')
+        assert wreck.clean(standin, tmp_path)[0] == ExitCode.INCOMPLETE
+        status, refused = wreck.run(standin, tmp_path, "runs", "resume", "last", "--not-production")
+        assert (status, "keeps its options" in str(refused)) == (ExitCode.USAGE, True), refused
+        standin.engine.run_as_dba('ALTER INDEX "DBATK"."GTEST_IX" NOPARALLEL')
+        assert wreck.run(standin, tmp_path, "runs", "resume", "last", "--not-production")[0] == ExitCode.DONE
+
+
+@pytest.mark.full
 def test_of_partitions_their_number_is_told(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         index = standin.engine.state.objects["INDEX", ("DBATK", "SALES_IX")]

@@ -136,7 +136,7 @@ def _check(
     )
     refuse_open(planning.scripts, database_of(planning.facts, launch.target), launch.store)
     refuse_unseen(planning, launch.dialect, launch.sessions)
-    refuse_unasked(planning)
+    refuse_unasked(planning, resumed=left is not None)
     backup_client.check(planning, launch.sessions, launch.target)
     launch.join_hosts(planning)
     if left is None:

@@ -74,10 +74,14 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
             )
 
 
-def refuse_unasked(planning: PlanningContext) -> None:
+def refuse_unasked(planning: PlanningContext, *, resumed: bool = False) -> None:
     """Refuse to take an unusual value of the user's objects for the former one, unless an option says what it is.
 
     A killed run of another store may have left it: nothing on the object tells.
+
+    Args:
+        planning: with the scripts of all cells.
+        resumed: whether the run has its options since an earlier attempt.
 
     Raises:
         ToolkitError: TK-0118 that names the objects and the values.
@@ -107,8 +111,13 @@ def refuse_unasked(planning: PlanningContext) -> None:
         f"{'; '.join(named[:_NAMED])}{more}: that may be what a killed run with another store left, and is not "
         "restored unasked",
         code="TK-0118",
-        hint="if there is such a run, first clean it with its store; else add `--restore found` to restore what "
-        f"is there now, `--restore default` for {defaults}, or set it yourself before",
+        hint="if there is such a run, first clean it with its store; else "
+        + (
+            "a run that is resumed keeps its options: set it back yourself, or begin a new run with "
+            if resumed
+            else "add "
+        )
+        + f"`--restore found` to restore what is there now, or `--restore default` for {defaults}",
     )
 
 
