@@ -17,7 +17,7 @@ from toolkit.model.records import ItemRecord, Metric
 from toolkit.model.steps import ObjectRef
 from toolkit.model.values import Row
 from toolkit.model.words import OperationName, Outcome, ProbeKind
-from toolkit.units import counted, parse_duration, seconds
+from toolkit.units import count, counted, parse_duration, seconds
 
 SOURCE, RESTORED, CHECKED = "source_tables", "restored_tables", "checked"
 """Keys of what is kept: rows and checksums of the tables there and here, and the answer of the user's query."""
@@ -177,7 +177,7 @@ def _differing(work: Work, kept: Kept) -> Iterator[str]:
             yield f"table `{name}` could not be counted on the {'target' if source is None else 'copy'}"
         elif source[0] != restored[0]:
             have = counted(int(restored[0]), "row")
-            yield f"table `{name}` has {have} on the copy and {source[0]} on the target"
+            yield f"table `{name}` has {have} on the copy and {count(int(source[0]))} on the target"
         elif source != restored:
             have = counted(int(source[0]), "row")
             yield f"table `{name}` has other values on the copy than on the target, and {have}"
@@ -246,8 +246,8 @@ def times(kept: Kept, phases: Mapping[str, int]) -> dict[str, float]:
     """Return the seconds of each phase, by how many steps on the clock, one after the other, belong to it."""
     rows = list(kept.get("program", ()))
     found: dict[str, float] = {}
-    for name, count in phases.items():
-        mine, rows = rows[:count], rows[count:]
+    for name, steps in phases.items():
+        mine, rows = rows[:steps], rows[steps:]
         found[name] = sum(float(str(row.get("elapsed_seconds") or 0.0)) for row in mine)
     return found
 
