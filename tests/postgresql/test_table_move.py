@@ -144,3 +144,7 @@ def test_doctor_tells_what_a_rewrite_would_gain_how_it_was_estimated_and_what_ho
     assert (found["state"], "estimated from the column widths" in found["evidence"]) == ("warning", True)
     assert "--repeat 3" in found["action"]
     assert any(check["name"] == f"dead rows of {postgresql_schema}.fat" for check in known)
+    listed = json.loads(dbatk("doctor", "-t", postgresql_server.url, "--json").out)["checks"]
+    assert [check for check in listed if check["name"] == wasted] == [found], (
+        "the worst are listed, whatever is asked"
+    )

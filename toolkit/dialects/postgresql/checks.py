@@ -20,7 +20,7 @@ from toolkit.units import byte_size, counted
 FILES = (
     "doctor_settings", "doctor_state", "doctor_grants", "doctor_unmaintained", "doctor_invalid_indexes",
     "doctor_unvalidated",
-    reclaim.FILE, reclaim.HORIZON,
+    reclaim.FILE, reclaim.WASTED, reclaim.HORIZON,
 )  # fmt: skip
 _BLOCK = 8192
 _OLD_TRANSACTION_SECONDS = 600.0

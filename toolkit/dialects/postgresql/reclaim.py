@@ -12,7 +12,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.values import Row
 from toolkit.units import byte_size, count, percent, seconds
 
-FILE, BLOAT, HORIZON = "doctor_reclaim", "doctor_bloat", "vacuum_horizon"
+FILE, WASTED, BLOAT, HORIZON = "doctor_reclaim", "doctor_wasted", "doctor_bloat", "vacuum_horizon"
 _ESTIMATE = "estimated from the column widths and rows of the last ANALYZE; pgstattuple_approx would measure it"
 _PLAIN = re.compile(r"[a-z_][a-z0-9_$]*", re.ASCII)
 _WORTH = 0.3
@@ -22,10 +22,12 @@ _WORTH_BYTES = 16 * 2**20
 
 
 def checks(facts: Facts) -> Iterator[Check]:
-    """Judge the tables with most dead rows and the oldest ones of the database, and the one that was named."""
+    """Judge the tables with most dead rows, most wasted space and the oldest rows, and the one that was named."""
     for row in facts.rows(FILE):
         yield _old(row) if row["kind"] == "age" else _dead(row)
-    for row in facts.rows(BLOAT):
+    named = {(row["schema_name"], row["table_name"]): row for row in facts.rows(BLOAT)}
+    worst = {(row["schema_name"], row["table_name"]): row for row in facts.rows(WASTED)}
+    for row in (worst | named).values():
         yield from _bloat(row)
     for sentence in held(facts):
         yield Check(

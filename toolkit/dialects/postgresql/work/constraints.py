@@ -35,7 +35,7 @@ class ValidateConstraint(InSession):
                 "a constraint is validated once: a second time there is nothing to check", "omit --repeat"
             )
         why = self.left_out(work, facts)
-        return None if why is None else support.refused(why)
+        return None if why is None else support.refused(why, "`dbatk doctor` lists constraints that wait")
 
     def left_out(self, work: Work, facts: Facts) -> str | None:
         name = work.object.name
