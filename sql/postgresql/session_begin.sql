@@ -2,9 +2,10 @@
 -- Needs: none
 -- License: none
 -- Effect: changes settings of this session
--- Params: :read_only (on or off), :search_path, :default_tablespace, :temp_tablespaces and :default_table_access_method (those of the first session, none in it)
+-- Params: :read_only (on or off), :search_path, :default_tablespace, :temp_tablespaces and :default_table_access_method (those of the first session, none in it), :options (what the client gave with the connection)
 -- Versions: PostgreSQL 14 and later
 SELECT s.name, set_config(s.name, coalesce(w.value, s.setting), false) AS value, current_user::text AS user_name,
+       set_config('dbatk.options', coalesce(:options, ''), false) AS options,
        (SELECT d.oid::text FROM pg_catalog.pg_database d WHERE d.datname = current_database()) || '@'
        || CASE WHEN has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE')
                -- ts_stat runs its query only when it is called, so that a missing grant is no error

@@ -25,4 +25,16 @@ SELECT current_setting('search_path') AS search_path,
        (SELECT string_agg(s.name || '=' || s.setting, ', ' ORDER BY s.name)
           FROM pg_settings s
          WHERE s.source IN ('client', 'user', 'database', 'database user')
-           AND s.name <> 'application_name') AS set_for_it;
+           AND s.name <> 'application_name') AS set_for_it,
+       -- pg_settings does not list names that no extension declares; views and policies read them all the same.
+       -- Of the values, which may be secrets, there is a digest
+       (SELECT string_agg(c.name || ' ' || pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(
+                          pg_catalog.convert_to(c.setting, 'UTF8')), 'hex'), 12), ', ' ORDER BY c.name, c.setting)
+          FROM (SELECT pg_catalog.split_part(o.setting, '=', 1), o.setting
+                  FROM pg_catalog.pg_db_role_setting r, unnest(r.setconfig) AS o(setting)
+                 WHERE r.setdatabase IN (0, (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database()))
+                   AND r.setrole IN (0, (SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = session_user))
+                 UNION ALL
+                SELECT CASE WHEN v.options LIKE '%.%' THEN 'options of the client, with a `.`' END, v.options
+                  FROM (SELECT current_setting('dbatk.options', true)) AS v(options)) AS c(name, setting)
+         WHERE c.name LIKE '%.%') AS own_settings;

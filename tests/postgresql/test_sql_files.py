@@ -42,6 +42,7 @@ LISTS = {
     "default_tablespace": "pg_default",
     "temp_tablespaces": "pg_default",
     "default_table_access_method": "heap",
+    "options": "-c shop.most=1",
 }
 """What files take beside the names of a table: several names, or settings."""
 IN_A_TRANSACTION = ("rows_savepoint", "rows_rollback", "rows_release")

@@ -275,7 +275,8 @@ class PostgresqlConnection:
         """
         begin = resources.sql_text("postgresql/session_begin.sql")
         values = {name: kept.get(name) for name in _KEPT}
-        rows = self._send(begin, {**values, "read_only": "on" if read_only else "off"}).rows
+        values |= {"read_only": "on" if read_only else "off", "options": self._session.info.options or None}
+        rows = self._send(begin, values).rows
         found = {str(row["name"]): str(row["value"]) for row in rows if row["name"] in _KEPT}
         found |= {name: str(rows[0][name]) for name in _SAME}
         with contextlib.suppress(DatabaseError):

@@ -301,6 +301,39 @@ def test_a_setting_that_changes_what_a_text_means_is_refused(
     assert f"set_for_it of `{postgresql_server.url}` was not set and is `{setting}`" in caught.value.message
 
 
+@pytest.mark.full
+@pytest.mark.postgresql
+@pytest.mark.parametrize("way", ["-c shop.most=777", r"-c shop\.most=777", "--shop.most=777", "role", "database"])
+def test_a_setting_that_no_extension_declares_is_held_and_its_value_not_shown(
+    store: Store, tmp_path: Path, postgresql_server: Server, postgresql_schema: str,
+    monkeypatch: pytest.MonkeyPatch, way: str,
+) -> None:  # fmt: skip
+    """A view or a row policy may read it: whoever sets it decides which rows an approved plan copies."""
+    server, name = postgresql_server, f"shop_{postgresql_schema}"
+    owner = f"ROLE {server.user} IN DATABASE {server.database}" if way == "role" else f"DATABASE {server.database}"
+    with server.connect() as session:
+        session.execute(f"CREATE TABLE {postgresql_schema}.a AS SELECT 1 AS id".encode())
+    steps = f'[[step]]\nname = "s"\noperation = "stats-gather"\ntable = "{postgresql_schema}.a"\n'
+    plan, places = made(server.url, steps, store, tmp_path)
+    approve(subject_of_plan(tmp_path / "n.toml", plan, places), store)
+    set_by_server = way in ("role", "database")
+    if set_by_server:
+        with server.connect() as session:
+            session.execute(f"ALTER {owner} SET {name}.most = '777'".encode())
+    else:
+        monkeypatch.setenv("PGOPTIONS", way)
+    try:
+        plan, places = made(server.url, steps, store, tmp_path)
+        with pytest.raises(ToolkitError) as caught:
+            check(subject_of_plan(tmp_path / "n.toml", plan, places), store)
+    finally:
+        if set_by_server:
+            with server.connect() as session:
+                session.execute(f"ALTER {owner} RESET {name}.most".encode())
+    assert f"own_settings of `{server.url}` was not set and is" in caught.value.message
+    assert "777" not in caught.value.message
+
+
 @contextmanager
 def cloned(server: Server) -> Iterator[Server]:
     """Run a base backup of a server on another port."""

@@ -6,7 +6,7 @@ _SESSION = (
     "search_path", "schemas", "current_schema", "role", "default_tablespace", "temp_tablespaces",
     "default_table_access_method", "session_replication_role", "row_security", "session_preload_libraries",
     "local_preload_libraries", "date_style", "interval_style", "time_zone", "max_parallel_workers_per_gather",
-    "max_parallel_maintenance_workers", "parallel_leader_participation", "set_for_it",
+    "max_parallel_maintenance_workers", "parallel_leader_participation", "set_for_it", "own_settings",
 )  # fmt: skip
 DECLARATION = EngineDeclaration(
     name="postgresql",
