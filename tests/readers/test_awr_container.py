@@ -55,6 +55,11 @@ def test_statements_have_the_container_that_stands_below_them() -> None:
     assert found["sql_by_elapsed"][2]["text"].endswith("wrapped_here; END;")
 
 
+def test_a_key_statistic_is_there_once() -> None:
+    names = [row["name"] for row in document()["instance_activity"]]
+    assert len(names) == len(set(names)) == 10
+
+
 def test_samples_have_the_container_below_their_text() -> None:
     found = document()
     for name in ("ash_sql_by_event", "ash_sql_by_row_source", "ash_objects"):

@@ -162,7 +162,10 @@ def _keep_list(sections: dict[str, object], name: str, table: AwrTable, rows: li
     del table
     kept = sections.setdefault(name, [])
     assert isinstance(kept, list)
-    if name not in {"top_events", "time_model", "wait_classes"} or not kept:
+    if name == "instance_activity":  # the key statistics have a list of their own above that of all
+        known = {row["name"] for row in kept}
+        kept.extend(row for row in rows if row["name"] not in known)
+    elif name not in {"top_events", "time_model", "wait_classes"} or not kept:
         kept.extend(rows)
 
 
