@@ -232,6 +232,22 @@ def test_a_folder_becomes_a_series_that_says_when_it_changed(
     assert "change of level" in page.read_text()
 
 
+def test_files_that_are_no_reports_are_counted_and_named_where_that_is_asked(
+    many: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    many.joinpath("list.csv").write_text("a,b\n1,2\n" * 20)
+    for line, flag in ((("awr", "trend"), "--full"), (("awr", "show"), "--all")):
+        assert main([*line, str(many)]) == 0
+        (said,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("skipped"))
+        assert said == f"skipped: 2 files that are not complete AWR or Statspack reports (`{flag}` names them)"
+        assert main([*line, str(many), flag]) == 0
+        told = capsys.readouterr().err
+        assert told.count("skipped: ") == 2 and "notes.txt" in told and "list.csv" in told
+    page = many.parent / "trend.html"
+    assert main(["awr", "trend", str(many), "--out", str(page)]) == 0
+    assert "notes.txt" in page.read_text() and "list.csv" in page.read_text()
+
+
 def test_a_series_is_a_sheet_and_a_document(many: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["awr", "trend", str(many), "--csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

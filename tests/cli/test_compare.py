@@ -202,3 +202,10 @@ def test_the_document_of_a_comparison_has_the_metrics_of_its_page(dbatk: Dbatk, 
     assert pair["metrics"]
     for metric in pair["metrics"]:
         assert set(metric) == {"name", "unit", "source", "median_a", "median_b", "ratio"}
+
+
+def test_a_limit_on_a_metric_that_no_run_has_is_refused_at_once(stored: Dbatk, home: Path) -> None:
+    answer = stored("compare", "monday", "tuesday", "--fail-if", "elapsed_secs > +5%", "--out", "page.html")
+    assert (answer.status, answer.out) == (2, "")
+    assert "TK-0101" in answer.err and "elapsed_seconds" in answer.err
+    assert not (home / "page.html").exists()

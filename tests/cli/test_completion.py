@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
+import shlex
 import sqlite3
 import stat
 import subprocess
@@ -13,6 +16,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from typer.completion import get_completion_script
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
 from toolkit.app import completing
@@ -20,6 +24,9 @@ from toolkit.cli.completing import completed_words
 from toolkit.store import open_store
 
 PROGRAM = "import sys; from toolkit.cli.main import main; sys.exit(main([]))"
+
+PIECE = re.compile(r"""[:=@]+|(?:"(?:[^"\\]|\\.)*(?:"|$)|'[^']*(?:'|$)|[^\s:=@"'])+""")
+"""A piece that bash cuts of a line: see COMP_WORDBREAKS, and quotes, which it leaves as they are."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with duckdb.connect("x.duckdb") as database:
         database.execute('CREATE TABLE orders (id INTEGER, "Order ID" INTEGER); CREATE TABLE others (a INTEGER)')
         database.execute("CREATE SCHEMA shop; CREATE TABLE shop.sales (b INTEGER); CREATE INDEX ix ON others (a)")
+        database.execute('CREATE TABLE shop."A.b" (c INTEGER)')
     return tmp_path
 
 
@@ -40,9 +48,10 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     """Return what bash is offered for the last word of a line; a blank at its end begins a new one."""
     from toolkit.cli.main import main
 
+    pieces = [*PIECE.findall(line), *([""] if line.endswith(" ") else [])]
     monkeypatch.setenv("_DBATK_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", line)
-    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - (not line.endswith(" "))))
+    monkeypatch.setenv("COMP_WORDS", "\n".join(pieces))
+    monkeypatch.setenv("COMP_CWORD", str(len(pieces) - 1))
     with pytest.raises(SystemExit):
         main([])
     answer = capsys.readouterr()
@@ -63,7 +72,17 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         ("dbatk ctas -t duckdb:///x.duckdb --source o", ["orders", "others"]),
         ("dbatk ctas -t duckdb:///x.duckdb --source shop.s", ["shop.sales"]),
         ("dbatk index rebuild -t duckdb:///x.duckdb --index ", ["ix"]),
-        ("dbatk index build -t duckdb:///x.duckdb --table orders --columns id,O", ["id,Order ID"]),
+        ("dbatk index build -t duckdb:///x.duckdb --table orders --columns id,O", ["'id,\"Order ID\"'"]),
+        ("dbatk index build -t duckdb:///x.duckdb --table orders --columns o", ["'\"Order ID\"'"]),
+        ("dbatk index build -t duckdb:///x.duckdb --table orders --columns 'id,O", ['id,"Order ID"']),
+        ('dbatk index build -t duckdb:///x.duckdb --table orders --columns "O', ['\\"Order ID\\""']),
+        ('dbatk index build -t duckdb:///x.duckdb --table orders --columns id,"O', ['\\"Order ID\\""']),
+        ("dbatk index build -t duckdb:///x.duckdb --table shop.sales --columns ", ["b"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --source shop.A", ["'shop.\"A.b\"'"]),
+        ("dbatk ctas -t=duckdb:///x.duckdb --source=o", []),
+        ("dbatk ctas --target=duckdb:///x.duckdb --source=or", ["orders"]),
+        ("dbatk ctas --compression=none,query", ["none,query_low", "none,query_high"]),
+        ("dbatk ctas -t duckdb:///x.duckdb --source '\"Unreadable", []),
         ("dbatk ctas --source o", []),
         ("dbatk ctas -t duckdb:///nothere.duckdb --source o", []),
         ("dbatk ctas -t nosuchprofile --source o", []),
@@ -118,6 +137,8 @@ def test_runs_labels_and_configurations_are_completed(
     offered = completed("dbatk report ", capsys, monkeypatch)
     assert offered[:2] == ["last", "weekly"] and len(offered) == 3
     assert sorted(completed("dbatk compare last/", capsys, monkeypatch)) == ["last/degree=1", "last/degree=2"]
+    assert sorted(completed("dbatk compare last/degree=", capsys, monkeypatch)) == ["1", "2"]
+    assert completed("dbatk compare last weekly/degree=2", capsys, monkeypatch) == ["2"]
 
 
 def test_labels_of_runs_and_snapshots_and_metrics_are_completed(
@@ -150,6 +171,43 @@ def test_plan_runs_and_their_steps_are_completed(
     assert completed("dbatk audit list --plan n", capsys, monkeypatch) == ["nightly"]
     monkeypatch.delenv("_DBATK_COMPLETE")
     assert dbatk("plan", "report", offered[2], "--store", str(home / "store.sqlite")).status == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("--source or", ["--source", "orders"]),
+        ("--source=or", ["--source=orders"]),
+        ('--source \'"shop".A', ["--source", '"shop"."A.b"']),
+        ("--table orders --columns id,O", ["--table", "orders", "--columns", 'id,"Order ID"']),
+        ('--table orders --columns "id,o', ["--table", "orders", "--columns", 'id,"Order ID"']),
+    ],
+)
+def test_bash_completes_a_line_to_what_the_database_takes_for_the_name(
+    typed: str, read: list[str], home: Path
+) -> None:
+    url = "duckdb:///x.duckdb"
+    assert completing.names(url, "tables") and completing.names(url, "columns", table="orders")
+    assert completing.names(url, "tables", schema='"shop"')
+    script = get_completion_script(prog_name="dbatk", complete_var="_DBATK_COMPLETE", shell="bash")
+    asked = " $1 ) )"
+    assert asked in script, "what it asks is asked of this program here"
+    (home / "rc").write_text(
+        f"{script.replace(asked, ' ./completing ) )')}\ndbatk() {{ printf '%s\\n' \"$@\" > read; }}\n",
+        encoding="utf-8",
+    )
+    (home / "completing").write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-c', PROGRAM])}\n")
+    (home / "completing").chmod(0o755)
+    ours, theirs = pty.openpty()
+    os.write(ours, f"dbatk ctas -t {url} {typed}\t\nexit\n".encode())
+    bash = ["bash", "--noprofile", "--rcfile", "rc", "-i"]
+    subprocess.run(
+        bash, stdin=theirs, stdout=theirs, stderr=theirs, check=True, start_new_session=True, timeout=60
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert (home / "read").read_text(encoding="utf-8").splitlines()[3:] == read
 
 
 @pytest.mark.full

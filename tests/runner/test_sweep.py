@@ -18,13 +18,13 @@ from tests.store.make import BEGAN, experiment, head
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import AfterSweep, DatabaseError
-from toolkit.model.records import ItemRecord, TrialRecord
+from toolkit.model.records import ItemRecord, Metric, TrialRecord
 from toolkit.model.steps import Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell, Support
 from toolkit.model.words import Keep, Outcome, RunState, SupportState
 from toolkit.operations.base import Planner
 from toolkit.runner import sweep
-from toolkit.runner.context import PlanningContext, RunContext
+from toolkit.runner.context import BackgroundLoad, PlanningContext, RunContext
 from toolkit.runner.leftovers import note_completed
 from toolkit.runner.sweep import Sweep
 from toolkit.runner.todo import SweepProgress, missing, worth_repeating
@@ -625,6 +625,20 @@ def test_a_busy_host_is_told_at_the_end(rig: Rig) -> None:
     context.others.seen.extend([0.6, 0.6])
     rig.run(planned(ONE), context=context)
     assert [text for text in warnings_of(context) if "others used 60 %" in text] != []
+
+
+def test_a_busy_host_is_told_once_of_a_run_that_is_resumed(rig: Rig) -> None:
+    rig.ends = lambda of: EndedTrial(replace(record(of), metrics=(Metric("host_others_pct", 60.0, "%", "osstat"),)))
+    context = rig.context()
+    context.others.seen.append(0.6)
+    rig.run(planned(ONE), context=context)
+    resumed = rig.context(2)
+    resumed.others = BackgroundLoad.before(rig.kept.load_run(RUN))
+    assert resumed.others.seen == [0.6]
+    resumed.others.seen.extend([0.9, 0.9])
+    rig.run(planned(ONE), context=resumed)
+    (told,) = (text for text in rig.kept.load_run(RUN).warnings if "others used" in text)
+    assert told.startswith("others used 90 % ")
 
 
 # -- what was made though nobody lived to say so ------------------------------------------------------------------

@@ -88,6 +88,14 @@ def test_warnings_keep_their_order_and_are_not_repeated(store: Store) -> None:
     assert store.load_run(RUN).warnings == ("noise", "cold cache")
 
 
+def test_a_warning_takes_the_place_of_the_one_that_it_says_anew(store: Store) -> None:
+    for text, former in (("noise", None), ("cold cache", None), ("much noise", "noise"), ("much noise", "noise")):
+        store.warn(RUN, text, instead_of=former)
+    assert store.load_run(RUN).warnings == ("much noise", "cold cache")
+    store.warn(RUN, "cold cache", instead_of="much noise")
+    assert store.load_run(RUN).warnings == ("much noise", "cold cache")
+
+
 def test_the_environment_keeps_types_and_order_and_is_replaced_as_a_whole(store: Store) -> None:
     store.set_environment(RUN, {"gone": 1})
     written = {"z": 2, "host": "db1", "load": 0.5, "ours": True, "kernel": None, "a": "4"}

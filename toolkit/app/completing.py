@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 from toolkit.config.paths import home_based
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
-from toolkit.model.values import Scalar
+from toolkit.model.values import QualifiedName, Scalar
 
 if TYPE_CHECKING:
+    from toolkit.dialects.base import Dialect
     from toolkit.store import Store
 
 LIMIT_SECONDS = 0.5
@@ -151,11 +152,13 @@ def _opened(location: str | None) -> Iterator[Store | None]:
 def names(target: str, what: str, *, schema: str | None = None, table: str | None = None) -> list[str]:
     """Return names of a database, from the last look or by asking it for at most half a second.
 
+    They are spelled as they are typed: in double quotes where the database would take them for others without.
+
     Args:
         target: a profile or URL.
         what: `tables`, `indexes`, `columns`, `schemas` or `settings`.
-        schema: in which they are; None for that of the session.
-        table: whose columns.
+        schema: in which they are, as it was typed; None for that of the session.
+        table: whose columns, as it was typed.
     """
     key = hashlib.sha256(json.dumps([target, what, schema, table]).encode()).hexdigest()
     kept = _kept(key)
@@ -229,20 +232,36 @@ def _asked(target: str, what: str, schema: str | None, table: str | None) -> lis
 
     reached = find_target(target).target
     dialect = dialect_of(reached.engine)
+    try:
+        within = dialect.parse_name(table or f"{schema or 'session'}.any")
+    except ToolkitError:
+        return []
     sessions = Sessions(reached, "dbatk completion", read_only=True)
     try:
         control = sessions.get(Role.CONTROL)
         facts = read_facts(control, dialect, [Query("server", "server")])
-        known = schema or facts.value("server", "current_schema")
+        here = facts.value("server", "current_schema")
+        known = here if within.schema is None or not (schema or table) else within.schema
         binds: dict[str, dict[str, Scalar]] = {
-            "columns": {"schema": known, "name": table}, "schemas": {}, "settings": {},
+            "columns": {"schema": known, "name": within.name}, "schemas": {}, "settings": {},
         }  # fmt: skip
         file, column = _FILES[what]
         asked = Query(what, file, binds.get(what, {"schema": known}))
         facts = read_facts(control, dialect, [asked], facts)
     finally:
         sessions.close()
-    return [str(row[column]) for row in facts.rows(what)][:_MOST]
+    found = [str(row[column]) for row in facts.rows(what)][:_MOST]
+    return found if what == "settings" else [spelled for name in found for spelled in _spelled(name, dialect)]
+
+
+def _spelled(name: str, dialect: Dialect) -> Iterator[str]:
+    """Yield how a name of the catalogue is typed; nothing for one that cannot be."""
+    with contextlib.suppress(ToolkitError):
+        if dialect.parse_name(name) == QualifiedName(name):
+            yield name
+            return
+    with contextlib.suppress(ToolkitError):
+        yield dialect.quote(name)
 
 
 # -- what was asked before --------------------------------------------------------------------------------------

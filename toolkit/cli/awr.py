@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -33,14 +33,21 @@ def add_awr(awr: typer.Typer) -> None:
     no_store = [one for one in OUTPUT if one.name != "store"]
     what = "AWR or Statspack reports (html, text, zip, gz, mail), or folders of them"
     files = argument("files", what, kind=list[str], metavar="FILE|DIR...")
-    every = option("whole", "also show SQL by CPU, gets and reads, segments, I/O, advice ...", "--all", kind=bool)
+    every = option(
+        "whole",
+        "also show SQL by CPU, gets and reads, segments, I/O, advice ...; name each file skipped",
+        "--all",
+        kind=bool,
+    )
     shown = [files, every, *MASK, *no_store]
     add_command(awr, "show", _show, shown, "Show the contents of AWR or Statspack reports.")
     several = argument(
         "files", "reports, folders of reports, `T:101-140` or `label:NAME`", kind=list[str], metavar="FILES|DIR..."
     )
     sql = option("sql", "also track this SQL_ID; repeatable", "--sql", kind=list[str], metavar="SQL_ID")
-    full = option("full", "of several databases, show the changes and intervals of each", kind=bool)
+    full = option(
+        "full", "of several databases, show the changes and intervals of each; name each file skipped", kind=bool
+    )
     sheet = option("csv", "print one CSV row per interval", kind=bool)
     page = option("out", "also write an HTML page to this file", metavar="FILE")
     add_command(
@@ -86,17 +93,17 @@ def _show(arguments: Arguments) -> int:
     first = [] if several else list(islice(shown, 2))
     if len(first) == 1:
         return _document(first[0])
-    return _documents(chain(first, shown))
+    return _documents(chain(first, shown), whole=arguments.flag("whole"))
 
 
 def _document(shown: Shown) -> int:
     if not shown.text:
         raise ToolkitError(shown.faults[0], code="TK-0113", hint=shown.hint)
     out_raw(shown.text)
-    return _status([shown])
+    return _status([shown], whole=True)
 
 
-def _documents(shown: Iterable[Shown]) -> int:
+def _documents(shown: Iterable[Shown], *, whole: bool) -> int:
     """Print each document as soon as it is read, so that a thousand reports need no more memory than a few."""
     seen: list[Shown] = []
     before = '{"reports": ['
@@ -106,7 +113,7 @@ def _documents(shown: Iterable[Shown]) -> int:
             before = ","
         seen.append(replace(one, text=""))
     out_raw("]}" if before == "," else before + "]}")
-    return _status(seen)
+    return _status(seen, whole=whole)
 
 
 def _screens(shown: Iterable[Shown], *, whole: bool) -> int:
@@ -121,15 +128,13 @@ def _screens(shown: Iterable[Shown], *, whole: bool) -> int:
             printed = True
             out(screen(one.document(), whole=whole))
         seen.append(replace(one, text=""))
-    return _status(seen)
+    return _status(seen, whole=whole)
 
 
-def _status(shown: list[Shown]) -> int:
+def _status(shown: list[Shown], *, whole: bool) -> int:
     """Say what is wrong with each file on standard error, and return the exit code."""
     if not all(one.aside for one in shown):
-        for one in shown:
-            if one.aside:
-                say(f"skipped: {one.faults[0]}")
+        _say_skipped([one.faults[0] for one in shown if one.aside], None if whole else "--all")
         shown = [one for one in shown if not one.aside]
     for one in shown:
         for fault in one.faults:
@@ -139,6 +144,16 @@ def _status(shown: list[Shown]) -> int:
         elif one.faults:
             say("\nhint: get the complete file as written by the database; only the readable part is shown")
     return ExitCode.USAGE if any(one.faults for one in shown) else ExitCode.DONE
+
+
+def _say_skipped(files: Sequence[str], shown_by: str | None) -> None:
+    """Say which files were skipped: how many, where there are several and an option shows each."""
+    if shown_by is None or len(files) < 2:
+        for one in files:
+            say(f"skipped: {one}")
+    else:
+        what = f"{len(files):,} files that are not complete AWR or Statspack reports"
+        say(f"skipped: {what} (`{shown_by}` names them)")
 
 
 def _trend(arguments: Arguments) -> int:
@@ -159,8 +174,9 @@ def _trend(arguments: Arguments) -> int:
     )
     for fault in trends.faults:
         say(f"error: {fault} [TK-0113]")
-    for skipped in trends.skipped:
-        say(f"skipped: {skipped}")
+    _say_skipped(trends.skipped, None if arguments.flag("full") else "--full")
+    for gap in trends.gaps:
+        say(f"skipped: {gap}")
     if not trends.series:
         raise ToolkitError(
             "none of the files is a report with a time", code="TK-0113",
@@ -175,10 +191,10 @@ def _show_trends(trends: Trends, arguments: Arguments) -> int:
     if file := arguments.text("out"):
         from toolkit.app.files import write_file
 
-        write_file(Path(file), trend.trend_page(trends.series, [*trends.faults, *trends.skipped]))
+        write_file(Path(file), trend.trend_page(trends.series, trends.notes))
         say(f"wrote {file}")
     if arguments.flag("json"):
-        out_json(trend.trend_document(trends.series, [*trends.faults, *trends.skipped]))
+        out_json(trend.trend_document(trends.series, trends.notes))
     elif arguments.flag("csv"):
         out(trend.trend_sheet(trends.series))
     else:

@@ -171,14 +171,14 @@ def _told(arguments: Arguments, comparison: Comparison, limit: Limit | None) -> 
     from toolkit.analysis.limits import judge
     from toolkit.report.render import Format, render_comparison
 
+    judgement = None if limit is None else judge(comparison, limit)
     _write(arguments, lambda: render_comparison(comparison, Format.HTML))
     if arguments.flag("json"):
         out_raw(render_comparison(comparison, Format.JSON))
     else:
         out(render_comparison(comparison, Format.TEXT))
-    if limit is None:
+    if judgement is None:
         return _strictly(comparison) if arguments.flag("strict") else ExitCode.DONE
-    judgement = judge(comparison, limit)
     for sentence in judgement.met:
         say(sentence)
     for sentence in (*judgement.not_judged, *judgement.inconclusive):

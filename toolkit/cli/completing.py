@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -87,11 +91,8 @@ def _columns(given: Given, begun: str) -> Iterable[str]:
 
     del begun
     target = _text(given, "target")
-    table = _text(given, "table") if _text(given, "source") is None else _text(given, "source")
-    if target is None or table is None:
-        return []
-    schema, _, name = table.rpartition(".")
-    return names(target, "columns", schema=schema or None, table=name)
+    table = _text(given, "source") or _text(given, "table")
+    return [] if target is None or table is None else names(target, "columns", table=table)
 
 
 def _compared(given: Given, begun: str) -> Iterable[str]:
@@ -227,12 +228,105 @@ def completer(
             own = of_engine(on, engine_of(_text(ctx.params, "target"))) if on else None
             known = choices if own is None else own
             found = known or (values(ctx.params, begun) if values else ())
-            cased = (value.lower() if begun.islower() and value.isupper() else value for value in found)
-            return [f"{done}{comma}{value}" for value in cased if value.startswith(begun)]
+            return [_Offered(f"{done}{comma}{value}") for value in _cased(found, begun) if _begins(value, begun)]
         except Exception:  # noqa: BLE001 - a key press is answered by nothing rather than by an error
             return []
 
     return complete
+
+
+class _Offered(str):
+    """A value that was compared with what was begun: typer does so too, and would miss the double quotes."""
+
+    __slots__ = ()
+
+    def startswith(self, *_: object) -> bool:
+        return True
+
+
+def _cased(found: Iterable[str], begun: str) -> Iterator[str]:
+    """Yield names in the case that was begun with, but for those in double quotes, which mean what they say."""
+    for value in found:
+        yield value.lower() if begun.islower() and value.isupper() and '"' not in value else value
+
+
+def _begins(value: str, begun: str) -> bool:
+    """Whether a value is what was begun; of a name in double quotes neither they nor its case need be typed."""
+    if '"' not in value:
+        return value.startswith(begun)
+    return value.replace('"', "").casefold().startswith(begun.replace('"', "").casefold())
+
+
+# -- what a shell asks ------------------------------------------------------------------------------------------
+_CUT_AT = re.compile(r"[:=@]+")
+"""Characters at which bash cuts a word in pieces, each of them and what is between a piece (COMP_WORDBREAKS)."""
+_OPTION = re.compile(r"--[a-z][a-z-]*=")
+
+
+@contextmanager
+def answering_bash(environ: MutableMapping[str, str]) -> Iterator[None]:
+    """Put words together again that bash cut in pieces, and answer with what it is to put in place of the last.
+
+    Bash replaces the last piece, of a word with an open quote what follows the quote, and quotes nothing itself.
+    """
+    if environ.get("_DBATK_COMPLETE") != "complete_bash":
+        yield
+        return
+    asked, place = environ.get("COMP_WORDS", ""), environ.get("COMP_CWORD", "")
+    pieces = asked.split("\n")
+    pieces = pieces[: int(place) + 1] if place.isdigit() else pieces
+    *before, typed = _put_together(pieces)
+    environ["COMP_WORDS"] = shlex.join([*(_read(word)[0] for word in before), _read(typed)[0]])
+    environ["COMP_CWORD"] = str(len(before))
+    last = "" if _CUT_AT.fullmatch(pieces[-1]) else pieces[-1]
+    _, quote = _read(last)
+    replaced = last[_opened_at(last, quote) + 1 :] if quote else last
+    stays = _OPTION.sub("", _read(typed[: len(typed) - len(replaced)])[0], count=1)
+    answer = io.StringIO()
+    try:
+        with redirect_stdout(answer):
+            yield
+    finally:
+        environ["COMP_WORDS"], environ["COMP_CWORD"] = asked, place
+        for value in answer.getvalue().splitlines():
+            if value and value.startswith(stays):
+                sys.stdout.write(_quoted(value[len(stays) :], quote) + "\n")
+
+
+def _put_together(pieces: Sequence[str]) -> list[str]:
+    words, goes_on = [""], False
+    for piece in pieces:
+        cut = _CUT_AT.fullmatch(piece) is not None
+        if cut or (goes_on and piece):
+            words[-1] += piece
+        else:
+            words.append(piece)
+        goes_on = cut
+    return words[1:] or [""]
+
+
+def _read(word: str) -> tuple[str, str]:
+    """Return what a shell reads of a word, and the quote that it leaves open."""
+    for quote in ("", '"', "'"):
+        with suppress(ValueError):
+            return "".join(shlex.split(word + quote)), quote
+    return word, ""
+
+
+def _opened_at(word: str, quote: str) -> int:
+    """Return where the quote stands that a word leaves open."""
+    return max(at for at, char in enumerate(word) if char == quote and not _read(word[:at])[1])
+
+
+def _quoted(text: str, quote: str) -> str:
+    """Spell a text for a shell behind an open quote, or where there is none.
+
+    Bash closes the quote, but not behind one: it takes that for the end.
+    """
+    if not quote:
+        return shlex.quote(text)
+    spelled = text.replace("'", "'\\''") if quote == "'" else re.sub(r'([\\"$`])', r"\\\1", text)
+    return spelled + quote if spelled.endswith(quote) else spelled
 
 
 def completed_words(environ: Mapping[str, str]) -> tuple[str, ...] | None:

@@ -15,7 +15,7 @@ import typer
 
 from toolkit import __version__
 from toolkit.cli.colours import choose_color
-from toolkit.cli.completing import completed_words
+from toolkit.cli.completing import answering_bash, completed_words
 from toolkit.cli.help import SETTINGS, HelpfulGroup
 from toolkit.cli.output import fitted_to_terminal, out_raw, show_error
 from toolkit.cli.parameters import new_group, refuse_unknown_color
@@ -290,7 +290,7 @@ def main(arguments: Sequence[str]) -> int:
     as_json, debug = _has(arguments, "--json"), _has(arguments, "--debug")
     set_command(arguments)
     choose_color(arguments)
-    with fitted_to_terminal(), _tracebacks(debug):
+    with fitted_to_terminal(), _tracebacks(debug), answering_bash(os.environ):
         return _answer(arguments, as_json=as_json, debug=debug)
 
 

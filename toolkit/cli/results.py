@@ -24,7 +24,7 @@ from toolkit.cli.parameters import (
     target_option,
 )
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.terminal import usual_width
+from toolkit.terminal import usual_width, width
 from toolkit.units import counted
 
 if TYPE_CHECKING:
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from toolkit.store import Store
 
 FOLLOW_SECONDS = 1.0
-_LEAST_FIRST = ("began (UTC)", "trials", "target", "operation")
-"""What a list leaves out where it has no room, the least first: `runs show` has all of it."""
 _LABEL = 18
-"""Columns that a label is given before any other column is left out; a longer one is folded."""
+"""Columns that a label has in a table at least; a longer one is folded."""
 _RUN = argument("run", "run id or its beginning, a label, `last` or `last:ctas`; `~1` after it: the one before")
 _WORTH = option(
     "worth",
@@ -116,26 +114,28 @@ def _list(arguments: Arguments) -> int:
         out_json(runs_document(heads))
     elif heads:
         rows = [_row(head, word) for head, word in zip(heads, ended, strict=True)]
-        columns = _that_fit(rows, columns_of(sys.stdout))
-        out_table(
-            columns,
-            ([row[name] for name in columns] for row in rows),
-            whole=frozenset({"run", "operation", "state", "trials"}),
-        )
+        if _has_room(rows, columns_of(sys.stdout)):
+            out_table(list(rows[0]), (list(row.values()) for row in rows), whole=frozenset(rows[0]) - {"label"})
+        else:
+            out("\n".join(_lines_of(row, width()) for row in rows))
     else:
         say("no runs yet; `dbatk demo` makes some")
     return ExitCode.DONE
 
 
-def _that_fit(rows: Sequence[Mapping[str, str]], room: int) -> list[str]:
-    """Return the columns of a list for which a line of `room` characters has room, so that no cell is broken."""
+def _has_room(rows: Sequence[Mapping[str, str]], room: int) -> bool:
+    """Whether a line of `room` characters has room for a table in which no cell but a long label is folded."""
     widths = {name: max(len(name), *(len(row[name]) for row in rows)) for name in rows[0]}
     widths["label"] = min(widths["label"], _LABEL)
-    for name in _LEAST_FIRST:
-        if sum(widths.values()) + BETWEEN * (len(widths) - 1) <= room:
-            break
-        del widths[name]
-    return list(widths)
+    return sum(widths.values()) + BETWEEN * (len(widths) - 1) <= room
+
+
+def _lines_of(row: Mapping[str, str], room: int) -> str:
+    """Return a run for a screen that is too narrow for a table: nothing is left out, and no name broken."""
+    trials = f"{row['trials']} trial{'' if row['trials'] in {'1', '1/1'} else 's'}"
+    second = [f"  {row['began (UTC)']} UTC", row["target"], *filter(None, (row["label"],))]
+    between = "  " if len("  ".join(second)) <= room else "\n  "
+    return "\n".join(("  ".join((row["run"], row["state"], row["operation"], trials)), between.join(second)))
 
 
 def _row(head: RunHead, ended: str) -> dict[str, str]:

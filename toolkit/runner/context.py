@@ -23,7 +23,7 @@ from toolkit.model.experiment import Experiment, Naming, PlannedTrial, Spec
 from toolkit.model.facts import Facts
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event, Events, Stopping
-from toolkit.model.records import run_key
+from toolkit.model.records import RunRecord, run_key
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Cell, Support
 from toolkit.model.words import Keep, Mode, Role
@@ -235,11 +235,28 @@ def trials_of(experiment: Experiment) -> tuple[PlannedTrial, ...]:
     )
 
 
+_OTHERS_USED = ("others used ", " % of this host's CPU during the trials (median): times are uncertain")
+
+
 @dataclass(slots=True)
 class BackgroundLoad:
-    """The load of others so far: a trial is disturbed when it stands out, not when the host is always busy."""
+    """The load of others so far: a trial is disturbed when it stands out, not when the host is always busy.
+
+    Attributes:
+        seen: the part of the host that others took, in each trial.
+        told: the sentence that the attempts before a resume left, which one about all trials takes the place of.
+    """
 
     seen: list[float] = field(default_factory=list)
+    told: str | None = None
+
+    @classmethod
+    def before(cls, record: RunRecord) -> BackgroundLoad:
+        """Return what the attempts before this one met."""
+        loads = (metric for trial in record.trials for metric in trial.metrics if metric.name == "host_others_pct")
+        first, last = _OTHERS_USED
+        told = (one for one in record.warnings if one.startswith(first) and one.endswith(last))
+        return cls([load.value / 100 for load in loads], next(told, None))
 
     def disturbs(self, part: float | None) -> bool:
         """Note the part of the host that others took in a trial, and tell whether it disturbed it."""
@@ -257,9 +274,7 @@ class BackgroundLoad:
         usual = sorted(self.seen)[len(self.seen) // 2]
         if usual <= DISTURBED_ABOVE / 2:
             return None
-        return (
-            f"others used {100 * usual:.0f} % of this host's CPU during the trials (median): times are uncertain"
-        )
+        return f"{100 * usual:.0f}".join(_OTHERS_USED)
 
 
 @dataclass(slots=True)
@@ -357,10 +372,13 @@ class RunContext:
             f"code 130), and `dbatk clean -t {self.experiment.target}` does the rest"
         )
 
-    def warn(self, *sentences: str, in_result: bool = False) -> None:
+    def warn(self, *sentences: str, in_result: bool = False, instead_of: str | None = None) -> None:
         """Show warnings and keep them with the run, each once; also where the store cannot be written any more.
 
-        `in_result`: the result follows at once and has them, so that a screen that shows both needs them once.
+        Args:
+            sentences: the warnings.
+            in_result: the result follows at once and has them, so that a screen that shows both needs them once.
+            instead_of: a warning of an earlier attempt that they put in other words.
         """
         for sentence in sentences:
             if sentence in self.warned:
@@ -369,4 +387,4 @@ class RunContext:
             self.events.emit(Event("warning", sentence, {"in_result": True} if in_result else {}))
             # Shown while things are put back, which goes on; the next result that cannot be kept raises.
             with suppress(ToolkitError):
-                self.store.warn(self.run, sentence)
+                self.store.warn(self.run, sentence, instead_of=instead_of)

@@ -79,7 +79,7 @@ class Sweep:
                     still_active = self._cleanup()
             context.sessions.close()
             if context.others.sentence is not None:
-                context.warn(context.others.sentence, in_result=True)
+                context.warn(context.others.sentence, in_result=True, instead_of=context.others.told)
             if not context.stop.disowned:
                 context.store.end_run(context.run, state, datetime.now(UTC))
             if still_active is not None and not context.stop.requested:

@@ -90,8 +90,13 @@ class Runs(StorePart):
         """
         self._set(run, target_name=target_name)
 
-    def warn(self, run: str, text: str) -> None:
+    def warn(self, run: str, text: str, *, instead_of: str | None = None) -> None:
         """Keep a warning; one that the run already has is not repeated.
+
+        Args:
+            run: the run.
+            text: the warning.
+            instead_of: a warning of the run whose place it takes.
 
         Raises:
             ToolkitError: TK-0109 when no such run is stored.
@@ -100,8 +105,11 @@ class Runs(StorePart):
         with self._database.write("a warning") as connection:
             self._database.serialize(connection)
             known = connection.execute(select(table.c.text).where(table.c.run == run)).scalars().all()
-            if text not in known:
-                now = self._database.now(connection)
+            now = self._database.now(connection)
+            if instead_of in known and text not in known:
+                former = (table.c.run == run) & (table.c.text == instead_of)
+                connection.execute(table.update().where(former).values(text=text, warned_at=now))
+            elif text not in known:
                 row = {"run": run, "position": len(known), "text": text, "warned_at": now}
                 connection.execute(table.insert().values(row))
 

@@ -262,12 +262,18 @@ class Trends:
     """Series of reports.
 
     `faults` are sentences about files that were named and are no reports, or not whole; `skipped` are those about
-    files that a folder holds besides reports.
+    files that a folder holds besides reports; `gaps` those about intervals of a database that cannot be had.
     """
 
     series: Sequence[Series]
     faults: Sequence[str]
     skipped: Sequence[str]
+    gaps: Sequence[str]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a page or a document says besides the series."""
+        return [*self.faults, *self.skipped, *self.gaps]
 
 
 def read_trends(
@@ -296,6 +302,7 @@ def read_trends(
     partial: list[Interval] = []
     faults: list[str] = []
     skipped: list[str] = []
+    gaps: list[str] = []
     wanted = set(named)
     read = list(dict.fromkeys([*named, *held]))
     for file, one in (
@@ -310,9 +317,11 @@ def read_trends(
         elif one.interval is not None:
             kept = partial if one.faults else intervals
             kept.append(one.interval if names is None else mask_interval(one.interval, names))
-    for between, gaps in series.values():
+    for between, missing in series.values():
         intervals += between if names is None else [mask_interval(one, names) for one in between]
-        skipped += gaps
+        gaps += missing
     if names is not None:
-        faults, skipped = (["a file is not a report, or is incomplete"] * bool(one) for one in (faults, skipped))
-    return Trends(trends([*intervals, *partial], sql), faults, skipped)
+        faults, skipped, gaps = (
+            ["a file is not a report, or is incomplete"] * bool(one) for one in (faults, skipped, gaps)
+        )
+    return Trends(trends([*intervals, *partial], sql), faults, skipped, gaps)

@@ -42,6 +42,7 @@ from toolkit.runner import (
     missing,
     worth_repeating,
 )
+from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.unlogged import say_what_needs_a_backup
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -244,9 +245,11 @@ def _go_on(
         return run
     licensing.keep(store, run, _check_scripts(planning, launch))
     snapshot_source = snapshot_source_of_run(planning, launch.sessions)
-    items = items_done(experiment, store.load_run(run).trials)
+    before = store.load_run(run)
+    items = items_done(experiment, before.trials)
     context = launch.context(planning, changes, snapshot_source, attempt, items)
     context.gates = gates
+    context.others = BackgroundLoad.before(before)
     if store.load_facts(run) is None:
         keep_explanation(context, policy)
         keep_snapshot_source(store, run, snapshot_source, launch.events)
