@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from toolkit.store import open_store
 
 SWEEP = """# source: by hand
 # published: 4 is enough
@@ -135,6 +136,22 @@ def test_several_files_and_a_column_run_make_the_runs_they_say(dbatk: Dbatk, hom
         ("ok", None), ("failed", None),
     ]  # fmt: skip
     assert dbatk("report", "before", "after", "--format", "html").status == 0
+
+
+def test_a_large_file_of_many_runs_is_kept_once_and_still_imported_once(
+    dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"r{number},{degree},{degree + 1}\n" for number in range(3) for degree in (1, 2))
+    file = put(home, "many.csv", "run,degree,elapsed_seconds\n" + rows)
+    monkeypatch.setattr("toolkit.app.importing._MOST_KEPT", 2 * len((home / file).read_bytes()))
+    assert dbatk("import", file).status == 0
+    with open_store(home / "store.sqlite") as store:
+        kept = [store.load_run(store.resolve(f"r{number}")).artifacts[0].content for number in range(3)]
+        first = store.resolve("r0")
+    assert kept == [(home / file).read_bytes(), *[f"the file is kept with run {first}\n".encode()] * 2]
+    assert dbatk("runs", "delete", first, "--yes").status == 0
+    again = dbatk("import", file)
+    assert (again.status, "was imported before" in again.err) == (2, True)
 
 
 @pytest.mark.skipif(shutil.which("hyperfine") is None, reason="hyperfine is not installed")

@@ -83,6 +83,13 @@ def test_what_is_no_name_of_a_run_finds_none(three: Store, ref: str) -> None:
     assert caught.value.code == "TK-0109"
 
 
+def test_a_run_further_back_than_there_are_runs_is_told_how_many_there_are(three: Store) -> None:
+    with pytest.raises(ToolkitError, match="only 3 runs are stored"):
+        three.resolve("last~9")
+    with pytest.raises(ToolkitError, match="only one run is named `morning`"):
+        three.resolve("morning~1")
+
+
 def test_last_of_an_empty_store_says_so(another: Store) -> None:
     with pytest.raises(ToolkitError, match="no run is stored yet"):
         another.resolve("last")

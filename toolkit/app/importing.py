@@ -30,6 +30,8 @@ from toolkit.store import Store
 from toolkit.store.exchange import KIND
 
 LARGEST_BYTES = 64 * 2**20
+_MOST_KEPT = 64 * 2**20
+"""Bytes of files that an import keeps with every run; beyond them with the first one, and the others say so."""
 _OPERATION, _TARGET = "command", "host://"
 _UNDATED = "the file does not say when it was measured: the time of the import stands for it"
 
@@ -158,13 +160,16 @@ def _runs(
             f"the column `run` names {len(groups)} runs", code="TK-0107", hint="leave out `--label`"
         )
     now, random = datetime.now(UTC), SystemRandom()
-    runs: list[RunRecord] = []
+    everywhere = len(groups) * sum(len(each.content) for each in artifacts) <= _MOST_KEPT
+    runs: dict[str, RunRecord] = {}
     for name, trials in groups.items():
         record = _run(replace(found, trials=tuple(trials)), label or name or None, judge, now)
-        taken = {each.head.run for each in runs}
-        run = next(one for one in iter(lambda: new_run_id(now, random), "") if one not in taken)
-        runs.append(replace(record, head=replace(record.head, run=run), artifacts=artifacts))
-    return runs
+        run = next(one for one in iter(lambda: new_run_id(now, random), "") if one not in runs)
+        runs[run] = replace(record, head=replace(record.head, run=run), artifacts=artifacts)
+        if not everywhere:
+            told = f"the file is kept with run {next(iter(runs))}\n".encode()
+            artifacts = tuple(replace(each, media_type="text/plain", content=told) for each in artifacts)
+    return list(runs.values())
 
 
 def _run(found: TrialFiles, label: str | None, judge: str | None, now: datetime) -> RunRecord:

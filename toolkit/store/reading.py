@@ -341,13 +341,19 @@ def _beginning(connection: Connection, ref: str) -> str | None:
     return found[0] if found else None
 
 
+def _too_few(runs: int, which: str) -> ToolkitError:
+    what = "only one run is" if runs == 1 else f"only {runs} runs are"
+    return ToolkitError(f"{what}{which}", code="TK-0109", hint="see `dbatk runs list`")
+
+
 def _unknown(connection: Connection, ref: str) -> ToolkitError:
     table = schema.run
     counted = _BEFORE.fullmatch(ref)
     name = counted["name"] if counted else ref
     if counted and (stored := len(connection.execute(_of_name(name, _LOOKED_AT)).all())):
-        why = "only one run is" if stored == 1 else f"only {stored} runs are"
-        return ToolkitError(f"{why} named `{name}`", code="TK-0109", hint="see `dbatk runs list`")
+        return _too_few(stored, f" named `{name}`")
+    if counted and name == _LAST and (stored := len(_of_any_name(connection, _LOOKED_AT))):
+        return _too_few(stored, " stored")
     if name == _LAST:
         return ToolkitError("no run is stored yet", code="TK-0109", hint="`dbatk demo` creates some")
     if name.startswith(_LAST_OF):
