@@ -154,6 +154,15 @@ def test_a_large_file_of_many_runs_is_kept_once_and_still_imported_once(
     assert (again.status, "was imported before" in again.err) == (2, True)
 
 
+def test_many_runs_are_said_in_one_line_and_the_same_note_once(dbatk: Dbatk, home: Path) -> None:
+    for many, lines in ((20, 20), (21, 1)):
+        rows = "".join(f"of{many}-{number},{degree},1.5\n" for number in range(many) for degree in (1, 2))
+        said = dbatk("import", put(home, f"{many}.csv", "run,degree,elapsed_seconds\n" + rows)).err
+        assert len([line for line in said.splitlines() if "CSV of trials" in line]) == lines
+        assert said.count("note: ") == 1
+    assert "21 runs of 42 trials (CSV of trials)" in said
+
+
 @pytest.mark.skipif(shutil.which("hyperfine") is None, reason="hyperfine is not installed")
 def test_what_hyperfine_writes_is_read(dbatk: Dbatk, home: Path) -> None:
     line = ("hyperfine", "-N", "-r", "2", "-P", "n", "1", "2", "echo {n}", "--export-json", "h.json")

@@ -292,6 +292,7 @@ def test_a_comparison_is_whole_on_paper_and_short_before_its_appendix(
     printed = letters("".join(sheets))
     assert len(shown) > 500
     assert [text for text in shown if letters(text) not in printed] == []
+    assert {"plan", "module"} <= set("".join(sheets).split()), "heads of narrow columns are whole"
     (appendix,) = (place for place, sheet in enumerate(sheets) if "Appendix" in sheet.split("\n"))
     assert 2 <= appendix <= 6
     page.context.close()

@@ -23,6 +23,10 @@ _JUDGE = option(
 )
 
 
+_MOST_SHOWN = 20
+"""Runs of an import that are each said."""
+
+
 def add_import(app: typer.Typer) -> None:
     """Add the command."""
     label = option("label", "name of the run")
@@ -54,10 +58,14 @@ def _import(arguments: Arguments) -> int:
             }
         )
         return ExitCode.DONE
+    for sentence in dict.fromkeys(sentence for one in found for sentence in one.warnings):
+        say(f"note: {sentence}")
+    if len(found) > _MOST_SHOWN:
+        trials = sum(one.trials for one in found)
+        say(f"{len(found):,} runs of {counted(trials, 'trial')} ({found[0].kind})")
+        found = []
     for one in found:
-        for sentence in one.warnings:
-            say(f"note: {sentence}")
         configurations = counted(one.configurations, "configuration")
         say(f"run {one.run}: {counted(one.trials, 'trial')} of {configurations} ({one.kind})")
-    say("\nhint: `dbatk runs show last`, `dbatk report last --out report.html`")
+    say("\nhint: `dbatk runs list`, `dbatk runs show last`, `dbatk report last --out report.html`")
     return ExitCode.DONE
