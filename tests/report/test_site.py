@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
@@ -131,6 +132,20 @@ def test_what_is_hostile_in_a_run_is_only_text_in_the_site(tmp_path: Path) -> No
         assert "\u202e" not in text
         assert not Page(text).open
     assert index_page([entry], histories=False).count("<script>") == 1
+
+
+def test_each_choice_of_a_filter_stands_in_its_column() -> None:
+    good, bad = site_page(run_number(1))[1], site_page(evil_run())[1]
+    page = index_page([good, bad, replace(good, ended="warning"), replace(good, ended="died")], histories=False)
+    columns = {"operation": 1, "target": 3, "state": 5}
+    cells = [
+        re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL)
+    ]
+    for name, column in columns.items():
+        (choices,) = re.findall(rf'<select name="{name}">(.*?)</select>', page, re.DOTALL)
+        offered = re.findall(r'<option value="([^"]+)"', choices)
+        assert offered == sorted({row[column] for row in cells if row})
+    assert offered == sorted({good.ended, bad.ended, "warning", "died"})
 
 
 def test_a_history_shows_the_newest_runs_of_one_job(store: Store) -> None:

@@ -118,7 +118,7 @@ def index_page(entries: Sequence[SiteEntry], *, histories: bool) -> str:
     """Return the page that lists runs, newest first."""
     script = resources.template_text("report/site.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    filters = [(name, sorted({str(getattr(one, name)) for one in entries})) for name in _FILTERS]
+    filters = [(name, sorted({str(getattr(one, of)) for one in entries})) for name, of in _FILTERS.items()]
     newest = f", the newest of {entries[0].when} UTC" if entries else ""
     return render_page(
         "report/site.html.j2",
@@ -132,7 +132,8 @@ def index_page(entries: Sequence[SiteEntry], *, histories: bool) -> str:
     )
 
 
-_FILTERS = ("operation", "target", "state")
+_FILTERS = {"operation": "operation", "target": "target", "state": "ended"}
+"""Columns that can be filtered by, and what of an entry stands in each."""
 
 
 def histories_of(entries: Iterable[SiteEntry]) -> list[JobHistory]:
