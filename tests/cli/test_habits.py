@@ -15,6 +15,7 @@ from tests.cli.conftest import Dbatk
 from tests.cli.test_help import COMMANDS
 from tests.tiers import thinned
 from toolkit.cli.habits import HABITS, HABITS_OF, HABITS_WITH, RENAMED, renamed
+from toolkit.cli.usage import _REPLACED
 
 FLAGS = {
     path: {flag for one in command.params for flag in one.opts if flag.startswith("--")}  # type: ignore[attr-defined]
@@ -126,6 +127,17 @@ def test_a_command_that_reads_no_files_says_nothing_of_their_content(line: str, 
         ("resume last", "use `dbatk runs resume`"),
         ("take x", "use `dbatk snapshot take`"),
         ("list", "`dbatk runs list`"),
+        ("RMAN target /", "use `dbatk backup run`"),
+        ("scott@orcl", "a command comes first"),
+        ("-t shop doctor", "options of a command stand behind it"),
+        ("awr report 101 104", "`dbatk awr fetch 101-104`"),
+        ("index rebuild sales_ix", "`--table sales_ix` or `--index sales_ix` or `--schema sales_ix`"),
+        ("stats gather sales", "a name stands behind its option: `--table sales`"),
+        ("ctas --hint full(t)", "by `--query FILE`"),
+        ("load --file x.csv", "data files are arguments"),
+        ("runs list --all", "`--limit N`"),
+        ("purge --older-than 30d", "use `--where`"),
+        ("report last --html", "use `--format`"),
         ("ctas system/manager@orcl", "`...` is not expected here"),
         ("backup run userid=system/manager@orcl", "`userid=...` is not expected here"),
         ("ctas system/manager", "`...` is not expected here"),
@@ -141,6 +153,19 @@ def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) 
     answer = dbatk(*line.split())
     assert answer.status == 2
     assert hint in answer.err
+
+
+@pytest.mark.parametrize("typed", _REPLACED)
+def test_a_command_of_another_program_is_answered_by_commands_that_are_there(typed: str, dbatk: Dbatk) -> None:
+    words = typed.split()[1:]
+    answer = dbatk(*words, "x")
+    assert (answer.status, f"use {_REPLACED[typed]}" in " ".join(answer.err.split())) == (2, True), answer.err
+    for line in re.findall(r"`dbatk ([^`]*)`", _REPLACED[typed]):
+        known = [path for path in FLAGS if tuple(line.split()[: len(path)]) == path]
+        assert line.startswith("--") or known, line
+        assert {word for word in line.split() if word.startswith("--") and len(word) > 2} <= FLAGS.get(
+            max(known, key=len, default=()), {"--help", "--version"}
+        )
 
 
 @pytest.mark.thin(3)

@@ -26,6 +26,9 @@ _ROWS_ONLY = "rows are added to a table that exists: create it as it should be, 
 _SHELL = "a program is begun without a shell; name one where its syntax is needed: `-- sh -c 'a | b'`"
 _OUTPUT = "what the program printed is kept with the run: `dbatk report RUN --out page.html`"
 _EXPORTED = "`dbatk report RUN --format csv` or `markdown` writes them"
+_FILES = "data files are arguments: `dbatk load orders.csv --table orders`"
+_HINTS = "dbatk writes hints for parallel work by itself; a SELECT with hints of yours is given by `--query FILE`"
+_MORE = "`--limit N` shows more runs, newest first"
 _RECOGNISED = "a file is recognised by its content"
 _WRITTEN = "`--json` prints a document, `--out FILE.html` writes a page"
 _PAGES = "a page is made of two reports (`dbatk compare A B --out FILE`), or of many (`dbatk awr trend`)"
@@ -116,6 +119,13 @@ HABITS: dict[str, str] = {
     "--pgdata": "--destination",  # pg_basebackup
     "-D": "--destination",
     "--compress": "--compression",  # pg_basebackup, pg_dump
+    "--compressed": "--compression",
+    "--as-compressed-backupset": "--compression",  # RMAN
+    "--separator": "--delimiter",
+    "--sep": "--delimiter",
+    "--fields-terminated-by": "--delimiter",  # sqlldr
+    "--older-than": "--where",
+    "--html": "--format --out",
     "--compress-type": "--compression",
     "--output": "--out",
     "-o": "--out",
@@ -230,6 +240,7 @@ HABITS_WITH: dict[str, dict[str, str]] = {
     "--batch-rows": {  # sqlldr
         "--direct": "`--method direct` is SQL*Loader's direct path",
     },
+    "--pq-distribute": {"--hint": _HINTS, "--hints": _HINTS},
     "--archive-to": {  # pt-archiver
         "--dest": "--archive-to",
         "--max-lag": "--guard",
@@ -252,6 +263,8 @@ HABITS_WITH: dict[str, dict[str, str]] = {
 _OF_READERS = {"--tool": _RECOGNISED, "--type": _RECOGNISED}
 HABITS_OF: dict[str, dict[str, str]] = {
     # habits of single commands, by how they are called: those that read files of many programs
+    "load": dict.fromkeys(("--file", "-f", "--data", "--infile"), _FILES),
+    "runs list": {"--all": _MORE, "-a": _MORE},
     "import": {**_OF_READERS, "--format": _RECOGNISED},
     "awr show": {**_OF_READERS, "--out": _PAGES, "--format": f"{_RECOGNISED}; `--json` chooses what is printed"},
     "awr trend": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},

@@ -10,6 +10,7 @@ import typer
 
 from toolkit.errors import ToolkitError
 
+_STOP = "Ctrl-C where it runs, or `kill -INT` with the number of its process: what it began is put back"
 _REPLACED = {
     "dbatk awr diff": "`dbatk compare A B`",
     "dbatk snapshot diff": "`dbatk compare A B`",
@@ -20,8 +21,46 @@ _REPLACED = {
     "dbatk help": "`dbatk --help`",
     "dbatk version": "`dbatk --version`",
     "dbatk status": "`dbatk runs list`",
+    "dbatk log": "`dbatk runs show last`",
+    "dbatk diff": "`dbatk compare A B`",
+    "dbatk explain": "`--dry-run` behind a command: it prints the script and runs nothing",
+    "dbatk cron": "`dbatk plan schedule add PLAN`",
+    "dbatk connect": "`dbatk target test NAME`",
+    "dbatk drop": "the database's own client for objects of yours, `dbatk clean` for what a run left behind",
+    "dbatk stop": _STOP,
+    "dbatk kill": _STOP,
+    "dbatk cancel": _STOP,
+    # other programs, and what is typed in them
+    "dbatk sqlplus": "`dbatk target test NAME` to try a connection, `dbatk command -- sqlplus ...` to run it",
+    "dbatk psql": "`dbatk target test NAME` to try a connection, `dbatk command -- psql ...` to run it",
+    "dbatk rman": "`dbatk backup run`, `dbatk backup read LOG` or `dbatk backup report`",
+    "dbatk expdp": "`dbatk datapump export`",
+    "dbatk exp": "`dbatk datapump export`",
+    "dbatk impdp": "`dbatk datapump import`",
+    "dbatk imp": "`dbatk datapump import`",
+    "dbatk sqlldr": "`dbatk load FILE`",
+    "dbatk copy": "`dbatk load FILE`",
+    "dbatk pgbench": "`dbatk workload`",
+    "dbatk pgbackrest": "`dbatk backup run --method pgbackrest`",
+    "dbatk pg_basebackup": "`dbatk backup run`",
+    "dbatk pg_dump": "`dbatk backup run --method pg_dump`",
+    "dbatk pg_restore": "`dbatk restore try`",
+    "dbatk pg_repack": "`dbatk table move --method pg_repack`",
+    "dbatk vacuumdb": "`dbatk vacuum`",
+    "dbatk reindexdb": "`dbatk index rebuild`",
+    "dbatk reindex": "`dbatk index rebuild`",
+    "dbatk analyze": "`dbatk stats gather`",
+    "dbatk gather_schema_stats": "`dbatk stats gather --schema NAME`",
+    "dbatk gather_table_stats": "`dbatk stats gather --table NAME`",
+    "dbatk awrrpt": "`dbatk awr fetch 101-104`",
+    "dbatk awr report": "`dbatk awr show FILE`, `dbatk awr fetch 101-104`",
+    "dbatk crosscheck": "`dbatk backup report --crosscheck`",
+    "dbatk recover": "`dbatk restore try`",
+    "dbatk validate": "`dbatk restore try` for a backup, `dbatk constraint validate` for a table",
+    "dbatk backup database": "`dbatk backup run`",
+    "dbatk restore database": "`dbatk restore try`",
 }
-"""Commands of earlier releases, and such as are expected where they are not, and what to use instead."""
+"""Commands of earlier releases, such as are expected elsewhere, and other programs; and what to use instead."""
 
 
 def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str]) -> ToolkitError:
@@ -52,13 +91,19 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
     if message.startswith("No such command"):
         word = message.split("'")[1] if message.count("'") > 1 else ""
         within = [f"`{path} {group} {word}`" for group, names in _groups(context) if word in names]
-        if use := _REPLACED.get(f"{path} {word}") or " or ".join(within):
+        if use := _REPLACED.get(f"{path} {word.lower()}") or " or ".join(within):
             return ToolkitError(f"there is no command `{word}`", code="TK-0101", hint=f"use {use}")
+        if "@" in word and " " not in path:
+            hint = f"a command comes first, and the database behind it: `{path} doctor -t NAME|URL`; {hint}"
         return _unknown(f"there is no command `{_shown(word)}`", word, _commands(context), hint)
     if surplus := _SURPLUS.search(message):
         words = " ".join(map(_shown, _as_typed(surplus[1], arguments)))
         flags = _flags(context)
         target = "the target is named with `-t`; " if "--target" in flags else ""
+        if _NAME.fullmatch(words) and (of := [flag for flag in _NAMING if flag in flags]):
+            target = (
+                f"a name stands behind its option: {' or '.join(f'`{flag} {words}`' for flag in of)}; {target}"
+            )
         own = f"{target}several values of an option are separated by commas, as in `1,2,4`"
         named = _NAMED.match(surplus[1])
         meant = _named_habit(named[1], flags, path) if named else own
@@ -115,6 +160,8 @@ def _named_habit(name: str, flags: Iterable[str], path: str) -> str:
     ) or f"options begin with two dashes: `{flag} ...`"
 
 
+_NAMING = ("--table", "--index", "--schema")
+_NAME = re.compile(r"[a-z_][\w$#]*", re.IGNORECASE)
 _WHOLE = re.compile(r"a valid int(eger)?\b")
 _NAMED = re.compile(r"([a-z_]+)=", re.IGNORECASE)
 """A parameter as expdp and sqlldr take it."""
