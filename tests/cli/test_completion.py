@@ -16,7 +16,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from typer.completion import get_completion_script
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
 from toolkit.app import completing
@@ -190,7 +189,10 @@ def test_bash_completes_a_line_to_what_the_database_takes_for_the_name(
     url = "duckdb:///x.duckdb"
     assert completing.names(url, "tables") and completing.names(url, "columns", table="orders")
     assert completing.names(url, "tables", schema='"shop"')
-    script = get_completion_script(prog_name="dbatk", complete_var="_DBATK_COMPLETE", shell="bash")
+    script = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True,
+        env={**os.environ, "_DBATK_COMPLETE": "source_bash"},
+    ).stdout  # fmt: skip
     asked = " $1 ) )"
     assert asked in script, "what it asks is asked of this program here"
     (home / "rc").write_text(

@@ -639,6 +639,10 @@ def test_a_busy_host_is_told_once_of_a_run_that_is_resumed(rig: Rig) -> None:
     rig.run(planned(ONE), context=resumed)
     (told,) = (text for text in rig.kept.load_run(RUN).warnings if "others used" in text)
     assert told.startswith("others used 90 % ")
+    idle = rig.context(3)
+    idle.others = BackgroundLoad.before(rig.kept.load_run(RUN))
+    rig.run((), context=idle)
+    assert warnings_of(idle) == [], "nothing was run"
 
 
 # -- what was made though nobody lived to say so ------------------------------------------------------------------

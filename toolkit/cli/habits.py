@@ -60,7 +60,6 @@ HABITS: dict[str, str] = {
     "--channels": "--degree",
     "--clients": "--users --concurrency",  # pgbench
     "-c": "--users --query --concurrency",  # psql: a statement
-    "--client": "--users --concurrency",
     "--sessions": "--users --concurrency --degree",
     "-b": "--builtin",
     "-R": "--rate",
@@ -68,16 +67,13 @@ HABITS: dict[str, str] = {
     "--report-interval": "`dbatk report RUN --out page.html` draws the throughput of each second",
     "--table-size": "--scale",
     "--with": "--storage-parameters",  # CREATE INDEX ... WITH (...)
-    "--copy": "--copies",
     "--runs": "--repeat",  # hyperfine
     "-r": "--repeat",
-    "--repeats": "--repeat",
     "--iterations": "--repeat",
     "-n": "--repeat --limit",
     "--min-runs": "--repeat",
     "-w": "--warmup",
     "-T": "--measure-for --time-limit",  # pgbench
-    "--colour": "--color",
     "--no-color": "`--color never` turns colour off",  # git
     "--time": "--measure-for --time-limit --at",  # pgbench, sysbench
     "--duration": "--measure-for --time-limit",
@@ -119,7 +115,6 @@ HABITS: dict[str, str] = {
     "--pgdata": "--destination",  # pg_basebackup
     "-D": "--destination",
     "--compress": "--compression",  # pg_basebackup, pg_dump
-    "--compressed": "--compression",
     "--as-compressed-backupset": "--compression",  # RMAN
     "--separator": "--delimiter",
     "--sep": "--delimiter",
@@ -138,7 +133,7 @@ HABITS: dict[str, str] = {
     "--to": "--table --out",
     "--name": "--label",
     "--dryrun": "--dry-run",
-    "--noexec": "--dry-run",
+    "--copy": "--copies",
     "--check": "--dry-run",
     "--force": _CONSENT,
     "--yes": _CONSENT,

@@ -78,7 +78,7 @@ class Sweep:
                     prove_at_end(context, self._planned)
                     still_active = self._cleanup()
             context.sessions.close()
-            if context.others.sentence is not None:
+            if todo and context.others.sentence is not None:
                 context.warn(context.others.sentence, in_result=True, instead_of=context.others.told)
             if not context.stop.disowned:
                 context.store.end_run(context.run, state, datetime.now(UTC))
