@@ -416,7 +416,7 @@ def test_a_listed_run_can_be_copied_whole(dbatk: Dbatk, url: str, monkeypatch: p
     run = json.loads(dbatk("runs", "list", "--json").out)["runs"][0]["run"]
     lines = dbatk("runs", "list").out.splitlines()
     assert any(line.startswith(f"{run} ") and label in line for line in lines)
-    monkeypatch.setattr("toolkit.cli.output.columns_of", lambda _: 80)
+    monkeypatch.setattr("toolkit.cli.results.columns_of", lambda _: 80)
     lines = dbatk("runs", "list").out.splitlines()
     assert any(line.startswith(f"{run} ") for line in lines)
     assert max(map(len, lines)) <= 80
