@@ -628,7 +628,8 @@ def test_a_busy_host_is_told_at_the_end(rig: Rig) -> None:
 
 
 def test_a_busy_host_is_told_once_of_a_run_that_is_resumed(rig: Rig) -> None:
-    rig.ends = lambda of: EndedTrial(replace(record(of), metrics=(Metric("host_others_pct", 60.0, "%", "osstat"),)))
+    load = Metric("host_others_pct", 60.0, "%", "osstat")
+    rig.ends = lambda of: EndedTrial(record(of, metrics=(load,)))
     context = rig.context()
     context.others.seen.append(0.6)
     rig.run(planned(ONE), context=context)
