@@ -29,6 +29,19 @@ def test_what_is_no_file_is_refused_at_once(dbatk: Dbatk, what: str, more: str) 
     assert f"error: `{path}` is a pipe, a device or a folder, not a DuckDB file [TK-0201]" in answer.err
 
 
+def test_a_new_file_is_its_owners_only_whatever_the_umask(dbatk: Dbatk) -> None:
+    Path("q.sql").write_text("select 1 as a")
+    before = os.umask(0)
+    try:
+        assert dbatk("ctas", "-t", NEW, "--query", "q.sql", "--table", "made").status == 0
+        assert Path("new.duckdb").stat().st_mode & 0o777 == 0o600
+        Path("new.duckdb").chmod(0o640)
+        assert dbatk("ctas", "-t", NEW, "--query", "q.sql", "--table", "more").status == 0
+    finally:
+        os.umask(before)
+    assert Path("new.duckdb").stat().st_mode & 0o777 == 0o640
+
+
 def test_a_refused_command_leaves_no_file(dbatk: Dbatk) -> None:
     answer = dbatk("ctas", "-t", NEW, "--source", "none_such", "--table", "made")
     assert (answer.status != 0, list(Path().glob("new.duckdb*"))) == (True, [])

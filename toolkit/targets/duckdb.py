@@ -151,6 +151,8 @@ class DuckdbTarget:
         try:
             there = bool(path) and not self._imagined
             root = duckdb.connect(path if there else ":memory:", read_only=read_only and there)
+            if new and there:
+                Path(path).chmod(0o600)
             if self._confined:
                 _confine(root, self._allowed)
         except duckdb.Error as error:
