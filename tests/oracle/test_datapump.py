@@ -66,6 +66,8 @@ def test_the_dump_of_a_job_stays_and_errors_in_its_log_fail_it(tmp_path: Path) -
         answer = context.run("datapump", "export", "--table", "GTEST", "--directory", "DUMPS")
         assert answer.status == 0, answer.said
         assert sorted(name.rpartition("_")[2] for _, name in pump.files) == ["01.dmp", "1.log"]
+        said = "\n".join(map(str, answer.document["warnings"]))
+        assert all(name in said for _, name in pump.files) and "DBATK_RUN" not in said
         assert ("METADATA_FILTER", "'GTEST'") in {(name, given.get("value")) for name, given in pump.calls}
         pump.errors = ('ORA-31693: Table data object "DBATK"."GTEST" failed to load/unload',)
         failed = context.run("datapump", "export", "--table", "GTEST", "--directory", "DUMPS")

@@ -76,10 +76,12 @@ class DatapumpExports(DatapumpJobs):
         found = log_of(kept)
         metrics = [Metric("dump_bytes", float(written), "bytes", "files")] if sizes else []
         if found is None:
-            return TrialFindings(tuple(metrics), (UNREAD_LOG, _END_UNKNOWN), bytes=written or None)
+            told = (*_where(work), UNREAD_LOG, _END_UNKNOWN)
+            return TrialFindings(tuple(metrics), told, bytes=written or None)
         metrics.append(Metric("dumped_rows", float(sum(table.rows for table in found.tables)), "rows", LOG_SOURCE))
         unknown = () if found.error_count is not None or found.errors else (_END_UNKNOWN,)
-        sentences = (*unknown, *found.errors[:20])
+        stays = () if found.error_count or found.errors else _where(work)
+        sentences = (*stays, *unknown, *found.errors[:20])
         return TrialFindings(tuple(metrics), sentences, bytes=written or None, items=items_of(found))
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
@@ -90,14 +92,23 @@ def _dumps(work: Work) -> tuple[str, ...]:
     return tuple(f"{work.object.name.name}_{number:02}.dmp" for number in range(1, work.degree + 1))
 
 
+def _where(work: Work) -> tuple[str, ...]:
+    """Name the files that a job leaves."""
+    if work.mode is not Mode.JOB:
+        return ()
+    first, *others = _dumps(work)
+    files = f"{first} to {others[-1]}" if others else first
+    return (f"the dump is in directory {work.object.name.schema}: {files}, with the log {log_file(work)}",)
+
+
 def _remove(work: Work) -> Call:
     return remove(work, (*_dumps(work), log_file(work)))
 
 
 def _remarks(work: Work) -> Iterator[str]:
-    files = f"{_dumps(work)[0]}" + (f" to {_dumps(work)[-1]}" if work.degree > 1 else "")
+    dump = "a dump file for each worker" if work.degree > 1 else "a dump file"
     place = f"directory {work.object.name.schema}, on its own host"
-    yield f"the server writes {files} and {log_file(work)} into {place}"
+    yield f"the server writes {dump} and a log, named after the run, into {place}"
     yield "tables are dumped as they are when their turn comes: changes meanwhile may leave rows that do not match"
     if work.degree > 1:
         yield "a table without partitions is mostly dumped by one worker: more workers than tables gain little"

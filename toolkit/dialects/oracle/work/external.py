@@ -204,8 +204,8 @@ def remarks(work: Work) -> Iterator[str]:
         yield "a line end within quotes ends a row for the access driver: `dbatk load` takes such files"
     if work.mode is Mode.JOB:
         yield (
-            f"the server writes {_output(work)}*.log, and *.bad where it rejects rows, into directory "
-            f"{directory_name(work.option('directory'))}; both stay"
+            "the server writes a log (*.log), and *.bad where it rejects rows, both named after the run, into "
+            f"directory {directory_name(work.option('directory'))}; both stay"
         )
     else:
         yield "a measurement writes neither log nor rejected rows: a job shows which row is bad, and why"
