@@ -141,7 +141,8 @@ HABITS: dict[str, str] = {
     "--verbose": "--debug",
     "-v": "--debug",
     "--silent": "--quiet",
-    "-s": "--scale --quiet",  # pgbench; curl
+    "-s": "--scale --source",  # pgbench
+    "--on": "--table",  # CREATE INDEX ... ON
     "--export-json": "--json",  # hyperfine
     "--database": "--target",
     "--url": "--target",
@@ -182,11 +183,7 @@ HABITS_WITH: dict[str, dict[str, str]] = {
         "--percentile": _LATENCIES,
         "--max-tries": "--tries",
         "--warmup-time": "--ramp-up",
-        "--db-driver": _ADDRESS,
-        "--pgsql-host": _ADDRESS,
-        "--pgsql-port": _ADDRESS,
-        "--pgsql-user": _ADDRESS,
-        "--pgsql-db": _ADDRESS,
+        **dict.fromkeys(("--db-driver", "--pgsql-host", "--pgsql-port", "--pgsql-user", "--pgsql-db"), _ADDRESS),
         "--pgsql-password": _PASSWORD,
     },
     "--conclude": {  # hyperfine
@@ -195,13 +192,8 @@ HABITS_WITH: dict[str, dict[str, str]] = {
         "-c": "--cleanup",
         "-n": "--label",
         "--command-name": "--label",
-        "-m": "--repeat",
-        "-M": "--repeat",
-        "--max-runs": "--repeat",
-        "-P": "--factor",
-        "--parameter-scan": "--factor",
-        "-L": "--factor",
-        "--parameter-list": "--factor",
+        **dict.fromkeys(("-m", "-M", "--max-runs"), "--repeat"),
+        **dict.fromkeys(("-P", "-L", "--parameter-scan", "--parameter-list"), "--factor"),
         "-i": "--allow-exit",
         "--ignore-failure": "--allow-exit",
         "-N": _SHELL,
@@ -260,6 +252,7 @@ HABITS_OF: dict[str, dict[str, str]] = {
     # habits of single commands, by how they are called: those that read files of many programs
     "load": dict.fromkeys(("--file", "-f", "--data", "--infile"), _FILES),
     "runs list": {"--all": _MORE, "-a": _MORE},
+    "runs show": dict.fromkeys(("--format", "--out", "-o"), "`dbatk report RUN --out FILE.html` writes a page"),
     "import": {**_OF_READERS, "--format": _RECOGNISED},
     "awr show": {**_OF_READERS, "--out": _PAGES, "--format": f"{_RECOGNISED}; `--json` chooses what is printed"},
     "awr trend": {**_OF_READERS, "--format": f"{_RECOGNISED}; {_WRITTEN}"},
@@ -318,6 +311,7 @@ def renamed(words: Sequence[str], flags: Collection[str]) -> tuple[list[str], li
 
 
 _SELECT = re.compile(r"\s*(select|with)\s", re.IGNORECASE)
+_DATA = re.compile(r"\.(csv|tsv|parquet|json)(\.gz)?$", re.IGNORECASE)
 _COPY = re.compile(r"\s*\\?copy\s", re.IGNORECASE)
 
 
@@ -345,7 +339,9 @@ def explained(error: ToolkitError, operation: OperationName, arguments: Argument
     elif source is not None and no_such_table and _SELECT.match(source):
         hint = "`--source` takes a table: save the SELECT to a file and name that with `--query`"
     elif source is not None and (no_such_table or error.code == "TK-0201") and Path(source).is_file():
-        hint = _reading(source, target or "")
+        hint = _reading(source, "--source", target or "")
+    elif query is not None and error.code == "TK-0105" and _DATA.search(query):
+        hint = _reading(query, "--query", target or "")
     else:
         return error
     return ToolkitError(error.message, code=error.code, hint=hint, database_code=error.database_code)
@@ -382,13 +378,14 @@ def _created(creation: OperationName, files: Sequence[str], arguments: Arguments
     return f"; `{shlex.join(words)}` makes it for the files"
 
 
-def _reading(file: str, target: str) -> str:
-    """Return how a file is read where the name of a table was expected: on DuckDB what to type instead."""
+def _reading(file: str, option: str, target: str) -> str:
+    """Return how a file is read that was given to an option of another kind: on DuckDB what to type instead."""
+    takes = {"--source": "a table", "--query": "a file with a SELECT"}[option]
     if not target.startswith("duckdb:"):
-        return "`--source` takes a table: load the file into one first; only DuckDB reads files by itself"
+        return f"`{option}` takes {takes}: load the file into a table first; only DuckDB reads files by itself"
     select, address = _selecting(file, target)
     typed = f"echo {select} | dbatk ... -t {address} --query -"
-    return f"`--source` takes a table; this reads the file: `{typed}` instead of `--source`"
+    return f"`{option}` takes {takes}; this reads the file: `{typed}` instead of `{option}`"
 
 
 def _selecting(file: str, target: str) -> tuple[str, str]:

@@ -53,6 +53,8 @@ def _part(text: str, match: re.Match[str], fold: Callable[[str], str], plain: re
         if "\0" in quoted:
             raise bad_name(text.replace("\0", "\\0"), "it contains a NUL character")
         return quoted.replace('""', '"')
+    if "," in match["plain"]:
+        raise bad_name(text, "it has a comma", "give one name; a name that has a comma stands in double quotes")
     if not plain.fullmatch(match["plain"]):
         raise bad_name(text, f"`{match['plain']}` needs double quotes", _written(f'"{match["plain"]}"'))
     return fold(match["plain"])

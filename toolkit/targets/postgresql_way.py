@@ -59,7 +59,10 @@ _CONNECT_HINTS = (
     ("network is unreachable", "the host cannot be reached from here: check the network"),
     ("no route to host", "the host cannot be reached from here: check the network"),
     ("no password supplied", "give the profile a password source (env, keyring, command), or use ~/.pgpass"),
-    ("password authentication failed", "user or password is wrong: check the profile's password source"),
+    (
+        "password authentication failed",
+        "user or password is wrong: try again, or check the profile's password source",
+    ),
     ("no pg_hba.conf entry", "pg_hba.conf does not allow this user from here: ask for an entry, or use TLS"),
     ("too many clients", "all connections are in use: raise max_connections, or wait"),
     ("remaining connection slots", "all connections are in use: raise max_connections, or wait"),
