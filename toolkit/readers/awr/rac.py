@@ -130,7 +130,8 @@ def _suffixed(suffix: str) -> tuple[tuple[str, str], ...]:
 def _has(keys: tuple[str, ...], wanted: tuple[tuple[str, str], ...], least: int) -> bool:
     if len(keys) < least:
         return False
-    return sum(any(re.fullmatch(pattern, key) for key in keys) for _, pattern in wanted) >= least
+    lines = "\n".join(keys)
+    return sum(re.search(rf"(?m)^(?:{pattern})$", lines) is not None for _, pattern in wanted) >= least
 
 
 def _of_instances(table: AwrTable, known: Mapping[str, Record]) -> list[tuple[tuple[str, ...], Record]]:
