@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from toolkit.errors import ToolkitError
+from toolkit.executors import Timeouts
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
 from toolkit.model.words import Role
@@ -29,6 +30,7 @@ class Told:
     cancelled: threading.Event = field(default_factory=threading.Event)
     waits_for_cancel: frozenset[str] = frozenset()
     waiting: Callable[[], object] = lambda: None
+    timeouts: Timeouts = field(default_factory=Timeouts)
 
     def run(self, step: Step, number: int = 0) -> Answer:
         self.ran.append((number, step.text))
@@ -305,6 +307,8 @@ def test_a_script_deals_items_kept_apart_to_one_session() -> None:
 
 class Deaf:
     """Sessions of a network that is gone: what runs never ends, a cancel is never heard."""
+
+    timeouts = Timeouts()
 
     def __init__(self) -> None:
         self.abandoned: list[tuple[Role, int]] = []
