@@ -12,6 +12,7 @@ from sqlalchemy import update
 
 from tests.cli.conftest import Dbatk
 from tests.cli.test_approvals import EXPERIMENT, tables
+from toolkit.app.approvals import seal_for
 from toolkit.errors import ToolkitError
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Scalar
@@ -171,3 +172,19 @@ def test_what_a_run_of_before_left_is_closed_once_it_was_undone_by_hand(
     assert dbatk("clean", "-t", "dwh").status == 0
     with open_store(home / "store.sqlite") as store:
         assert not store.open_entries_all()
+
+
+def test_an_entry_that_nobody_sealed_is_not_sealed_by_moving_it_on(
+    key: None, dbatk: Dbatk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = left_by_an_approved_run(dbatk, home, monkeypatch)
+    seal = seal_for(approved=True)
+    planted = setting("DROP TABLE orders")
+    with open_store(home / "store.sqlite") as store:
+        own = {each.entry for each in store.journal(run, seal).open_entries()}
+        entry = store.journal(run).intend(planted, trial=1, proof={})
+        later = store.journal(run, seal).intend(planted, trial=1, proof={})
+        for each in (entry, later):
+            store.journal(run, seal).made(each, {"identity": "1"})
+        found = {each.entry: each.sealed for each in store.journal(run, seal).open_entries()}
+    assert found == {**dict.fromkeys(own, True), entry: False, later: True}

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Connection, Row, Select, func, select, update
 
 from toolkit.errors import ToolkitError
 from toolkit.model.records import JournalEntry
@@ -142,6 +142,8 @@ class RunJournal:
         before = [each.value for each in (*_BEFORE[state], state)]
         here = (_table.c.run == self.run, _table.c.entry == entry, _table.c.state.in_(before))
         with self._database.write(f"entry `{entry}` of run `{self.run}`") as connection:
+            # what nobody sealed is not sealed by moving it on
+            seal = self._seal if values and self._is_sealed(connection, entry) else None
             now = self._database.now(connection)
             moved = connection.execute(
                 update(_table).where(*here).values(state=state.value, changed_at=now, **values)
@@ -151,8 +153,13 @@ class RunJournal:
                     f"entry `{entry}` of the journal of run `{self.run}` cannot become `{state}`",
                     code="TK-0901",
                 )
-            if values and self._seal is not None:
-                seal_entries(connection, self.run, [entry], self._seal)
+            if seal is not None:
+                seal_entries(connection, self.run, [entry], seal)
+
+    def _is_sealed(self, connection: Connection, entry: int) -> bool:
+        query = select(_table).where(_table.c.run == self.run, _table.c.entry == entry)
+        row = None if self._seal is None else connection.execute(query).one_or_none()
+        return row is not None and self._seal is not None and is_entry_sealed(row, self._seal)
 
 
 def _read(database: Database, query: Select[*tuple[object, ...]], seal: Seal | None) -> tuple[JournalEntry, ...]:
