@@ -1,4 +1,4 @@
-"""DuckDB gives a database up when its disk is full: what comes after opens it anew, in the same process."""
+"""DuckDB gives a database up when its disk is full, and damages a file where it is killed within a write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.engines.torn import mend_torn
 from toolkit.config.urls import parse_url
+from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import Role
 from toolkit.targets.base import Access, SessionTag
@@ -33,3 +35,45 @@ def test_a_database_that_gave_itself_up_is_opened_anew(tmp_path: Path, read_only
         held.execute("SELECT 1")
     assert closed.value.lost
     target.close()
+
+
+def _with_a_half_written_block(tmp_path: Path) -> Path:
+    """A file whose block of metadata was not written to its end."""
+    file = tmp_path / "torn.duckdb"
+    with duckdb.connect(str(file)) as made:
+        made.execute("CREATE TABLE t AS SELECT range AS i FROM range(10)")
+        [(metadata,)] = made.execute("CHECKPOINT; SELECT min(block_id) FROM pragma_metadata_info()").fetchall()
+    with file.open("r+b") as block:
+        block.seek(_HEADERS + (metadata + 1) * _BLOCK_SIZE - 4096)
+        block.write(bytes(range(8)))
+    return file
+
+
+def test_a_file_with_a_half_written_block_is_called_damaged_and_not_in_use(tmp_path: Path) -> None:
+    file = _with_a_half_written_block(tmp_path)
+    before = file.read_bytes()
+    target = DuckdbTarget(Access(parse_url(f"duckdb:///{file}")))
+    with pytest.raises(ToolkitError) as refused:
+        target.connect(Role.CONTROL, SessionTag("first"))
+    assert refused.value.code == "TK-0201"
+    assert "Corrupt database file" in refused.value.message
+    assert (refused.value.hint or "").startswith("restore a copy")
+    assert "another process" not in f"{refused.value.message} {refused.value.hint}"
+    assert file.read_bytes() == before
+
+
+def test_a_series_goes_on_with_a_half_written_block_and_changes_nothing_else(tmp_path: Path) -> None:
+    file = _with_a_half_written_block(tmp_path)
+    before = file.read_bytes()
+    assert mend_torn(file)
+    after = file.read_bytes()
+    changed = [at for at, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+    assert changed[-1] - changed[0] < 8 and (changed[0] - _HEADERS) % _BLOCK_SIZE < 8
+    assert not mend_torn(file)
+    with duckdb.connect(str(file)) as opened:
+        assert opened.execute("SELECT count(*), sum(i) FROM t").fetchall() == [(10, 45)]
+
+
+_HEADERS = 3 * 4096
+_BLOCK_SIZE = 262_144
+"""Bytes of DuckDB's three headers, and of a block, which begins with the 8 bytes of its checksum."""

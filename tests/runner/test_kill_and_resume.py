@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.engines.arena import ROWS, Arena
+from tests.engines.torn import mend_torn
 from tests.servers import forks
 from tests.tiers import thinned
 from toolkit.app.results import listed_runs
@@ -21,7 +22,11 @@ from toolkit.store import open_store
 
 
 def drive(**told: Any) -> subprocess.CompletedProcess[str]:
-    return forks.run("tests.runner.driver", json.dumps(told))
+    """Run `tests.runner.driver`; a DuckDB file that it was killed in the middle of writing can be opened again."""
+    ended = forks.run("tests.runner.driver", json.dumps(told))
+    if ended.returncode == -signal.SIGKILL and told["url"].startswith("duckdb:///"):
+        mend_torn(Path(told["url"].removeprefix("duckdb:///")))
+    return ended
 
 
 def sweep(arena: Arena, store: Path, **more: Any) -> dict[str, Any]:

@@ -21,13 +21,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
 import psutil
 
 from tests.chaos.world import Disk
+from tests.engines.torn import mend_torn
 from tests.series.case import ORDERS, Ended, _Said
 from tests.servers import forks
 from toolkit.app.results import listed_runs
@@ -213,6 +214,8 @@ class Case:
         if kind == "kill":
             os.kill(process.pid, signal.SIGKILL)
             ended = said.ended(f"killed after {after:.2f} s")
+            if mend_torn(place.file):
+                ended = replace(ended, struck=f"{ended.struck}, a block of the file half written")
             return ended if ended.status < 0 else Ended(ended.status, ended.out, ended.err)
         with place.disks[self.disk].full(process.pid):
             until = None if self.lasts is None else time.monotonic() + self.lasts

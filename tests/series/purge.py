@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.engines.torn import mend_torn
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.privileges import PRIVILEGES
@@ -126,6 +127,8 @@ def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, le
         except subprocess.TimeoutExpired:
             process.kill()
     output, _ = process.communicate(timeout=300)
+    if chance is not None:
+        mend_torn(store.parent / "base.duckdb")
     if process.returncode > 0:
         sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{output}\n")
     return process.returncode

@@ -21,6 +21,12 @@ _HOLDER = re.compile(r"\(PID (\d+)\)")
 def cannot_open(path: str, message: str) -> ToolkitError:
     """Return why a file cannot be opened, and what to do."""
     holder = _HOLDER.search(message)
+    if "Corrupt database file" in message:  # checksums of blocks: Corrupt ... in block at location
+        hint = (
+            "restore a copy: DuckDB may leave its file like this where it is killed, or its disk is full, at a "
+            "checkpoint; keep the damaged file unchanged, its rows may all be there"
+        )
+        return ToolkitError(f"cannot open `{path}`: {_first_line(message)}", code="TK-0201", hint=hint)
     if "lock" in message.lower():
         who = f"process {holder[1]}" if holder else "another process"
         hint = f"a DuckDB file can be open in only one process: end {who}, or use a copy of the file"
