@@ -108,9 +108,11 @@ def test_a_copy_that_cannot_be_used_leaves_the_change_in_the_journal_with_what_t
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 
-@pytest.mark.thin(2)
+@pytest.mark.parametrize("command", [("clean", "-t", "ora"), ("runs", "resume", "last")])
 @pytest.mark.parametrize("down", [False, True])
-def test_a_killed_run_is_put_back_by_clean(dba: Administrator, tmp_path: Path, down: bool) -> None:
+def test_a_killed_run_is_put_back_by_clean_and_by_resume(
+    dba: Administrator, tmp_path: Path, down: bool, command: tuple[str, ...]
+) -> None:
     dba.write_profile(tmp_path / "config")
     line = (*SWEEP, "--setting", "open_cursors=60", "--setting", "processes=400")
     fault = Fault(break_connection, words="CREATE TABLE", when=AFTER)
@@ -120,7 +122,7 @@ def test_a_killed_run_is_put_back_by_clean(dba: Administrator, tmp_path: Path, d
     if down:  # as if it had been killed at a level with which the instance does not come up
         state.spfile["processes"] = "5000"
         assert dba.answer("restart").startswith("1")
-    status, document = wreck.run(dba.standin, tmp_path, "clean", "-t", "ora")
+    status, document = wreck.run(dba.standin, tmp_path, *command)
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 

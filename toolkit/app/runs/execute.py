@@ -209,7 +209,7 @@ def resume(
     doubt = LoadInDoubt(run, store, rows)
     doubt.refuse_needless()
     with launch.session(), launch.lease(head.experiment), ExitStack() as noted:
-        bring_server_back(target, policy, store, run, launch.events, launch.seal)
+        bring_server_back(target, policy, store, run, launch.events, launch.seal, held=True)
         server = read_server(target, launch.dialect, launch.stop.timeouts)
         refuse_other_database(head, target, database_of(server, target))
         # in a session of its own: those with the name of the run are about to be ended

@@ -133,7 +133,8 @@ def clean(
     notes = Notes(store, events)
     policy = policy or TargetPolicy()
     by_address = ruled_by_address(policy, target.address)  # a server that is down cannot be asked
-    bring_server_back(target, policy, store, run, events, seal_for(approved=by_address.approved_only))
+    seal = seal_for(approved=by_address.approved_only)
+    bring_server_back(target, policy, store, run, events, seal, held=under is not None)
     words = policy.profile_name or target.display
     policy = ruled_now(policy, target, timeouts)
     seal = seal_for(approved=policy.approved_only)

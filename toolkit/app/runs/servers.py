@@ -12,11 +12,13 @@ from toolkit.targets.base import Target
 
 
 def bring_server_back(
-    target: Target, policy: TargetPolicy | None, store: Store, run: str | None, events: Events, seal: Seal | None
-) -> None:
+    target: Target, policy: TargetPolicy | None, store: Store, run: str | None, events: Events, seal: Seal | None,
+    *, held: bool,
+) -> None:  # fmt: skip
     """See that a server answers that a run was restarting for a setting when it was cut off.
 
-    Where a seal is asked for, only what is sealed is put back.
+    Where a seal is asked for, only what is sealed is put back. `held` says that the caller holds the lease of the
+    run, so that the live process it would find is its own.
 
     Raises:
         ToolkitError: TK-0302 when such a run is alive; TK-0405, TK-0203, TK-0207, TK-0202 when it stays down.
@@ -31,8 +33,9 @@ def bring_server_back(
         and run in (None, entry.run)
         and store.load_head(entry.run).experiment.target == policy.used
     ]
-    for entry in entries:
-        store.refuse_live_run(entry.run)
+    if not held:
+        for entry in entries:
+            store.refuse_live_run(entry.run)
     sessions = Sessions(target, "dbatk restart")
     sessions.administer(policy.restart, policy.sysdba)
     try:
