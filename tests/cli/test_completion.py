@@ -70,6 +70,9 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         ("dbatk ctas -t ", ["crm", "shop"]),
         ("dbatk ctas -t duckdb:///x.duckdb --source o", ["orders", "others"]),
         ("dbatk ctas -t duckdb:///x.duckdb --source shop.s", ["shop.sales"]),
+        ("dbatk ctas -t duckdb:///x.d", ["///x.duckdb"]),
+        ("dbatk ctas -t duckdb:///./x.d", ["///./x.duckdb"]),
+        ("dbatk ctas -t duckdb:///nowhere/x.d", []),
         ("dbatk index rebuild -t duckdb:///x.duckdb --index ", ["ix"]),
         ("dbatk index build -t duckdb:///x.duckdb --table orders --columns id,O", ["'id,\"Order ID\"'"]),
         ("dbatk index build -t duckdb:///x.duckdb --table orders --columns o", ["'\"Order ID\"'"]),
@@ -249,6 +252,16 @@ def test_completion_needs_no_home(capsys: pytest.CaptureFixture[str], monkeypatc
     monkeypatch.setattr(completing, "_file", lambda: (_ for _ in ()).throw(OSError("no home")))
     assert completed("dbatk ctas -t duckdb:///x.duckdb --source o", capsys, monkeypatch) == []
     assert completed("dbatk ctas --compression n", capsys, monkeypatch) == ["none"]
+
+
+@pytest.mark.parametrize("given", [("--install-completion", "zsh"), ("--install-completion=zsh",)])
+def test_completion_for_a_shell_that_is_named_is_refused_with_what_to_call_there(
+    home: Path, dbatk: Dbatk, given: tuple[str, ...]
+) -> None:
+    refused = dbatk(*given)
+    assert refused.status == 2
+    assert "hint: `zsh -c 'dbatk --install-completion'`" in refused.err
+    assert not Path(os.environ["HOME"]).exists()
 
 
 @pytest.mark.full

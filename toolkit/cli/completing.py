@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import sys
@@ -27,8 +28,20 @@ def _text(given: Given, name: str) -> str | None:
 def _targets(given: Given, begun: str) -> Iterable[str]:
     from toolkit.app.completing import profiles
 
-    del given, begun
-    return profiles()
+    del given
+    return _files(begun) if begun.startswith(_FILE) else profiles()
+
+
+def _files(begun: str) -> Iterable[str]:
+    """Yield the files and folders behind the URL of a file, which only bash completes by itself."""
+    folder, slash, name = begun.removeprefix(_FILE).rpartition("/")
+    with os.scandir(folder + slash or ".") as found:
+        for each in found:
+            if name or not each.name.startswith("."):
+                yield f"{_FILE}{folder}{slash}{each.name}{'/' if each.is_dir() else ''}"
+
+
+_FILE = "duckdb:///"
 
 
 def _runs(given: Given, begun: str) -> Iterable[str]:

@@ -242,6 +242,17 @@ def _add_all(app: typer.Typer) -> None:
     add_audit(app)
 
 
+def _refuse_named_shell(words: Sequence[str]) -> None:
+    """Refuse completion for a shell that is named: typer would silently take the one that called."""
+    option, _, shell = " ".join(words[:2]).replace("=", " ").partition(" ")
+    if option in {"--install-completion", "--show-completion"} and shell:
+        raise ToolkitError(
+            f"`{option}` is for the shell that calls it and takes no name: `{shell}`",
+            code="TK-0102",
+            hint=f"`{shell} -c 'dbatk {option}'`",
+        )
+
+
 def _for(arguments: Sequence[str], app: typer.Typer) -> typer.Typer:
     """Leave only the command or group that a command line names: to build all others is a quarter of a start."""
     name = arguments[0] if arguments else ""
@@ -299,6 +310,7 @@ def _answer(arguments: Sequence[str], *, as_json: bool, debug: bool) -> int:
         completed = completed_words(os.environ)
         # where the first word is completed commands are named, as help does it
         words = arguments if completed is None else completed or ("--help",)
+        _refuse_named_shell(words)
         app = _for(words, build_app(words))
         answer = app(args=list(arguments), prog_name="dbatk", standalone_mode=False)
         return answer if isinstance(answer, int) else ExitCode.DONE
