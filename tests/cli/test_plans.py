@@ -16,6 +16,8 @@ from tests.cli.conftest import TWO_STEPS, Dbatk
 from tests.servers.forks import Forked
 from toolkit.app import maintenance
 from toolkit.model.plan import StepState
+from toolkit.model.protocols import DatabaseError
+from toolkit.runner import undoing
 from toolkit.store import open_store
 
 PLAN = (
@@ -396,3 +398,23 @@ def test_settings_that_a_step_cannot_have_are_refused(
     refused = dbatk("run", "p.toml", "-q")
     assert refused.status != 0
     assert says in refused.err + refused.out
+
+
+def test_what_a_step_left_is_named_by_each_night_until_it_is_undone(
+    dbatk: Dbatk, home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = 'name = "load"\noperation = "insert"\nsource = "small"\ntable = "big"\nonly_if = {older_than = "1d"}\n'
+    with duckdb.connect(str(home / "small.duckdb")) as made:
+        made.execute("CREATE TABLE big AS FROM small")
+    (home / "load.toml").write_text(f'[plan]\nname = "load"\ntarget = "{url}"\n[[step]]\n{step}')
+
+    def full(*_: object) -> None:
+        raise DatabaseError("IO Error: No space left on device", code="IO Error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(undoing, "drop", full)
+        nights = [dbatk("run", "load.toml") for _ in range(2)]
+    assert [each.status for each in nights] == [3, 3]
+    assert all("left something that is not undone" in each.err for each in nights)
+    undone = dbatk("run", "load.toml")
+    assert undone.status == 0 and "dropped table `main.dbatk_" in undone.err and "not undone" not in undone.err

@@ -171,7 +171,7 @@ def run_maintenance(plan: MaintenancePlan, arguments: Arguments) -> int:
 
 
 def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> tuple[PlanRunRecord, Sequence[str]]:
-    """Run it, and tell everybody what came of it; return also the runs of steps that left something."""
+    """Run it, and tell everybody what came of it; return also the runs of its steps that left something."""
     from toolkit.app.maintenance import plan_targets_of, run_plan
     from toolkit.app.notices import heartbeats
     from toolkit.app.results import undo_script_left
@@ -199,8 +199,10 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> tuple[PlanRunReco
             events.emit(Event("plan-ended", f"plan {plan.name}: {record.state}", ended))
         tell_died(store, plan.name, deliver=True)
         tell_of(store, plan.name)
-        runs = [step.run for step in record.steps if step.run is not None]
-        return record, [run for run in runs if undo_script_left(store, run) is not None]
+        names, places = {step.step for step in record.steps}, {step.target for step in record.steps}
+        histories = store.step_histories(plan.name, sorted(names), sorted(places)).values()
+        runs = {step.run for history in histories for step in history if step.run is not None}
+        return record, [run for run in sorted(runs) if undo_script_left(store, run) is not None]
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from toolkit.app.runs.repair import CleanReport, clean, lost_after_all
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.model.experiment import Experiment
-from toolkit.model.operations import RowSemantics, declaration
+from toolkit.model.operations import Options, RowSemantics, declaration
 from toolkit.model.plan import OnFailure, PlanStep, StepRecord, StepState
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunHead, RunRecord
@@ -89,7 +89,7 @@ class StepAttempt:
             stop: asked when the window closes or somebody stops the plan.
         """
         begun = monotonic()
-        run = self._left_behind(earlier)
+        run = self.left_behind(earlier)
         dropped = None if run is None or self._goes_on_with(run, job) else run
         undone: str | None = None
         if dropped is not None:
@@ -153,7 +153,7 @@ class StepAttempt:
             refused = isinstance(error, ToolkitError) and error.code == NOT_APPROVED
             return Verification(sentence) if refused else Verification(unverified=(sentence,))
 
-    def _left_behind(self, earlier: Sequence[StepRecord]) -> str | None:
+    def left_behind(self, earlier: Sequence[StepRecord]) -> str | None:
         """Return the run that an earlier plan run began and did not end."""
         last = next((step for step in earlier if step.run is not None), None)
         if last is None or last.run is None or not self._is_known(last.run):
@@ -290,19 +290,23 @@ class StepAttempt:
     def _undo(self, run: str, stop: Stop) -> tuple[bool, str]:
         """Put back what a run changed; return whether all was, and in words what became of it."""
         try:
-            with stop.timeouts.finishing():
-                report = clean(
-                    self.plan_target.resolved.target,
-                    run=run,
-                    store=self.store,
-                    events=self.events,
-                    policy=self.plan_target.resolved.policy,
-                    under=self.plan_run,
-                    timeouts=stop.timeouts,
-                )
+            report = self.clean(run, stop)
         except ToolkitError as error:
             return False, f"could not be undone: {error.sentence}"
         return not report.left, _what_was_undone(report, run, self.store)
+
+    def clean(self, run: str, stop: Stop, locks: Options | None = None) -> CleanReport:
+        """Undo what a run left on the target; `locks` is how it waits for those of others, if not as the run did.
+
+        Raises:
+            ToolkitError: as `repair.clean`.
+        """
+        resolved = self.plan_target.resolved
+        with stop.timeouts.finishing():
+            return clean(
+                resolved.target, run=run, store=self.store, events=self.events, policy=resolved.policy,
+                under=self.plan_run, timeouts=stop.timeouts, locks=locks,
+            )  # fmt: skip
 
 
 _ANSWERED = frozenset({END_UNKNOWN, "TK-0301"})

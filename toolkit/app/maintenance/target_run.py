@@ -18,6 +18,7 @@ from toolkit.app.maintenance.fitting import fits_until
 from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
 from toolkit.app.maintenance.hours import Hours, hours_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
+from toolkit.app.maintenance.tidying import tidy
 from toolkit.app.maintenance.working import Working
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
@@ -81,6 +82,7 @@ class TargetRun:
                 self._records = taken_over(plan_run.store, plan_run.id, self.plan_target.name, plan_run.now())
                 self._read_history()
                 self._read_hours()
+                tidy(self._attempt, self._history, lambda: self._is_taken() or bool(self._over()), self._say)
                 with self._keeper:
                     self._work()
         except (ToolkitError, DatabaseError) as error:
@@ -321,7 +323,6 @@ class TargetRun:
         end = self._hours.end(plan_run.now())
         if end is not None:
             stop.begin_only_with(fits_until(end, self._history[name], plan_run.store, plan_run.now))
-
         self._working.begin(begun, partial(self._done, job, begun), stop)
 
     def _done(self, job: TargetStep, begun: StepRecord, stop: Stop) -> StepRecord:

@@ -27,7 +27,7 @@ from toolkit.executors import Sessions, Timeouts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import facts_from_text
-from toolkit.model.operations import declaration
+from toolkit.model.operations import Options, declaration
 from toolkit.model.protocols import DatabaseError, Event, Events
 from toolkit.model.records import IN_TURNS, MEASURED_BY, PROVENANCE, JournalEntry, RunHead, RunRecord, run_key
 from toolkit.model.words import Mode, Outcome, RunState
@@ -109,6 +109,7 @@ class CleanReport:
 def clean(
     target: Target, *, run: str | None, store: Store, events: Events, allow_commands: bool = False,
     policy: TargetPolicy | None = None, under: str | None = None, timeouts: Timeouts | None = None,
+    locks: Options | None = None,
 ) -> CleanReport:  # fmt: skip
     """Undo what crashed runs left on this target.
 
@@ -121,6 +122,7 @@ def clean(
         policy: what the target's profile says; nothing for a URL.
         under: the execution of a plan that asks; what it holds itself is not in its way.
         timeouts: how long its sessions wait.
+        locks: how it waits for those of others, if not as each run did.
 
     Raises:
         ToolkitError: TK-0107 when the run worked on another database, TK-0313 for commands that nobody approved,
@@ -144,7 +146,9 @@ def clean(
         if allow_commands and policy.approved_only:
             _refuse_commands(head, policy, store)
         with notes.around(_cleaning(head, under), AuditKind.CLEAN_END) as ending:
-            undone, needs = _clean_one(head, target, store, events, allow_commands, under, timeouts, policy, seal)
+            undone, needs = _clean_one(
+                head, target, store, events, allow_commands, under, timeouts, policy, seal, locks
+            )
             ending.details += (*undone.done, *(f"left: {sentence}" for sentence in undone.left))
         done += [f"{head.run}: {sentence}" for sentence in undone.done]
         left += [f"{head.run}: {sentence}" for sentence in undone.left]
@@ -186,13 +190,13 @@ def _refuse_commands(head: RunHead, policy: TargetPolicy, store: Store) -> None:
 
 def _clean_one(
     head: RunHead, target: Target, store: Store, events: Events, allow_commands: bool, under: str | None,
-    timeouts: Timeouts | None, policy: TargetPolicy, seal: Seal | None,
+    timeouts: Timeouts | None, policy: TargetPolicy, seal: Seal | None, locks: Options | None,
 ) -> tuple[Undone, tuple[str, ...]]:  # fmt: skip
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
     sessions = Sessions(target, f"{head.run}-clean", timeouts=timeouts)
     sessions.administer(policy.restart, policy.sysdba)
-    sessions.wait_for_locks(head.experiment.options)
+    sessions.wait_for_locks({**head.experiment.options, **(locks or {})})
     try:
         journal = store.journal(head.run, seal)
         sealed = store.is_sealed(head.run, seal)

@@ -1,0 +1,127 @@
+"""What a step that is done left in the database is undone by the next plan run, and told."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.app.maintenance.test_lost_after_all import FULL, LOAD, ONCE, night, refused
+from toolkit.app.maintenance import tidying
+from toolkit.app.maintenance.attempt import StepAttempt
+from toolkit.errors import ToolkitError
+from toolkit.model.plan import StepRecord, StepState
+from toolkit.model.protocols import DatabaseError
+from toolkit.runner import undoing
+from toolkit.runner.stop import TAKEN_OVER
+from toolkit.runner.sweep import Sweep
+from toolkit.store import Store
+from toolkit.store.journal import RunJournal
+
+STEP = LOAD + ONCE
+NO_SPACE = DatabaseError("IO Error: No space left on device", code="IO Error")
+LOST = DatabaseError("IO Error: the database has been invalidated", code="IO Error", lost=True)
+
+
+def tables(folder: Path) -> dict[str, int]:
+    with duckdb.connect(str(folder / "x.duckdb")) as looked:
+        names = [name for (name,) in looked.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        return {name: len(looked.execute(f'FROM "{name}"').fetchall()) for name in names}
+
+
+def notes(store: Store) -> list[str]:
+    (last,) = store.plan_runs("n", 1)
+    return [note.text for note in store.load_plan_run(last.plan_run).notes]
+
+
+def left_by(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch, where: object, name: str, error: Exception
+) -> StepRecord:
+    """Return what a night leaves in which something fails."""
+    with monkeypatch.context() as broken:
+        broken.setattr(where, name, refused(error))  # type: ignore[arg-type]
+        return night(store, folder, STEP)
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize(
+    ("where", "name", "error"),
+    [(undoing, "drop", NO_SPACE), (undoing, "drop", LOST), (RunJournal, "undone", FULL)],
+    ids=["the last DROP fails", "its session is lost in it", "the store cannot take that it was dropped"],
+)
+def test_what_a_done_step_left_is_undone_by_the_next_plan_run(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: object, name: str, error: Exception
+) -> None:
+    done = left_by(store, tmp_path, monkeypatch, where, name, error)
+    assert done.state is StepState.DONE and store.journal(str(done.run)).open_entries()
+    again = night(store, tmp_path, STEP)
+    assert again.state is StepState.SKIPPED and "it was done" in str(again.reason)
+    assert tables(tmp_path) == {"g": 1010, "more": 10}
+    assert not store.open_entries_all() and not store.undo_script(str(done.run)).exists()
+    (told,) = notes(store)
+    assert told.startswith("step `load` had left something")
+    night(store, tmp_path, STEP)
+    assert notes(store) == [], "it is said once"
+
+
+def test_a_run_that_another_process_took_over_is_gone_on_with_and_leaves_nothing(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken(self: Sweep) -> None:
+        self._context.stop.request(ToolkitError("the lease was lost", code=TAKEN_OVER), disowned=True)
+
+    with monkeypatch.context() as frozen:
+        frozen.setattr(Sweep, "_put_workers_back", taken)
+        stopped = night(store, tmp_path, STEP)
+    assert stopped.state is not StepState.DONE and len(tables(tmp_path)) == 3
+    done = night(store, tmp_path, STEP)
+    assert (done.state, done.run) == (StepState.DONE, stopped.run), done.reason
+    assert tables(tmp_path) == {"g": 1010, "more": 10} and not store.open_entries_all()
+
+
+def test_what_cannot_be_undone_is_said_and_keeps_no_step(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = left_by(store, tmp_path, monkeypatch, undoing, "drop", NO_SPACE)
+    again = left_by(store, tmp_path, monkeypatch, undoing, "drop", NO_SPACE)
+    assert again.state is StepState.SKIPPED
+    (told,) = notes(store)
+    assert str(done.run) in told and "No space left on device" in told and "DROP TABLE" in told
+    again = left_by(store, tmp_path, monkeypatch, StepAttempt, "clean", ToolkitError("no way in", code="TK-0201"))
+    assert again.state is StepState.SKIPPED
+    assert notes(store) == [f"what run {done.run} of step `load` left could not be undone: no way in"]
+
+
+def test_what_a_live_process_works_on_is_left_to_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = left_by(store, tmp_path, monkeypatch, undoing, "drop", NO_SPACE)
+    lease = store.acquire_lease("elsewhere", str(done.run))
+    night(store, tmp_path, STEP)
+    assert str(done.run) in notes(store)[0] and len(tables(tmp_path)) == 3
+    store.release(lease)
+    night(store, tmp_path, STEP)
+    assert len(tables(tmp_path)) == 2
+
+
+def test_what_takes_long_is_waited_for_by_no_step(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_by(store, tmp_path, monkeypatch, undoing, "drop", NO_SPACE)
+    answers, ended, real = threading.Event(), threading.Event(), StepAttempt.clean
+
+    def slow(*said: object) -> object:
+        answers.wait()
+        try:
+            return real(*said)  # type: ignore[arg-type]
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(StepAttempt, "clean", slow)
+    monkeypatch.setattr(tidying, "_LONGEST_SECONDS", 0.05)
+    assert night(store, tmp_path, STEP).state is StepState.SKIPPED
+    assert notes(store) == ["what earlier plan runs left is not undone yet; no step waits for that"]
+    answers.set()
+    assert ended.wait(30)

@@ -1,0 +1,75 @@
+"""What runs of steps left that no step goes on with: undone when the next plan run begins on their target.
+
+A run whose last DROP failed (a full disk, a lost session) has done its work all the same. Its step is done, or was
+begun anew under another run since, so that nobody else looks after what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+
+from toolkit.app.maintenance.attempt import StepAttempt
+from toolkit.errors import unexpected
+from toolkit.model.operations import Options
+from toolkit.model.plan import StepRecord
+from toolkit.runner import Stop, within
+from toolkit.runner.ownership import host_elsewhere
+
+_LAST_BEGIN_SECONDS = 5.0
+"""How long the next of several is begun after the first: the others are left to the next plan run."""
+_LONGEST_SECONDS = 20.0
+_LOCKS: Options = {"lock_wait": "2s", "lock_tries": 1}
+
+History = Mapping[str, Sequence[StepRecord]]
+
+
+def tidy(attempt: StepAttempt, history: History, over: Callable[[], bool], say: Callable[[str], None]) -> None:
+    """Undo what is left of a plan's steps on a target; what takes long goes on beside the steps.
+
+    Args:
+        attempt: of the plan run that holds the target.
+        history: of each step there, newest first.
+        over: whether nothing more may begin.
+        say: takes a sentence for each run.
+    """
+    left = _left(attempt, history)
+
+    def undo() -> None:
+        for sentence in _undone(attempt, left, over):
+            say(sentence)
+
+    try:
+        with suppress(RuntimeError):  # this host starts no more threads: the next plan run tries again
+            within(_LONGEST_SECONDS, undo, over) if left else None
+    except TimeoutError:
+        if not over():
+            say("what earlier plan runs left is not undone yet; no step waits for that")
+
+
+def _left(attempt: StepAttempt, history: History) -> dict[str, str]:
+    """Return the step of each run that has open entries on this host, without the runs that steps go on with."""
+    opened = {entry.run for entry in attempt.store.open_entries_all() if host_elsewhere(entry) is None}
+    steps = {
+        record.run: name
+        for name, records in history.items()
+        for record in records
+        if record.run is not None and record.run in opened
+    }
+    going_on = {attempt.left_behind(history[name]) for name in set(steps.values())}
+    return {run: step for run, step in steps.items() if run not in going_on}
+
+
+def _undone(attempt: StepAttempt, left: Mapping[str, str], over: Callable[[], bool]) -> Iterator[str]:
+    until = monotonic() + _LAST_BEGIN_SECONDS
+    for run, step in left.items():
+        if over() or monotonic() > until:
+            return
+        try:
+            attempt.store.refuse_live_run(run)
+            report = attempt.clean(run, Stop(), _LOCKS)
+        except Exception as error:  # noqa: BLE001 - what an earlier run left never ends a plan run
+            yield f"what run {run} of step `{step}` left could not be undone: {unexpected(error).sentence}"
+        else:
+            yield f"step `{step}` had left something: {'; '.join((*report.done, *report.left)) or 'it is gone'}"
