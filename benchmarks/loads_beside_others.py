@@ -3,15 +3,20 @@
     PYTHONPATH=. python benchmarks/loads_beside_others.py [ROWS] [REPEATS]
 
 On PostgreSQL: `dbatk load` with one and with two sessions beside `psql \\copy` and a `COPY FROM STDIN` written by
-hand with psycopg. On DuckDB: beside one INSERT of `read_csv` by DuckDB's own API with the same number of threads
-(not every machine has a client program of DuckDB). All load the same file into a new, empty table, with a warm
-disk cache; ours is the time on the clock of a job, COMMIT included, theirs that of the statement or the command.
-Each round has all of them, forwards and backwards in turns. Printed are medians, their rate, and the median of the
-ratios of our rate to theirs in each round. The exit status says whether each is at least 0.95.
+hand with psycopg. On DuckDB: beside one INSERT of `read_csv` with the same number of threads by DuckDB's own API,
+and by its client program where there is one (`duckdb`). All load the same file into a new, empty table, with a
+warm disk cache; ours is the time on the clock of a job, COMMIT included, theirs that of the statement or the
+command. Each round has all of them, forwards and backwards in turns. Printed are medians, their rate, and the
+median of the ratios of our rate to theirs in each round. The exit status says whether each is at least 0.95. CPU
+time is that of client and server, which other load hardly changes; ours is that of the whole job, with what comes
+before and after the clock. Where others work on the host, `chrt --fifo 1` before the command puts all of it before
+them.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import statistics
 import subprocess
@@ -22,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import psutil
 
 from tests.servers.postgresql import Server, running_postgresql
 from toolkit.app.approvals import Approvals
@@ -41,6 +47,21 @@ from toolkit.targets.postgresql import PostgresqlTarget
 COLUMNS = "id bigint, name varchar, price decimal(12,2), day date"
 LEAST = 0.95
 Timed = Callable[[], float]
+Spent = Callable[[], float]
+
+
+def spent(server: Server | None = None) -> float:
+    """Return the CPU seconds of this process, of what it has waited for, and of a server with its sessions."""
+    own = sum(os.times()[:4])
+    if server is None or server.process is None:
+        return own
+    main = psutil.Process(server.process.pid)
+    while True:  # a session that ends meanwhile would be counted twice or not at all
+        sessions = main.children()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found = sum(main.cpu_times()[:4]) + sum(sum(each.cpu_times()[:2]) for each in sessions)
+            if main.children() == sessions:
+                return own + found
 
 
 class Silent:
@@ -127,29 +148,52 @@ def on_duckdb(folder: Path, file: Path, store: Store) -> dict[str, Timed]:
 
         return run
 
+    def program(threads: int) -> Timed:
+        insert = f"SET threads = {threads}; INSERT INTO lines SELECT * FROM read_csv('{file}')"
+        called = ("duckdb", str(path), "-c")
+
+        def run() -> float:
+            path.unlink(missing_ok=True)  # another release may not read what the library has written
+            subprocess.run([*called, f"CREATE TABLE lines ({COLUMNS})"], check=True)
+            return clocked(lambda: subprocess.run([*called, insert], check=True, stdout=subprocess.DEVNULL))
+
+        return run
+
     def load(degree: int) -> Timed:
         url = f"duckdb:///{path}"
         return lambda: ours(DuckdbTarget(Access(parse_url(url))), url, file, degree, store)
 
-    return {
+    ways = {
         "dbatk load, one thread": emptied(load(1)),
         "dbatk load, two threads": emptied(load(2)),
         "read_csv, one thread": emptied(api(1)),
         "read_csv, two threads": emptied(api(2)),
     }
+    if shutil.which("duckdb"):
+        ways |= {"duckdb, one thread": program(1), "duckdb, two threads": program(2)}
+    return ways
 
 
-def compare(ways: dict[str, Timed], repeats: int, size: int, rows: int, pairs: dict[str, str]) -> bool:
+def compare(
+    ways: dict[str, Timed], repeats: int, size: int, rows: int, pairs: dict[str, str], spent: Spent
+) -> bool:
     times: dict[str, list[float]] = {name: [] for name in ways}
+    cpu: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(repeats + 1):
         for name, way in (list(ways.items()), list(ways.items())[::-1])[number % 2]:
+            before = spent()
             seconds = way()
             if number:  # the first round warms caches
                 times[name].append(seconds)
+                cpu[name].append(spent() - before)
     medians = {name: statistics.median(found) for name, found in times.items()}
     for name, seconds in medians.items():
         spread, rate = f"{min(times[name]):.2f} to {max(times[name]):.2f}", size / seconds / 1e6
-        print(f"{name:28} {seconds:7.2f} s ({spread}) {rate:7.1f} MB/s {rows / seconds:11,.0f} rows/s")
+        used = statistics.median(cpu[name])
+        print(
+            f"{name:28} {seconds:7.2f} s ({spread}) {rate:7.1f} MB/s {rows / seconds:11,.0f} rows/s "
+            f"CPU {used:.2f} s"
+        )
     good = True
     for theirs, own in pairs.items():
         # of one round both met the same host: what changes from round to round is not in their ratio
@@ -176,9 +220,10 @@ def main() -> int:
         print(f"{rows:,} rows, {size / 1e6:.0f} MB, {repeats} repeats in turns")
         with running_postgresql() as server:
             theirs = dict.fromkeys(("psql \\copy", "COPY by hand (psycopg)"), "dbatk load, one session")
-            good = compare(on_postgresql(server, file, store), repeats, size, rows, theirs)
-        pairs = {f"read_csv, {n}": f"dbatk load, {n}" for n in ("one thread", "two threads")}
-        return 0 if compare(on_duckdb(folder, file, store), repeats, size, rows, pairs) and good else 1
+            good = compare(on_postgresql(server, file, store), repeats, size, rows, theirs, lambda: spent(server))
+        ways = on_duckdb(folder, file, store)
+        pairs = {name: f"dbatk load,{name.partition(',')[2]}" for name in ways if not name.startswith("dbatk")}
+        return 0 if compare(ways, repeats, size, rows, pairs, spent) and good else 1
 
 
 if __name__ == "__main__":
