@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs a bundle of dbatk: each trial of PLAN in SQL*Plus or SQLcl, in its order; what they print goes to spool/.
-# A trial that came to its end is not run again, so run.sh goes on where it was stopped. Only POSIX tools.
+# A trial that came to its end is not run again, so run.sh goes on where it was stopped; of a job that loads files, those
+# that are not loaded are tried again. Only POSIX tools.
 #
 #   ./run.sh [-y] [-p FD] [-r there|missing] USER@ALIAS | USER | /@ALIAS | /
 #
@@ -323,6 +324,14 @@ ended() {
   return 1
 }
 
+# unloaded NUMBER: whether a file that a job is to load once is not loaded; load.sh knows which, and loads none twice
+unloaded() {
+  for item in $(cat sql/"$(script "$1")".sql sql/"$(script "$1")"-s*.sql 2>/dev/null | sed -n "s/^HOST sh load.sh '[^']*' '\([0-9]*\)' '[0-9]*' 'once'.*/\1/p"); do
+    [ -f "spool/$(script "$1")-i$item.loaded" ] || return 0
+  done
+  return 1
+}
+
 # count_failed NUMBER ATTEMPT WORDS: tell of an attempt that came to its end by an error: of its timed work, or before it
 count_failed() {
   errors='^(ORA|SP2|TNS|SQL\*Loader)-[0-9]+|^DBATK[|].*[|]told[|]' base=$(script "$1")-a$2 error='' before=''
@@ -366,12 +375,13 @@ trial() {
   number=$1 sessions=$2 title=$3
   attempt=$(attempts "$number")
   if [ "$attempt" -gt 0 ]; then
-    if ended "$number" "$attempt"; then
+    if ! ended "$number" "$attempt"; then
+      settle "$number" "$attempt" "$sessions" || return 0
+      clean "$number" "$attempt" || stop 1 "what trial $number left cannot be put back: $(first_error "$(script "$number")-a$attempt-clean")"
+    elif ! unloaded "$number"; then
       count_failed "$number" "$attempt"
       return 0
     fi
-    settle "$number" "$attempt" "$sessions" || return 0
-    clean "$number" "$attempt" || stop 1 "what trial $number left cannot be put back: $(first_error "$(script "$number")-a$attempt-clean")"
   fi
   attempt=$((attempt + 1))
   name=$(script "$number")-a$attempt main=$(script "$number")-a$attempt

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -366,6 +366,10 @@ def test_an_attempt_stored_while_it_ran_is_stored_again_when_it_has_an_end() -> 
     assert new_of([whole], [broken]) == [replace(whole, attempt=2)]
     assert new_of([whole], [broken, replace(whole, attempt=2)]) == []
     assert new_of([broken, record(2, Outcome.OK)], []) == [broken, record(2, Outcome.OK)]
+    failed, later = record(1, Outcome.FAILED), replace(record(2, Outcome.OK), began_at=now + timedelta(seconds=9))
+    assert new_of([failed, later], [failed]) == new_of([failed, later], [])[1:] == [later]
+    assert new_of([failed, later], [broken, replace(failed, attempt=2)]) == [replace(later, attempt=3)]
+    assert new_of([failed, later], [failed, later]) == []
 
 
 def test_export_that_cannot_connect_names_the_way_without_a_connection(

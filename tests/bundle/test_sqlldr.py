@@ -102,6 +102,22 @@ def test_more_bad_rows_than_allowed_fail_the_trial(workshop: Maker) -> None:
 
 
 @pytest.mark.full
+def test_a_file_that_was_not_there_is_loaded_by_the_next_call_of_the_script(workshop: Maker) -> None:
+    shop = workshop()
+    files = written(shop, "a.csv", "b.csv")
+    (shop.folder / "b.csv").rename(shop.folder / "late")
+    shop.export(operation="load", options=options(files, *JOB), factors='method = ["conventional"]\ndegree = [2]')
+    status, said = shop.run()
+    assert status == 3 and "b.csv cannot be read" in said and loaded(shop) == 300, said
+    (shop.folder / "late").rename(shop.folder / "b.csv")
+    status, said = shop.run()
+    assert status == 0 and loaded(shop) == 600, said
+    for _ in range(2):
+        shop.ingest()
+        assert [each.outcome for each in shop.record().trials] == [Outcome.FAILED, Outcome.OK]
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("pipe", [False, True])
 def test_a_file_that_is_not_there_or_a_pipe_is_told(pipe: bool, workshop: Maker) -> None:
     shop = workshop()
@@ -161,6 +177,17 @@ def test_a_job_that_was_cut_off_loads_nothing_twice(workshop: Maker) -> None:
     shop.ingest()
     ended = shop.record().trials[-1]
     assert (ended.outcome, ended.error_code) == (Outcome.FAILED, "TK-0209")
+    (begun,) = shop.spools.glob("*.begun")
+    assert f"remove {begun.relative_to(shop.bundle)}" in str(ended.reason)
+    status, said = shop.run()
+    assert status == 3 and "it is not known whether" in said and loaded(shop) == 300, said
+    begun.unlink()
+    status, said = shop.run()
+    assert status == 0 and loaded(shop) == 600, said
+    shop.ingest()
+    ended = shop.record().trials[-1]
+    assert (ended.outcome, ended.rows) == (Outcome.OK, 600)
+    assert "trial" not in shop.run()[1].replace("all trials came", "") and loaded(shop) == 600
 
 
 def test_a_script_that_was_killed_is_refused_while_its_sessions_work_and_loads_nothing_twice(
@@ -183,11 +210,12 @@ def test_a_script_that_was_killed_is_refused_while_its_sessions_work_and_loads_n
     assert status == 5 and "sessions of this run are still at work" in said, said
     slow.unlink()
     wait_for(lambda: not shop.standin.engine.state.sessions and not _alive(shop.spools))
-    status, said = shop.run()
     rows = shop.standin.engine.cursor().execute("SELECT ID FROM DBATK.GTEST WHERE ID >= 100000").fetchall()
     assert len(rows) == len(set(rows)) == 300, "the file that was being loaded, once"
-    assert status == 3 and "OCISessionBegin" in said, "nobody gave the password for the next file"
-    assert not list(shop.spools.glob("*-i2.begun")), "of which it is known that it was not loaded"
+    status, said = shop.run()
+    assert "OCISessionBegin" in "".join(each.read_text() for each in shop.spools.glob("*-a1-i2.log"))
+    rows = shop.standin.engine.cursor().execute("SELECT ID FROM DBATK.GTEST WHERE ID >= 100000").fetchall()
+    assert status == 0 and len(rows) == len(set(rows)) == 600, said
 
 
 def _alive(spools: Path) -> bool:

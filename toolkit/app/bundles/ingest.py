@@ -144,24 +144,31 @@ def _degree(planned: PlannedTrial) -> int | None:
     return level if isinstance(level, int) else None
 
 
-def new_of(records: Sequence[TrialRecord], stored: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """Leave out what is stored: trials with an end, and broken attempts that are known as such.
+_GOES_ON = frozenset({Outcome.INTERRUPTED, Outcome.FAILED})
 
-    An attempt that was stored while it ran, as interrupted, and has an end now is stored as a further one.
+
+def new_of(records: Sequence[TrialRecord], stored: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """Leave out what is stored: trials with an end, and failed and broken attempts that are known as such.
+
+    An attempt that was stored while it ran, as interrupted, and has an end now is stored as a further one; so is
+    what came after a failed one, as of a load whose missing files were tried again.
     """
-    ended = {each.trial for each in stored if each.outcome is not Outcome.INTERRUPTED}
+    ended = {each.trial for each in stored if each.outcome not in _GOES_ON}
+    failed = {(each.trial, each.began_at) for each in stored if each.outcome is Outcome.FAILED}
     attempts: dict[int, set[int]] = {}
     for each in stored:
         attempts.setdefault(each.trial, set()).add(each.attempt)
     new = []
     for record in records:
         known = attempts.setdefault(record.trial, set())
-        if record.trial in ended or (record.outcome is Outcome.INTERRUPTED and record.attempt in known):
+        if record.trial in ended or (record.trial, record.began_at) in failed:
+            continue
+        if record.outcome is Outcome.INTERRUPTED and record.attempt in known:
             continue
         if record.attempt in known:
             record = replace(record, attempt=max(known) + 1)  # noqa: PLW2901
         known.add(record.attempt)
-        if record.outcome is not Outcome.INTERRUPTED:
+        if record.outcome not in _GOES_ON:
             ended.add(record.trial)
         new.append(record)
     return new
