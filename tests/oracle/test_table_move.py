@@ -13,6 +13,7 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.state import Made
 from tests.oracle.test_command_line import dbatk
 from toolkit.dialects.indexes import IndexPart
+from toolkit.dialects.oracle import storage
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.experiment import OptionValue
 from toolkit.model.facts import Facts
@@ -159,3 +160,42 @@ def test_what_a_release_an_edition_or_a_licence_does_not_give_is_refused() -> No
     assert "LOB columns" in judged(about(lob_count=1), 4)
     assert judged(about("21-ee", lob_count=1), 4) == ""
     assert "bitmap join index" in judged(about(join_index_count=1), online=True)
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize(
+    ("disks", "status", "words"),
+    [
+        ("plain", 3, "no tablespace is on Exadata here"),
+        ("zfs", 0, "no tablespace is on Exadata here"),
+        ("exadata", 0, None),
+    ],
+)
+def test_hybrid_columnar_compression_on_other_disks_is_warned_of_before(
+    tmp_path: Path, disks: str, status: int, words: str | None
+) -> None:
+    with running_standin(Scenario(disks=disks)) as standin:
+        shown = str(dbatk(standin, tmp_path, *_LINE, "--compression", "query_low", "--dry-run"))
+        done, run = dbatk(standin, tmp_path, *_LINE, "--compression", "query_low")
+        assert done == status, run
+        assert ("ORA-64307" in str(run["warnings"])) == (words is not None)
+        assert words is None or (words in str(run["warnings"]) and words in shown)
+        assert ("ORA-64307" in str(run["trials"])) == (status == 3)
+
+
+def test_the_tablespace_that_was_named_is_looked_at_alone() -> None:
+    mixed: tuple[Row, ...] = (
+        {"tablespace_name": "FAST", "predicate_evaluation": "STORAGE"},
+        {"tablespace_name": "SLOW", "predicate_evaluation": "HOST"},
+    )
+    facts = replace(assumed(), assumed=False, answers={**assumed().answers, storage.TABLESPACES: mixed})
+
+    def told(facts: Facts = facts, **options: OptionValue) -> list[str]:
+        asked = work("table-move", _TABLE, compression="archive_low", **options)
+        return [each for each in DIALECT.work.remarks(asked, facts) if "ORA-64307" in each]
+
+    assert told(tablespace="fast") == []
+    assert "tablespace `SLOW` is not on Exadata" in told(tablespace="slow")[0]
+    assert "only FAST is on Exadata" in told()[0]
+    unread = replace(facts, answers=assumed().answers)
+    assert "cannot be read" in told(unread)[0]

@@ -154,6 +154,7 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
         command = grammar.recognise(text, session.user)
         observed.begin(session, command.kind, text)
         privileges.refuse(self.state, session, command)
+        rooms.refuse_columnar(self.state, text)
         while self.state.next_session < self.state.stuck_until and not self.released.wait(0.02):
             pass
         try:

@@ -22,6 +22,7 @@ VIEWS = {
 }
 _BLOCK = 8192
 _ASKED = re.compile(r'\bTABLESPACE\s+"([^"]+)"')
+_COLUMNAR = re.compile(r"\bCOMPRESS FOR (?:QUERY|ARCHIVE)\b")
 _UNLIMITED = "UNLIMITED TABLESPACE"
 Rows = list[dict[str, object]]
 
@@ -53,6 +54,16 @@ def rows_of(state: State, view: str, session: Session) -> Rows:
 def default(state: State, schema: str) -> str:
     """Return the default tablespace of a schema."""
     return state.scenario.defaults.get(schema, "USERS")
+
+
+def refuse_columnar(state: State, text: str) -> None:
+    """Refuse hybrid columnar compression on disks that have none.
+
+    Raises:
+        BackendError: ORA-64307.
+    """
+    if _COLUMNAR.search(text) and state.scenario.disks == "plain":
+        raise ora(64307)
 
 
 def settle(state: State, text: str, before: int, drop: Callable[[Made], object]) -> None:
@@ -122,6 +133,7 @@ def _tablespaces(state: State) -> Rows:
             "STATUS": "ONLINE",
             "CONTENTS": contents,
             "SEGMENT_SPACE_MANAGEMENT": "MANUAL" if name in state.scenario.managed_by_lists else "AUTO",
+            "PREDICATE_EVALUATION": "STORAGE" if state.scenario.disks == "exadata" else "HOST",
         }
         for name, contents in places
     ]

@@ -84,6 +84,8 @@ class Scenario:
     """The limit of the profile, after which the account is locked (FAILED_LOGIN_ATTEMPTS); 0 for none."""
     sessions_per_user: int = 0
     """The limit of the profile (ORA-02391); 0 for none."""
+    disks: str = "plain"
+    """Under the tablespaces: `plain`, `zfs` (which takes hybrid columnar compression, too) or `exadata`."""
     tablespaces: Mapping[str, int] = field(default_factory=lambda: {"USERS": 40 * 2**30})
     """Permanent tablespaces, each with its free bytes beside what its files may grow by."""
     managed_by_lists: frozenset[str] = frozenset()

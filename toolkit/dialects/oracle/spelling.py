@@ -9,7 +9,7 @@ from toolkit.dialects.work import ContextValue, Work
 from toolkit.model.facts import Facts, Release
 from toolkit.model.words import Mode
 
-_HCC = ("query_low", "query_high", "archive_low", "archive_high")
+HYBRID_COLUMNAR = ("query_low", "query_high", "archive_low", "archive_high")
 
 # SQLRF 11.2, table_compression.
 _TABLE_WORDS_11 = {
@@ -17,7 +17,7 @@ _TABLE_WORDS_11 = {
     "basic": "COMPRESS BASIC",
     "oltp": "COMPRESS FOR OLTP",
     "advanced": "COMPRESS FOR OLTP",
-    **{level: "COMPRESS FOR " + level.replace("_", " ").upper() for level in _HCC},
+    **{level: "COMPRESS FOR " + level.replace("_", " ").upper() for level in HYBRID_COLUMNAR},
 }
 # SQLRF 12.1 to 26ai, table_compression.
 _TABLE_WORDS_12 = {
@@ -25,7 +25,7 @@ _TABLE_WORDS_12 = {
     "basic": "ROW STORE COMPRESS BASIC",
     "oltp": "ROW STORE COMPRESS ADVANCED",
     "advanced": "ROW STORE COMPRESS ADVANCED",
-    **{level: "COLUMN STORE COMPRESS FOR " + level.replace("_", " ").upper() for level in _HCC},
+    **{level: "COLUMN STORE COMPRESS FOR " + level.replace("_", " ").upper() for level in HYBRID_COLUMNAR},
 }
 # SQLRF, index_attributes and advanced_index_compression.
 _INDEX_WORDS = {

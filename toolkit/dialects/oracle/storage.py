@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from toolkit.dialects.oracle import index_facts, partitions, redo, spelling
 from toolkit.dialects.oracle.catalog import fact_about, indexes_of
-from toolkit.dialects.oracle.names import quote
+from toolkit.dialects.oracle.names import parse_name, quote
 from toolkit.dialects.oracle.work.base import asks_nologging
 from toolkit.dialects.work import ContextValue, Work
 from toolkit.model.facts import Facts, Release
@@ -25,6 +25,7 @@ _LEVELS = {
     "BASIC": "basic", "OLTP": "oltp", "ADVANCED": "advanced", "QUERY LOW": "query_low", "QUERY HIGH": "query_high",
     "ARCHIVE LOW": "archive_low", "ARCHIVE HIGH": "archive_high",
 }  # fmt: skip
+TABLESPACES = "tablespace_storage"
 _LOCKING = " ROW LEVEL LOCKING"
 _UNLOGGED = (
     "the copies are made without redo and dropped at the end; until the next backup RMAN lists their data files "
@@ -34,6 +35,7 @@ _LOGGED = (
     "the copies are made with redo, since the database archives it: their tablespaces are the user's (only an "
     "explicit --nologging, where the operation has it, leaves it out)"
 )
+_ELSEWHERE = "on other disks than these it fails with ORA-64307"
 _LOBS = ("CLOB", "NCLOB", "BLOB")
 
 
@@ -89,7 +91,36 @@ def places(
 
 
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
-    """Say how the copies that a measurement works on differ from their originals, and how they are made."""
+    """Say what disks may refuse, how copies of a measurement differ from their originals, how they are made."""
+    return (*_of_disks(work, facts), *_of_copies(work, facts))
+
+
+def _of_disks(work: Work, facts: Facts) -> Iterator[str]:
+    """Warn of hybrid columnar compression where the disks are not Exadata's: only the statement itself tells.
+
+    PREDICATE_EVALUATION (Database Reference, DBA_TABLESPACES, since 11.2) is STORAGE on Exadata; ZFS, Axiom and
+    FS1 storage take that compression, too, and are told from others by no view.
+    """
+    level = spelling.text_option(work, "compression")
+    if level not in spelling.HYBRID_COLUMNAR or facts.assumed:
+        return
+    rows = facts.rows(TABLESPACES)
+    able = {str(row["tablespace_name"]) for row in rows if row.get("predicate_evaluation") == "STORAGE"}
+    text = spelling.text_option(work, "tablespace")
+    named = None if text is None else parse_name(text).name
+    if (named in able) or (named is None and able and len(able) == len(rows)):
+        return
+    what = f"compression `{level}` needs Exadata, ZFS, Axiom or FS1 storage"
+    if not rows:
+        yield f"{what}; what storage there is cannot be read: {_ELSEWHERE}"
+    elif named is not None:
+        yield f"{what}; tablespace `{named}` is not on Exadata: {_ELSEWHERE}"
+    else:
+        where = f"only {', '.join(sorted(able))}" if able else "no tablespace"
+        yield f"{what}; {where} is on Exadata here: {_ELSEWHERE}"
+
+
+def _of_copies(work: Work, facts: Facts) -> tuple[str, ...]:
     if work.mode is not Mode.MEASUREMENT or not work.object.scratch or facts.assumed or work.option("bare"):
         return ()
     copied = _copied(work, facts)

@@ -74,7 +74,8 @@ class OracleInSession(Implementation):
 
     def option_files(self, asked: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
         needs = "cold" in asked.get("cache", ()) or any(asked.get("sql_trace", ()))
-        return (support.PRIVILEGES,) if needs else ()
+        columnar = any(level in spelling.HYBRID_COLUMNAR for level in asked.get("compression", ()))
+        return (*((support.PRIVILEGES,) if needs else ()), *((storage.TABLESPACES,) if columnar else ()))
 
     def support(self, work: Work, facts: Facts) -> Support:
         refused = support.of_session(work, facts) or self._words.judge(work, facts) or redo.judge(work, facts)
