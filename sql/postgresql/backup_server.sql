@@ -11,6 +11,7 @@ SELECT (SELECT s.setting FROM pg_catalog.pg_settings s WHERE s.name = 'data_dire
        current_setting('max_wal_senders')::integer AS wal_senders,
        current_setting('wal_level') AS wal_level,
        current_setting('archive_mode') AS archive_mode,
+       current_setting('checkpoint_timeout') AS checkpoint_timeout,
        CASE WHEN has_function_privilege('pg_catalog.pg_config()', 'EXECUTE')
             THEN (SELECT t.word FROM ts_stat('SELECT array_to_tsvector(ARRAY[c.setting])
                                                 FROM pg_catalog.pg_config() c WHERE c.name = ''CONFIGURE''') t)

@@ -98,6 +98,7 @@ def test_a_job_goes_into_the_stanza_expires_nothing_and_restores(backup: Run, cl
             "--checkpoint", "fast",
         )  # fmt: skip
         assert status == 0, [each["reason"] for each in trials(document)]
+        assert "checkpoint" not in str(document["warnings"])
     # the configuration keeps two full backups, but a job deletes nothing
     assert len(cluster.labels()) == 3
     items = trials(document)[0]["items"]
@@ -140,6 +141,8 @@ def test_a_stanza_that_is_not_there_fails_with_the_words_of_pgbackrest(backup: R
     status, document = backup("--stanza", "other", "--backup-config", str(cluster.config))
     (found,) = trials(document)
     assert (status, found["outcome"]) == (3, "failed")
+    (told,) = (str(each) for each in document["warnings"] if "checkpoint" in str(each))  # type: ignore[attr-defined]
+    assert "unless its configuration has `start-fast`" in told and "checkpoint_timeout (5min)" in told
     assert str(found["reason"]).startswith("pgbackrest: ")
     assert str(found["error_code"]).startswith("pgBackRest [")
 

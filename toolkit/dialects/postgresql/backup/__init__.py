@@ -121,6 +121,18 @@ class PostgresqlBackups(Backups):
             return Support(SupportState.UNSUPPORTED, sentence)
         return _of(work.options).of_server(work, facts)
 
+    def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
+        """Say that a backup waits for a checkpoint, which by default is not a fast one in a job."""
+        program, asked = _name_of(work.options), work.option("checkpoint")
+        if program == DUMP or asked == "fast" or (work.mode is Mode.MEASUREMENT and asked != "spread"):
+            return ()
+        most = f" ({limit})" if (limit := facts.value(_SERVER, "checkpoint_timeout")) else ""
+        unless = ", unless its configuration has `start-fast`" if program == PGBACKREST and asked is None else ""
+        return (
+            f"the backup begins after a checkpoint that is spread over time{unless}: that can take about "
+            f"checkpoint_timeout{most}; `--checkpoint fast` has it done at once, in one burst",
+        )
+
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return _of(work.options).prepare(work, facts)
 
