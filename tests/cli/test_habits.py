@@ -281,3 +281,16 @@ def test_what_is_missing_for_an_engine_that_has_it_is_asked_for(dbatk: Dbatk) ->
     answer = dbatk("partition", "split", "-t", "oracle://u@h/s", "--table", "t")
     assert answer.status == 2
     assert "`partition-split` needs `--partition`" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (("partition", "drop", "--table", "sales"), "--keep-rows '24 months'"),
+        (("backup", "run"), "--keep-for '24 months'"),
+        (("purge", "--table", "sales", "--where", "d < 1"), "`none`, `best`, `all`"),
+    ],
+)
+def test_how_long_something_is_kept_is_not_said_with_keep(line: tuple[str, ...], meant: str, dbatk: Dbatk) -> None:
+    answer = dbatk(*line, "--assume", "19-ee", "--keep", "24 months")
+    assert (answer.status, meant in answer.err) == (2, True), answer.err

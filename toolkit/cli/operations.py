@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -341,7 +342,7 @@ def _general(arguments: Arguments, declared: OperationDeclaration) -> General:
         warmup=arguments.number("warmup"),
         seed=arguments.number("seed"),
         snapshot=arguments.text("snapshot") or "auto",
-        keep=_keep(arguments.text("keep")) or Keep.NONE,
+        keep=_keep(arguments.text("keep"), declared) or Keep.NONE,
         work_schema=arguments.text("work_schema"),
         budget_seconds=_duration(arguments, "budget"),
         time_limit_seconds=_duration(arguments, "time_limit"),
@@ -368,7 +369,7 @@ def _guards(arguments: Arguments) -> tuple[str, ...]:
     return texts
 
 
-def _keep(text: str | None) -> Keep | None:
+def _keep(text: str | None, declared: OperationDeclaration) -> Keep | None:
     from toolkit.documents import did_you_mean
     from toolkit.model.words import Keep
 
@@ -376,7 +377,9 @@ def _keep(text: str | None) -> Keep | None:
         return None
     known = [one.value for one in Keep]
     if text not in known:
-        raise ToolkitError(f"`--keep` cannot be `{text}`", code="TK-0102", hint=did_you_mean(text, known))
+        meant = next((option.flag for option in declared.options if option.name.startswith("keep_")), None)
+        hint = did_you_mean(text, known) if meant is None else f"`{meant} {shlex.quote(text)}` says how long"
+        raise ToolkitError(f"`--keep` cannot be `{text}`", code="TK-0102", hint=hint)
     return Keep(text)
 
 
