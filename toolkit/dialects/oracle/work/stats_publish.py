@@ -143,7 +143,11 @@ def _check_history(since: datetime, facts: Facts) -> None:
             hint="choose a later time",
         )
     if now is not None and since > datetime.strptime(str(now), f"{_FORM}.%f %z"):
-        raise ToolkitError(f"{since.isoformat()} is still to come: the database has {now}", code="TK-0304")
+        raise ToolkitError(
+            f"{since.isoformat()} is still to come: the database has {now}",
+            code="TK-0304",
+            hint="choose an earlier time",
+        )
 
 
 def prepare(work: Work, facts: Facts) -> tuple[Call, ...]:
