@@ -10,10 +10,11 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name, k.conname:
        CASE WHEN k.confrelid <> 0 THEN k.confrelid::regclass::text END AS refers_to,
        CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
        CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN 'no' ELSE 'yes' END AS enforced,
+       CASE WHEN k.coninhcount > 0 THEN 'yes' ELSE 'no' END AS inherited,
        pg_table_size(c.oid) AS table_bytes
   FROM pg_catalog.pg_constraint k
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = coalesce(:schema, current_schema()) AND (:name::text IS NULL OR c.relname = :name)
-   AND NOT k.convalidated AND k.coninhcount = 0
+   AND NOT k.convalidated
  ORDER BY c.relname, k.conname;

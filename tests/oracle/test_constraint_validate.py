@@ -50,6 +50,14 @@ def test_they_are_validated_at_a_degree_that_the_table_has_meanwhile(tmp_path: P
         assert (status, "disabled keys, which need an index" in answer["error"]["message"]) == (5, True)  # type: ignore[index]
 
 
+def test_of_a_schema_without_any_that_waits_nothing_is_done_and_that_is_well(tmp_path: Path) -> None:
+    with running_standin(Scenario()) as standin:
+        table = waiting(standin, status="DISABLED")
+        status, run = dbatk(standin, tmp_path, *_LINE[:-2], "--schema", "DBATK", "--degree", "4")
+        assert (status, altered(standin), set(states(table).values())) == (0, [], {"DISABLED NOT VALIDATED"})
+        assert "nothing to do: " in str(run) and "add --disabled" in str(run)
+
+
 def test_disabled_ones_hold_for_new_rows_first(tmp_path: Path) -> None:
     with running_standin(Scenario()) as standin:
         table = waiting(standin, status="DISABLED")

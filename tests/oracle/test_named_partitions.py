@@ -70,7 +70,7 @@ def test_a_partition_that_is_whole_is_not_rebuilt_with_unusable_only(tmp_path: P
         index(standin, "SALES_IX").shape.parts[0].status = "UNUSABLE"
         line = (*REBUILD, "--table", "SALES", "--unusable-only", "--partition")
         status, answer = dbatk(standin, tmp_path, *line, "P2")
-        assert (status, error(answer)["code"], rebuilds(standin)) == (2, "TK-0204", [])
+        assert (status, rebuilds(standin)) == (0, []) and "no unusable index to rebuild" in str(answer)
         assert dbatk(standin, tmp_path, *line, "P1")[0] == 0
         assert rebuilds(standin) == ["SALES_IX.P1"]
 

@@ -117,8 +117,10 @@ def _why_not(found: RunAnalysis) -> str:
         return f"every trial has a {found.judged.by.title} of 0"
     if values:
         return f"no trial has a value of `{found.judged.by.metric}`"
-    done = any(each.outcome is Outcome.OK and each.elapsed_seconds is None for each in found.run.trials)
-    return "it was done, but its end was not recorded" if done else "no trial succeeded"
+    untimed = [each for each in found.run.trials if each.outcome is Outcome.OK and each.elapsed_seconds is None]
+    if any(each.items and all(item.outcome is Outcome.SKIPPED for item in each.items) for each in untimed):
+        return "there was nothing to do"
+    return "it was done, but its end was not recorded" if untimed else "no trial succeeded"
 
 
 def _alone(found: RunAnalysis, cell: Cell) -> str:

@@ -170,6 +170,10 @@ class Implementation(ABC):
         """Say why one of several tables is left out rather than refused; None where it is worked on."""
         return None
 
+    def idle(self, work: Work, facts: Facts) -> str | None:
+        """Say why nothing of a table is to be done; a job with nothing to do at all has ended well."""
+        return None
+
     def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
         """Ask what is to be known of the sessions where several objects are worked on: of none its degree."""
         return ()

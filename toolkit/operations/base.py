@@ -297,13 +297,15 @@ def assemble(
     Args:
         planner: what the plan is made from.
         cell: the cell.
-        pieces: the works on the clock.
+        pieces: the works on the clock; none where there is nothing to do, which `left_out` explains.
         setup: once per run, before the first trial.
         before: in prepare, before the dialect's own.
         cleanup: once per run, at the end.
         drops: scratch objects that conclude drops (unless `--keep all`: then they are settled).
         left_out: label of what is not worked on although it was asked for among others, and why.
     """
+    if not pieces:
+        return Stages(timed=Timed((), 1, left_out=left_out))
     dialect, facts = planner.dialect, planner.facts
     how = dialect.work.of(planner.spec.operation)
     first = pieces[0].work

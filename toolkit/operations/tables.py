@@ -71,7 +71,8 @@ class OverTables:
                 refuse_kinds(planner, _NO_COPY, "whose copy would be an ordinary table", "give the table itself")
         check_schemas(planner)
         tables, _ = self._tables(planner)
-        self._order(planner, next(iter(tables)), None)
+        if tables:
+            self._order(planner, next(iter(tables)), None)
 
     def _tables(self, planner: Planner) -> tuple[dict[QualifiedName, float], LeftOut]:
         """Return what is worked on with its weight in bytes, and what is left out with the reason.
@@ -86,11 +87,19 @@ class OverTables:
         if not found:
             none = f"there are no {declaration(self.name).several} to work on"
             raise ToolkitError(none, code="TK-0204", hint="check the name of the schema")
-        judged = [(name, size, self._never(planner, name)) for name, size in found.items()]
-        kept = {name: size for name, size, why in judged if why is None}
-        left_out = tuple((str(name), why) for name, _, why in judged if why is not None)
+        idle = {name: why for name in found if (why := self._idle(planner, name)) is not None}
+        busy = [name for name in found if name not in idle]
+        never = {name: why for name in busy if (why := self._never(planner, name)) is not None}
+        kept = {name: found[name] for name in busy if name not in never}
+        left_out = tuple((str(name), why) for name, why in {**idle, **never}.items())
+        if not kept and never:
+            why = next(iter(never.values()))
+            raise ToolkitError(why, code="TK-0304", hint="give one with --table: its answer says what helps")
+        if not kept and planner.measuring:
+            why = next(iter(idle.values()))
+            raise ToolkitError(why, code="TK-0304", hint="omit --repeat: a job with nothing to do ends well")
         if not kept:
-            raise ToolkitError(left_out[0][1], code="TK-0304")
+            return {}, left_out
         at_once = planner.dialect.work.of(self.name).whole_database
         self._check_partition(planner, next(iter(kept)))
         return dict(list(kept.items())[:1]) if at_once else kept, left_out
@@ -117,6 +126,11 @@ class OverTables:
                 code="TK-0204",
                 hint=did_you_mean(planner.qualified(asked).name, names),
             )
+
+    def _idle(self, planner: Planner, table: QualifiedName) -> str | None:
+        """Say why nothing of a table is to be done."""
+        work = Work(self.name, planner.spec.mode, ObjectRef(ObjectKind.TABLE, table), planner.spec.options)
+        return planner.dialect.work.of(self.name).idle(work, planner.facts)
 
     def _never(self, planner: Planner, table: QualifiedName) -> str | None:
         """Say why a table of a schema is left out whatever the cell."""

@@ -295,6 +295,16 @@ def _committed(run: str, experiment: Experiment, dialect: Dialect, store: Store)
     return [each for each in found if item_of(each) in done]
 
 
+def without_work(planned: PlannedTrial, attempt: int, left_out: Sequence[tuple[str, str]]) -> TrialRecord:
+    """Return the record of a job that found nothing to do."""
+    now = datetime.now(UTC)
+    return TrialRecord(
+        planned.number, attempt, planned.cell, planned.repeat, Outcome.OK, now, now,
+        reason="there was nothing to do",
+        items=tuple(ItemRecord(label, Outcome.SKIPPED, reason=why) for label, why in left_out),
+    )  # fmt: skip
+
+
 def from_items(planned: PlannedTrial, attempt: int, items: Sequence[ItemRecord]) -> TrialRecord:
     """Return the record of a job whose items were all done by an earlier attempt."""
     now = datetime.now(UTC)

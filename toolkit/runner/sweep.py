@@ -24,7 +24,7 @@ from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.judging import unsupported
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
-from toolkit.runner.parts import from_items, nothing_named, partly_loaded, with_earlier
+from toolkit.runner.parts import from_items, nothing_named, partly_loaded, with_earlier, without_work
 from toolkit.runner.todo import SweepProgress, done_before, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.runner.undoing import Undone
@@ -253,7 +253,8 @@ class Sweep:
         expect(context, self._progress.expect([planned.cell]))
         stages, earlier = self._without_done(planned, stages)
         if not stages.timed.items:
-            return EndedTrial(from_items(planned, context.attempt, earlier))
+            idle = without_work(planned, context.attempt, stages.timed.left_out)
+            return EndedTrial(from_items(planned, context.attempt, earlier) if earlier else idle)
 
         # What gets its name after the clock (a backup that is moved out) is nothing before.
         named_later = any(step.effect is Effect.CREATES for step in stages.evidence)

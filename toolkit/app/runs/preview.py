@@ -41,8 +41,12 @@ _LEAST_FREEDOM = 4
 
 
 def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
-    """Say each thing once that the works of all cells depend on."""
+    """Say each thing once that the works of all cells depend on; or why there is nothing to do."""
     remarks = planning.dialect.work.remarks
+    if not any(planning.all_pieces()):
+        why = [each for one in planning.scripts if one.stages for _, each in one.stages.timed.left_out]
+        more = f", and of {len(why) - 1} more nothing either" if why[1:] else ""
+        return (f"nothing to do: {why[0]}{more}",)
     return tuple(dict.fromkeys(
         remark for piece in planning.all_pieces() for remark in remarks(piece.work, planning.facts)
     ))  # fmt: skip

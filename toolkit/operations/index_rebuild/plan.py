@@ -81,6 +81,9 @@ class IndexRebuild:
         named = planner.named("index")
         if not everything and named is not None:
             raise planner.not_there(named, ObjectKind.INDEX)
+        if everything and not found and planner.spec.flag("unusable_only") and not planner.measuring:
+            where = planner.spec.text("table") or ", ".join(planner.schemas())
+            return (), ((where, "there is no unusable index to rebuild"),)
         if not found:
             what = "no unusable index" if planner.spec.flag("unusable_only") else "no index"
             raise ToolkitError(

@@ -183,21 +183,21 @@ class StatsGather:
             Piece(Work(self.name, mode, ref, options, degree=degree, concurrency=workers), label, weight)
             for ref, label, weight in refs
         )
-        left_out = dict(self._left_out(planner, pieces))
-        kept = tuple(piece for piece in pieces if piece.label not in left_out)
-        if pieces and not kept:
+        idle = dict(self._idle(planner, pieces))
+        kept = tuple(piece for piece in pieces if piece.label not in idle)
+        if pieces and not kept and planner.measuring:
             raise ToolkitError(
-                f"no table needs it: {next(iter(left_out.values()))}", code="TK-0304",
-                hint="in a plan, `only_if = {stale_tables = 1}` asks before the step",
+                f"no table needs it: {next(iter(idle.values()))}", code="TK-0304",
+                hint="`--gather gather` measures all of them",
             )  # fmt: skip
         return kept
 
-    def _left_out(self, planner: Planner, pieces: Sequence[Piece]) -> LeftOut:
-        """Return the tables of schemas that the engine leaves out of them, with the reason."""
+    def _idle(self, planner: Planner, pieces: Sequence[Piece]) -> LeftOut:
+        """Return the tables of schemas of which the engine would gather nothing, with the reason."""
         if planner.spec.text("table") is not None:
             return ()
         how = planner.dialect.work.of(self.name)
-        judged = ((piece.label, how.left_out(piece.work, planner.facts)) for piece in pieces)
+        judged = ((piece.label, how.idle(piece.work, planner.facts)) for piece in pieces)
         return tuple((label, why) for label, why in judged if why is not None)
 
     def _weight(self, planner: Planner, schema: str) -> float:
@@ -206,15 +206,16 @@ class StatsGather:
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         copies = self._copies(planner)
         pieces = self._pieces(planner, cell, copies)
+        left_out = self._indexes(planner)[1] if pieces else ((", ".join(planner.schemas()), "no table needs it"),)
         stages = assemble(
             planner,
             cell,
             pieces,
             setup=copies.setup if copies else self._isolate(planner, pieces),
             cleanup=copies.cleanup if copies else self._end_isolation(planner, pieces),
-            left_out=self._indexes(planner)[1],
+            left_out=left_out,
         )
-        return stages if len(pieces) == 1 else replace(stages, evidence=self._counts(planner, pieces))
+        return stages if len(pieces) <= 1 else replace(stages, evidence=self._counts(planner, pieces))
 
     def _isolate(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
         ways = _ways(planner)

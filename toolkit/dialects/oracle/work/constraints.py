@@ -9,7 +9,7 @@ parallel); SQL Language Reference, constraint; Database Error Messages: ORA-0229
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from toolkit.dialects.indexes import IndexPart
 from toolkit.dialects.oracle import archiving, spelling
@@ -127,20 +127,23 @@ def judge(work: Work, facts: Facts) -> Support | None:
     """Refuse a measurement, and a table without such constraints."""
     if work.mode is Mode.MEASUREMENT:
         return no("a constraint is validated once: nothing is left to measure; omit --repeat, give one level")
-    why = hindrance(work, facts)
-    return None if why is None else no(why)
+    name = work.object.name
+    off = [row for row in rows_of(name, facts) if row.get("status") == "DISABLED"]
+    return None if parts_of(work, facts) or not off else no(_of_disabled(name, off))
 
 
-def hindrance(work: Work, facts: Facts) -> str | None:
-    """Say why nothing of a table is validated."""
+def idle(work: Work, facts: Facts) -> str | None:
+    """Say why nothing of a table is validated: one that was named and has disabled ones is refused instead."""
     name = work.object.name
     if facts.assumed or not any(key.partition(":")[0] == CONSTRAINTS for key in facts.answers):
         return None
-    if parts_of(work, facts):
-        return None
     off = [row for row in rows_of(name, facts) if row.get("status") == "DISABLED"]
-    if not off:
-        return f"`{name}` has no constraint that waits to be validated"
+    if parts_of(work, facts) or (off and work.option("table") is not None):
+        return None
+    return _of_disabled(name, off) if off else f"`{name}` has no constraint that waits to be validated"
+
+
+def _of_disabled(name: QualifiedName, off: Sequence[Row]) -> str:
     if all(row.get("constraint_type") in _KEYS for row in off):
         return (
             f"the constraints of `{name}` that are not validated are disabled keys, which need an index: build it "

@@ -137,8 +137,8 @@ class _Validate(OracleInSession):
     def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
         return constraints.parts_of(work, facts)
 
-    def left_out(self, work: Work, facts: Facts) -> str | None:
-        return constraints.hindrance(work, facts)
+    def idle(self, work: Work, facts: Facts) -> str | None:
+        return constraints.idle(work, facts)
 
     def ended_before(self, work: Work, begun: Facts, now: Facts) -> bool:
         return constraints.ended_before(work, begun, now)

@@ -57,7 +57,7 @@ class _StatsGather(InSession):
             return support.refused("stale tables are those of a live schema; copies are gathered as they are")
         return None
 
-    def left_out(self, work: Work, facts: Facts) -> str | None:
+    def idle(self, work: Work, facts: Facts) -> str | None:
         """Leave out what autovacuum would not analyze either; what is not known is gathered."""
         if work.option("gather") != "stale" or work.object.scratch:
             return None

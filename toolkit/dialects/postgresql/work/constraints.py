@@ -34,19 +34,27 @@ class ValidateConstraint(InSession):
             return support.refused(
                 "a constraint is validated once: a second time there is nothing to check", "omit --repeat"
             )
+        name, rows = work.object.name, rows_of(work.object.name, facts)
+        if rows and all(row.get("inherited") == "yes" for row in rows):
+            return support.refused(_inherited(name), "give the table that it is a partition or child of")
         why = self.left_out(work, facts)
-        return None if why is None else support.refused(why, "`dbatk doctor` lists constraints that wait")
+        return None if why is None else support.refused(why, "ask its owner, or connect as a member of that role")
 
-    def left_out(self, work: Work, facts: Facts) -> str | None:
+    def idle(self, work: Work, facts: Facts) -> str | None:
         name = work.object.name
         if facts.assumed or not any(key.partition(":")[0] == CONSTRAINTS for key in facts.answers):
             return None
         rows = rows_of(name, facts)
         if not rows:
             return f"`{name}` has no constraint that waits to be validated"
-        if all(row.get("enforced") == "no" for row in rows):
-            return f"the constraints of `{name}` are NOT ENFORCED: nothing validates them"
-        return f"this user does not own `{name}`" if rows[0].get("owned") == "no" else None
+        if all(row.get("inherited") == "yes" for row in rows):
+            return None if work.option("table") is not None else _inherited(name)
+        off = all(row.get("enforced") == "no" for row in rows)
+        return f"the constraints of `{name}` are NOT ENFORCED: nothing validates them" if off else None
+
+    def left_out(self, work: Work, facts: Facts) -> str | None:
+        rows = rows_of(work.object.name, facts)
+        return f"this user does not own `{work.object.name}`" if rows and rows[0].get("owned") == "no" else None
 
     def parts_of(self, work: Work, facts: Facts) -> tuple[IndexPart, ...]:
         """Return the constraints, those of the biggest tables first."""
@@ -57,7 +65,9 @@ class ValidateConstraint(InSession):
         return tuple(
             IndexPart(str(row["constraint_name"]), "constraint", float(row.get("table_bytes") or 0))
             for row in rows_of(work.object.name, facts)
-            if row.get("enforced") != "no" and (asked is None or row["constraint_name"] in asked)
+            if row.get("enforced") != "no"
+            and row.get("inherited") != "yes"
+            and (asked is None or row["constraint_name"] in asked)
         )
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
@@ -72,6 +82,10 @@ class ValidateConstraint(InSession):
 
     def remarks(self, work: Work, facts: Facts) -> tuple[str, ...]:
         return tuple(_remarks(work, facts))
+
+
+def _inherited(name: QualifiedName) -> str:
+    return f"what waits to be validated of `{name}` it inherits: that is validated with its parent"
 
 
 def rows_of(name: QualifiedName, facts: Facts) -> tuple[Row, ...]:
