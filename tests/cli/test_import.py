@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -111,6 +112,27 @@ def test_a_table_becomes_a_run_that_everything_reads(dbatk: Dbatk, home: Path) -
     assert "dbatk did not measure this" in " ".join(dbatk("report", "mine", "--format", "text").out.split())
     refused = dbatk("runs", "resume", "mine")
     assert (refused.status, "was imported" in refused.err) == (2, True)
+
+
+def test_a_table_of_rates_without_times_is_told_and_reported(dbatk: Dbatk, home: Path) -> None:
+    rows = "".join(f"{users},{100 * users + noise}\n" for noise in range(5) for users in (1, 2, 4, 8))
+    assert dbatk("import", put(home, "t.csv", "users,tps[1/s,higher]\n" + rows), "--label", "mine").status == 0
+    advice = json.loads(dbatk("advise", "mine", "--json").out)
+    assert (advice["verdict"], advice["recommended"]) == ("conclusive", {"users": 8})
+    assert dbatk("runs", "show", "mine").status == 0
+    for form in ("text", "html"):
+        assert dbatk("report", "mine", "--format", form).status == 0
+    assert dbatk("compare", "mine/users=1", "mine/users=8").status == 0
+
+
+def test_the_hint_of_an_import_shows_what_was_imported_however_old_it_is(dbatk: Dbatk, home: Path) -> None:
+    assert dbatk("import", put(home, "t.csv", SWEEP), "--label", "mine").status == 0
+    rows = "1,10,2025-01-05T10:00:00Z\n2,6,2025-01-05T10:01:00Z\n"
+    old = put(home, "u.csv", "degree,elapsed_seconds,began_at\n" + rows)
+    said = dbatk("import", old).err
+    shown = re.search(r"dbatk (runs show \S+)`", said)
+    assert shown is not None, said
+    assert "2025-01-05" in dbatk(*shown[1].split()).out
 
 
 def test_a_file_is_imported_once_whatever_it_is_called(dbatk: Dbatk, home: Path) -> None:

@@ -374,6 +374,7 @@ def test_toml_has_a_table_for_each_trial(dbatk: Dbatk, home: Path) -> None:
         ("sysbench 1.0.20\nNumber of threads: many\n", "has no number of threads"),
         (of_sysbench(1, 1) + CPU, "outputs of different tests"),
         ("Vuser 1:RUNNING\nVuser 1:Timing test period of 5 in minutes\n", "ends without a result"),
+        (of_hammerdb(2, 8043) + of_hammerdb(4, 1).partition("Vuser 1:4")[0], "line 16: the run of HammerDB that"),
         ("<Results><a>", "line 1: this is not XML, or it is cut off"),
         ("<Report></Report>", "not a results file of Swingbench"),
         ("<!DOCTYPE html><html></html>", "not a file of trials that dbatk reads"),

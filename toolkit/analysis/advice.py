@@ -36,7 +36,7 @@ from toolkit.analysis.doubts import (
     super_linear,
 )
 from toolkit.analysis.laws import law_sentences
-from toolkit.analysis.metrics import costs_of
+from toolkit.analysis.metrics import cpu_ratio
 from toolkit.design.build import DETECT_PCT
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
@@ -238,12 +238,8 @@ def _at_what_cost(found: RunAnalysis, chosen: Cell, base: Cell) -> str:
     """Say at which efficiency, and for how much more CPU time."""
     efficiency = found.by_cell[chosen].efficiency if lowest_of_its_kind(found, chosen, [base]) else None
     parts = [] if efficiency is None else [f"at {percent(efficiency * 100)} efficiency"]
-    trials = tuple(trial for trial in found.run.trials if trial.cell in (chosen, base))
-    costs = costs_of(replace(found.run, trials=trials))
-    own, other = costs[chosen], costs[base]
-    same = own.sources.get("CPU") == other.sources.get("CPU")
-    if same and (before := other.measures.get("CPU")) and (after := own.measures.get("CPU")):
-        parts.append(f"for {value_change(after / before, of='CPU time')}")
+    if (cpu := cpu_ratio(found.run, chosen, base)) is not None:
+        parts.append(f"for {value_change(cpu, of='CPU time')}")
     return f", {' and '.join(parts)}" if parts else ""
 
 

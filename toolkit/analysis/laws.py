@@ -234,6 +234,8 @@ def _knee(found: RunAnalysis, fitted: FittedLaw) -> list[str]:
 
 def _thrift(found: RunAnalysis, cells: Mapping[float, Cell]) -> list[str]:
     costs = costs_of(found.run)
+    if any(cell not in costs for cell in cells.values()):  # judged by a figure of trials that have no time
+        return []
     used = {level: costs[cell].measures.get("CPU") for level, cell in cells.items()}
     known = {level: seconds for level, seconds in used.items() if seconds}
     if len(known) < len(cells) or len({costs[cell].sources.get("CPU") for cell in cells.values()}) > 1:

@@ -9,7 +9,7 @@ configuration (1), and costs per million rows, so that runs of another size or c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from toolkit.model.operations import declaration
@@ -164,6 +164,16 @@ def costs_of(run: RunRecord) -> dict[Cell, Cost]:
     if declaration(run.head.experiment.operation).backs_up:
         sources = dict(_OF_BACKUPS)
     return {cell: _cost(cell, found, measured.get(cell, ()), sources) for cell, found in trials.items()}
+
+
+def cpu_ratio(run: RunRecord, cell: Cell, base: Cell) -> float | None:
+    """Return the CPU time of a cell over that of another; None where it is not known of both by one source."""
+    costs = costs_of(replace(run, trials=tuple(trial for trial in run.trials if trial.cell in (cell, base))))
+    own, other = costs.get(cell), costs.get(base)
+    if own is None or other is None or own.sources.get("CPU") != other.sources.get("CPU"):
+        return None
+    after, before = own.measures.get("CPU"), other.measures.get("CPU")
+    return after / before if after and before else None
 
 
 def _cost(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolkit.analysis.advice import Advice, advise
 from toolkit.analysis.bottlenecks import Bottleneck, bottlenecks
@@ -16,7 +16,7 @@ from toolkit.analysis.choice import WORTH_PCT, granted_cells, spelled_choice
 from toolkit.analysis.doubts import lowest_of_its_kind, named
 from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.laws import FittedLaw, fitted_law
-from toolkit.analysis.metrics import costs_of
+from toolkit.analysis.metrics import cpu_ratio
 from toolkit.analysis.next_experiment import NextExperiment, next_experiment
 from toolkit.analysis.sequential import ended_because
 from toolkit.errors import ToolkitError
@@ -107,7 +107,7 @@ def recommend(
         known,
         _gain(found, chosen, _smaller(found, granted, chosen)),
         None if chosen is None else found.by_cell[chosen].efficiency,
-        _cpu_ratio(found, chosen, now),
+        None if chosen is None or now is None or now == chosen else cpu_ratio(found.run, chosen, now),
         limits,
         law,
         _stopped_because(run),
@@ -197,21 +197,6 @@ def _gain(found: RunAnalysis, chosen: Cell | None, over: Cell | None) -> Gain | 
         return None
     ratio, interval = found.ratio(over, chosen)
     return Gain(over, ratio, interval)
-
-
-def _cpu_ratio(found: RunAnalysis, chosen: Cell | None, base: Cell | None) -> float | None:
-    if chosen is None or base is None or base == chosen:
-        return None
-    trials = tuple(trial for trial in found.run.trials if trial.cell in (chosen, base))
-    costs = costs_of(replace(found.run, trials=trials))
-    if (
-        chosen not in costs
-        or base not in costs
-        or costs[chosen].sources.get("CPU") != costs[base].sources.get("CPU")
-    ):
-        return None
-    after, before = costs[chosen].measures.get("CPU"), costs[base].measures.get("CPU")
-    return after / before if after and before else None
 
 
 # -- limits and the end -----------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ def _import(arguments: Arguments) -> int:
             }
         )
         return ExitCode.DONE
+    newest = found[-1].run  # `last` is the run that was begun last, and what others measured may be old
     for sentence in dict.fromkeys(sentence for one in found for sentence in one.warnings):
         say(f"note: {sentence}")
     if len(found) > _MOST_SHOWN:
@@ -67,5 +68,5 @@ def _import(arguments: Arguments) -> int:
     for one in found:
         configurations = counted(one.configurations, "configuration")
         say(f"run {one.run}: {counted(one.trials, 'trial')} of {configurations} ({one.kind})")
-    say("\nhint: `dbatk runs list`, `dbatk runs show last`, `dbatk report last --out report.html`")
+    say(f"\nhint: `dbatk runs list`, `dbatk runs show {newest}`, `dbatk report {newest} --out report.html`")
     return ExitCode.DONE

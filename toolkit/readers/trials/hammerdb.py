@@ -24,6 +24,8 @@ _RESULT = re.compile(
 )
 _VUSER = re.compile(r"\bVuser \d+:")
 _BEGIN = re.compile(r"Beginning rampup time|Virtual Users Created|Vuser 1:RUNNING")
+_TIMED = re.compile(r"Beginning rampup time")
+"""A schema that is deleted afterwards begins virtual users, too, and no ramp-up."""
 _FAILED = re.compile(r"\bVuser \d+:FINISHED FAILED")
 _SETTINGS = {
     "virtual_users": re.compile(r"\b(\d+) Active Virtual Users configured"),
@@ -56,6 +58,11 @@ def _outputs(name: str, lines: Sequence[str]) -> Iterator[ForeignResult]:
         refuse(
             f"`{name}`, line {len(lines)}: this log of HammerDB ends without a result",
             "give the log of a timed run that has ended (`TEST RESULT : System achieved ...`)",
+        )
+    if (begun := next((n for n in range(results[-1], len(lines)) if _TIMED.search(lines[n])), None)) is not None:
+        refuse(
+            f"`{name}`, line {begun + 1}: the run of HammerDB that begins here has no result",
+            "give the log of runs that have ended, or take out the lines of this one",
         )
     edges = [0]
     for result, following in pairwise(results):
