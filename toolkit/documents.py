@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
@@ -74,6 +74,24 @@ class TomlDocument:
         if len(sentence) > _LONGEST_SENTENCE:
             sentence = f"{sentence[: _LONGEST_SENTENCE // 2]} ... {sentence[-_LONGEST_SENTENCE // 4 :]}"
         return ToolkitError(f"{self.place(table, key, number)}: {sentence}", code=code, hint=hint)
+
+    def refuse_other_tables(self, known: Sequence[str], hint: str | None = None) -> None:
+        """Refuse what stands at the top and is none of these tables.
+
+        Args:
+            known: names of tables; a key before the first table is said to belong below the first of them.
+            hint: what to write instead of another table; the nearest known name where none is given.
+
+        Raises:
+            ToolkitError: TK-0106.
+        """
+        for name, value in self.data.items():
+            if name in known:
+                continue
+            if isinstance(value, Mapping | list):
+                raise self.error(f"unknown table `{name}`", table=name, hint=hint or did_you_mean(name, known))
+            below = f"write it below `[{known[0]}]`"
+            raise self.error(f"`{name}` stands before the first table", table="", key=name, hint=hint or below)
 
 
 def read_document(path: Path) -> TomlDocument:

@@ -105,6 +105,7 @@ HEAD = '[plan]\nname = "n"\ntarget = "t"\n'
         (HEAD + "concurrency = true\n" + STEP, 4, "must be a whole number"),
         (HEAD + "[stepp]\n" + STEP, 4, "unknown table `stepp`"),
         (HEAD + 'step = "x"\n', 1, "no step"),
+        ('name = "n"\n[[step]]\n' + STEP, 1, "`name` stands before the first table"),
         (HEAD + STEP.replace("[[step]]", "[step]"), 4, "a single table"),
         (HEAD + STEP * 1001, 1, "at most 1,000 steps, and this has 1,001"),
         (HEAD.replace('"n"', '""') + STEP, 2, "`name` is empty"),

@@ -109,9 +109,7 @@ def _read(file: Path) -> dict[str, Profile]:
         return {}
     document = read_document(file)
     check_no_secret(document, skip=frozenset())
-    for key in document.data:
-        if key != "targets":
-            raise document.error(f"unknown table `{key}`", table=key, hint="write `[targets.NAME]`")
+    document.refuse_other_tables(("targets",), "write `[targets.NAME]`")
     targets = document.data.get("targets", {})
     if not isinstance(targets, Mapping):
         raise document.error("`targets` must be a table", table="", key="targets", hint="write `[targets.NAME]`")

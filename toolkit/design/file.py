@@ -14,7 +14,7 @@ degree = [1, 2, 4]
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -63,12 +63,12 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
     check_no_secret(document)
     head = _table(document, "experiment")
     if head is None:
-        _refuse_others(document, _TABLES)
+        document.refuse_other_tables(_TABLES)
         raise document.error("the table `[experiment]` is missing", table="", hint=_BEGIN)
     operation = read_operation(document, head)
     declared = declaration(operation)
     jobs = next((one for one in declared.options if one.kind is OptionKind.JOBS), None)
-    _refuse_others(document, _TABLES if jobs is None else (*_TABLES, *_OF_JOBS))
+    document.refuse_other_tables(_TABLES if jobs is None else (*_TABLES, *_OF_JOBS))
     reader = HeadReader(document, operation, folder)
     reader.read_head(head)
     if jobs is not None and jobs.name not in reader.options:
@@ -86,12 +86,6 @@ def _experiment(document: TomlDocument, folder: Path, target: str | None) -> Exp
         return build_experiment(operation, reader.options, reader.levels, general, extra)
     except ToolkitError as error:
         raise document.error(error.message, table="experiment", code=error.code, hint=error.hint) from None
-
-
-def _refuse_others(document: TomlDocument, known: Sequence[str]) -> None:
-    for name in document.data:
-        if name not in known:
-            raise document.error(f"unknown table `{name}`", table=name, key=None, hint=did_you_mean(name, known))
 
 
 def _table(document: TomlDocument, name: str) -> Mapping[str, object] | None:

@@ -132,11 +132,7 @@ def mix_of(
 
 def _mix(document: TomlDocument, folder: Path, *, kept: bool = False) -> Mix:
     check_no_secret(document)
-    for name in document.data:
-        if name not in (_HEAD, _TABLE, *_OF_EXPERIMENTS):
-            raise document.error(
-                f"unknown table `{name}` in a mix", table=name, hint="write `[mix]` and `[[job]]`"
-            )
+    document.refuse_other_tables((_HEAD, _TABLE, *_OF_EXPERIMENTS), "write `[mix]` and `[[job]]`")
     options, seed = _head(document)
     jobs = tuple(
         _Reader(document, folder, number, each, kept=kept).job() for number, each in enumerate(_tables(document))

@@ -46,7 +46,6 @@ from toolkit.model.plan import AtDeadline, Guards, MaintenancePlan, PlanStep, Sc
 from toolkit.model.window import Windows
 
 _T = TypeVar("_T")
-_TABLES = ("plan", "step")
 _PLAN_KEYS = (
     "name", "targets", "target", "window", "max_degree", "concurrency", "at_once", "at_deadline", "guards",
     "approved_only", "scheduler_windows", "wait_for_target", "proved_within",
@@ -76,9 +75,7 @@ def load_plan(path: Path, *, target: str | None = None) -> MaintenancePlan:
 def read_plan(document: TomlDocument, folder: Path, *, target: str | None = None) -> MaintenancePlan:
     """Read a plan from a parsed file; see `load_plan`."""
     check_no_secret(document)
-    for name in document.data:
-        if name not in _TABLES:
-            raise document.error(f"unknown table `{name}` in a plan", table=name, hint=did_you_mean(name, _TABLES))
+    document.refuse_other_tables(("plan", "step"))
     head = document.data.get("plan")
     if not isinstance(head, Mapping):
         raise document.error("the table `[plan]` is missing", table="", hint="start with `[plan]`")

@@ -120,11 +120,7 @@ def _written(given: Sequence[Mapping[str, object]], document: TomlDocument) -> t
 
 
 def _tables(document: TomlDocument) -> list[Mapping[str, object]]:
-    for name in document.data:
-        if name != _TABLE:
-            raise document.error(
-                f"unknown table `{name}`", table=name, hint=f"transactions stand in `[[{_TABLE}]]`"
-            )
+    document.refuse_other_tables((_TABLE,), f"transactions stand in `[[{_TABLE}]]`")
     given = document.data.get(_TABLE)
     if not isinstance(given, list) or not given or not all(isinstance(each, dict) for each in given):
         raise document.error("there is no transaction", table="", hint=f"begin with `[[{_TABLE}]]`")
