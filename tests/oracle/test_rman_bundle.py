@@ -130,17 +130,17 @@ def test_the_driver_takes_no_password_as_an_argument(
     assert done.returncode == 2 and "process list" in done.stderr and "secret" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["t0001.log", "t0001.times"])
-def test_a_log_that_is_a_pipe_is_not_waited_for(
+@pytest.mark.parametrize("name", ["spool/t0001.log", "spool/t0001.times", "MANIFEST.json"])
+def test_a_file_that_is_a_pipe_is_named_and_not_waited_for(
     name: str, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bundle = export(home, tmp_path, monkeypatch, "[factors]\nchannels = [1]\n")
     assert drive(bundle, "-y").returncode == 0
-    (bundle / "spool" / name).unlink()
-    os.mkfifo(bundle / "spool" / name)
+    (bundle / name).unlink()
+    os.mkfifo(bundle / name)
     capsys.readouterr()
     assert main(["ingest", str(bundle)]) == 2
-    assert "is not a file" in capsys.readouterr().err
+    assert f"`{name}` of the bundle is a pipe or a device: it is not a file" in capsys.readouterr().err
 
 
 def test_an_altered_script_is_not_run(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,7 @@ def read_folder(root: Root) -> Folder:
             another run.
     """
     path = root.path
-    if not (path / MANIFEST).is_file():
+    if not os.path.lexists(path / MANIFEST):
         raise not_a_bundle(f"`{path}` is not a bundle: {MANIFEST} is missing")
     _refuse_links(path)
     raw = root.bytes_of(path / MANIFEST)
