@@ -16,7 +16,7 @@ from tests.engines.conftest import ENGINES, arena_of
 from tests.engines.test_backups import APPROVED, B, options
 from tests.engines.test_operations import experiment
 from tests.tiers import thinned
-from toolkit.app.approvals import Approvals
+from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.results import undo_script_left
 from toolkit.app.runs import retention
 from toolkit.app.runs.execute import resume, start
@@ -92,6 +92,17 @@ def test_what_only_a_store_says_is_a_backup_is_left_by_approved_work(
     approved = replace(APPROVED, approval="sha256:1")
     loose, sealed = make(arena, store, place), make(arena, store, place, allowed=approved)
     days[0], heard = 14, Heard()
+    target = arena.target()
+    try:
+        ruled = TargetPolicy(approved_only=True)
+        shown, _ = script(job(arena, place, keep_for="14 days"), target, store=store, policy=ruled)
+        monkeypatch.delenv("APPROVAL_KEY")
+        without, _ = script(job(arena, place, keep_for="14 days"), target, store=store, policy=ruled)
+    finally:
+        target.close()
+        monkeypatch.setenv("APPROVAL_KEY", "k" * 32)
+    assert f"would remove `{place / named(sealed)}`" in shown and f"remove `{place / named(loose)}`" not in shown
+    assert "which older backups would be removed is unknown" in without, "the key is not here"
     last = make(arena, store, place, heard, approved, keep_for="14 days")
     assert there(place) == {named(loose), named(last)}, (sealed, heard.texts("cleanup"))
     assert any("has no seal of approved work" in text for text in heard.texts("cleanup"))

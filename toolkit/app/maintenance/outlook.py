@@ -16,7 +16,7 @@ from toolkit.app.maintenance.guards import GuardRow, guard_rows
 from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.databases import database_of, read_server
-from toolkit.app.runs.retention import retention_of, sentences_of
+from toolkit.app.runs.retention import foreseen
 from toolkit.design.window import spell_window
 from toolkit.dialects.backups import Backups, backups_of
 from toolkit.dialects.base import Dialect
@@ -102,7 +102,7 @@ def full_outlook(
     sentences = (
         *unreached.values(),
         *scheduler_sentences(plan, answering, now),
-        *_removed(answering, store),
+        *_removed(plan, answering, store),
     )
     hints = tuple(f"{name} would be refused: {error.sentence}; {error.hint}" for name, error in refused.items())
     rows = tuple(
@@ -193,7 +193,7 @@ def outlook_document(outlook: Outlook, guards: Sequence[GuardRow] = ()) -> dict[
 
 
 # -- which backups would go -----------------------------------------------------------------------------------
-def _removed(targets: Sequence[PlanTarget], store: Store) -> Iterator[str]:
+def _removed(plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store) -> Iterator[str]:
     """Say which older backups the steps would remove, or why that is not known, on targets that answer."""
     for plan_target in targets:
         jobs = [job for job in plan_target.jobs if job.experiment.options.get("keep_for") is not None]
@@ -213,8 +213,8 @@ def _removed(targets: Sequence[PlanTarget], store: Store) -> Iterator[str]:
             continue
         for job in jobs:
             database = database_of(facts, target)
-            retention = retention_of(job.experiment, database, facts, dialect, store, coming=True)
-            for sentence in sentences_of(retention):
+            approved = plan.approved_only or plan_target.resolved.policy.approved_only
+            for sentence in foreseen(job.experiment, database, facts, dialect, store, approved=approved):
                 yield f"{job.step.name} on {plan_target.name}: {sentence}"
 
 

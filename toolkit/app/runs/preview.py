@@ -11,7 +11,7 @@ from toolkit.app.runs import licensing, space
 from toolkit.app.runs.ahead import ahead_of
 from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
-from toolkit.app.runs.retention import retention_of, sentences_of
+from toolkit.app.runs.retention import foreseen
 from toolkit.app.runs.undoable import refuse_unasked
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
@@ -241,18 +241,20 @@ def script_of(
         *(sentence for sentence, _ in space.space_notes(planning, target or host)),
         *remarks_of(planning),
         *preview_of(planning, target),
-        *_removed_later(planning, target, store),
+        *_removed_later(planning, target, store, policy),
         *(bill.sentences() if bill is not None else ()),
     ]
     return print_script(planning.dialect.engine, lines, scripts, full=full), bill
 
 
-def _removed_later(planning: PlanningContext, target: Target | None, store: Store | None) -> tuple[str, ...]:
+def _removed_later(
+    planning: PlanningContext, target: Target | None, store: Store | None, policy: TargetPolicy
+) -> tuple[str, ...]:
     if store is None or target is None:
         return ()
     database = database_of(planning.facts, target)
     facts, dialect = planning.facts, planning.dialect
-    return sentences_of(retention_of(planning.experiment, database, facts, dialect, store, coming=True))
+    return foreseen(planning.experiment, database, facts, dialect, store, approved=policy.approved_only)
 
 
 def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:

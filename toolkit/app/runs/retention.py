@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from toolkit.app.approvals import seal_for
 from toolkit.dialects import backups
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
@@ -202,8 +203,22 @@ def _as_it_is(old: OldBackup, dialect: Dialect) -> OldBackup:
     return replace(old, stranger=why, identity=identity)
 
 
-def sentences_of(retention: Retention | None) -> tuple[str, ...]:
-    """Say before a job what it would remove; nothing where it removes nothing by itself."""
+def foreseen(
+    experiment: Experiment, database: str, facts: Facts, dialect: Dialect, store: Store, *, approved: bool
+) -> tuple[str, ...]:
+    """Say before a job what it would remove; nothing where it removes nothing by itself.
+
+    Args:
+        experiment, database, facts, dialect, store: as in `retention_of`.
+        approved: whether only approved work may run there, which removes only what has a seal.
+    """
+    if experiment.options.get("keep_for") is None:
+        return ()
+    try:
+        seal = seal_for(approved=approved)
+    except ToolkitError as error:
+        return (f"which older backups would be removed is unknown: {error.sentence}",)
+    retention = retention_of(experiment, database, facts, dialect, store, coming=True, seal=seal)
     if retention is None:
         return ()
     head = f"older backups ({retention.keep_for}) are removed afterwards, if this one is {retention.proof}"
