@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
 from tests.oracle.test_command_line import dbatk
+from tests.servers import forks
 
 
 def rows_of(standin: Standin) -> int:
@@ -112,3 +114,51 @@ def test_what_a_service_may_have_forgotten_is_not_taken_for_not_committed(
         status, told = dbatk(standin, tmp_path, "runs", "resume", str(run["run"]))
         assert (status, rows_of(standin)) == (5, before)
         assert told["error"]["code"] == "TK-0209"  # type: ignore[index]
+
+
+PLAN = """[plan]
+name = "n"
+target = "ora"
+[[step]]
+name = "load"
+operation = "insert"
+query = "SELECT g.id, g.idname, g.amount FROM gtest g WHERE g.id < 10"
+table = "GTEST"
+columns = "ID,IDNAME,AMOUNT"
+"""
+PROFILE = (
+    '[targets.ora]\nurl = "{}"\npassword = {{env = "DBATK_PASSWORD"}}\nproduction = false\napproved_only = true\n'
+)
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize(
+    ("when", "answer", "status"), [(AFTER, "there", 0), (BEFORE, "missing", 5)], ids=["there", "missing"]
+)
+def test_a_person_answers_where_only_approved_work_may_run_and_the_next_approved_night_does_it(
+    when: str, answer: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "approvals.toml").write_text('key = {env = "APPROVAL_KEY"}\n')
+    (tmp_path / "n.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    with running_standin() as standin:
+        (tmp_path / "targets.toml").write_text(PROFILE.format(standin.url))
+        own = {
+            "DBATK_STORE": str(tmp_path / "store.db"), "DBATK_CONFIG": str(tmp_path),
+            "DBATK_PASSWORD": standin.password, "APPROVAL_KEY": "k" * 32,
+        }  # fmt: skip
+
+        def said(*words: str) -> tuple[int, str]:
+            done = forks.run("toolkit", *words, env={**os.environ, **own})
+            return done.returncode, done.stderr
+
+        before = rows_of(standin)
+        assert said("plan", "approve", "n.toml", "--approved-by", "J. Doe")[0] == 0
+        standin.engine.faults.append(Fault(break_connection, words="COMMIT", when=when))
+        assert said("run", "n.toml", "--approved-only")[0] == 3
+        there, told = rows_of(standin), said("runs", "resume", "last", "--rows", answer)
+        assert told[0] == status, told
+        assert ("the answer is recorded: the next approved run of its plan" in told[1]) is (status == 5)
+        assert rows_of(standin) == there, "nothing was loaded that nobody approved"
+        assert said("run", "n.toml", "--approved-only")[0] == 0
+        assert rows_of(standin) == before + 10

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from toolkit.app.approvals import Approvals, TargetPolicy, not_approved
 from toolkit.app.results import ended_well, find_run
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -25,6 +26,7 @@ from toolkit.store import Store
 from toolkit.units import counted
 
 THERE = "a person confirmed that its rows are there; its time is unknown"
+MISSING = "a person confirmed that its rows are missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,23 @@ class LoadInDoubt:
         item = ItemRecord(self._table, Outcome.OK, reason=THERE, error_code=END_UNKNOWN)
         self._record_done(attempt, (item,), THERE)
         return True
+
+    def refuse_unapproved(self, attempt: int, policy: TargetPolicy, approvals: Approvals) -> None:
+        """Go no further than to record a person's answer where nothing may run that nobody approved.
+
+        Raises:
+            ToolkitError: TK-0313.
+        """
+        if self.rows is None or not policy.approved_only or approvals.approval is not None:
+            return
+        head, now = self.store.load_head(self.run), datetime.now(UTC)
+        for each in trials_of(head.experiment) if self.rows is CountedRows.MISSING else ():
+            answered = TrialRecord(
+                each.number, attempt, each.cell, each.repeat, Outcome.INTERRUPTED, now, now, reason=MISSING
+            )
+            self.store.end_trial(self.run, answered)
+        on = f": the next approved run of its plan goes on with run {self.run}" if head.parent else ""
+        raise not_approved(policy, f"the answer is recorded{on}")
 
     def _nothing_was_sent(self) -> bool:
         """Tell whether work whose commits are in the journal was cut off before its clock: there are none."""

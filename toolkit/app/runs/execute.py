@@ -10,7 +10,7 @@ from toolkit.analysis.sequential import left_to_do, sure_to_run
 from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.auditing import run_noted
 from toolkit.app.history import what_it_needs
-from toolkit.app.ruling import ruled_now
+from toolkit.app.ruling import ruled_by_address, ruled_now
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.databases import database_of, read_server, refuse_other_database
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
@@ -203,7 +203,8 @@ def resume(
     refuse_ingested(record)
     head = record.head
     launch = launch_of(run, target, store, approvals, events, policy, stop, under)
-    launch.check_experiment(head.experiment)
+    works = rows is None  # a person's answer is only recorded where work must be approved
+    launch = launch.limited(ruled_by_address(launch.policy, target.address), head.experiment, works=works)
     if under is None:
         store.refuse_live_run(run)
     doubt = LoadInDoubt(run, store, rows)
@@ -213,7 +214,8 @@ def resume(
         server = read_server(target, launch.dialect, launch.stop.timeouts)
         refuse_other_database(head, target, database_of(server, target))
         # in a session of its own: those with the name of the run are about to be ended
-        launch = launch.limited(ruled_now(launch.policy, target, launch.stop.timeouts), head.experiment)
+        policy = ruled_now(launch.policy, target, launch.stop.timeouts)
+        launch = launch.limited(policy, head.experiment, works=works)
         launch.check_production(server)
         noted.enter_context(run_noted(store, head, server, approvals, launch.events, doubt.sentence))
         sealed = store.is_sealed(run, launch.seal)
@@ -230,6 +232,7 @@ def resume(
         made = repair(run, changes, store, launch.events)
         if doubt.settle(attempt, orphans.sessions, asked, launch.events):
             return run
+        doubt.refuse_unapproved(attempt, launch.policy, approvals)
         gates = noted.enter_context(guarding(run, head.experiment, launch.stop))
         return _go_on(launch, head.experiment, changes, attempt, gates, made=made, retry_failed=retry_failed)
 

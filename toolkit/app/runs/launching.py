@@ -87,14 +87,15 @@ class Launch:
         """Return it with the limits of all profiles of this database; refuse what they forbid."""
         return self.limited(ruled(self.policy, self.target, self.sessions.get(Role.CONTROL)), experiment)
 
-    def limited(self, policy: TargetPolicy, experiment: Experiment) -> Launch:
-        """Return it with these limits; refuse what they forbid."""
-        launch = replace(self, policy=policy)
-        launch.check_experiment(experiment)
+    def limited(self, policy: TargetPolicy, experiment: Experiment, *, works: bool = True) -> Launch:
+        """Return it with these limits; refuse what they forbid, or only what they forbid to undo and to record."""
+        launch = replace(self, policy=policy, seal=self.seal or seal_for(approved=policy.approved_only))
+        launch.check_experiment(experiment, works=works)
         return launch
 
-    def check_experiment(self, experiment: Experiment) -> None:
-        check_approved(self.policy, self.approvals)
+    def check_experiment(self, experiment: Experiment, *, works: bool = True) -> None:
+        if works:
+            check_approved(self.policy, self.approvals)
         check_experiment(experiment, self.policy, self.approvals)
         allow_folders(experiment, self.target)
 
