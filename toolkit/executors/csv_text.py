@@ -7,14 +7,21 @@ All encodings that are taken leave quotes, delimiters and line ends single bytes
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from queue import Empty, SimpleQueue
+from typing import BinaryIO, TypeVar, cast
 
-BLOCK_BYTES = 256 * 1024
+from toolkit.units import seconds
+
+BLOCK_BYTES = 2**20
+HANGS_SECONDS = 60.0
+"""How long a block is waited for: a disk or a file server that hangs answers nobody, and cannot be interrupted."""
 _SCAN_BYTES = 4 * 2**20
-
+_Block = TypeVar("_Block")
 
 _WIDE = (
     ("UTF-32", 4, (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
@@ -45,8 +52,49 @@ def opened(path: str, *, gzipped: bool) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path, "rb")) if gzipped else Path(path).open("rb")
 
 
+def in_time(blocks: Iterator[_Block]) -> Iterator[_Block]:
+    """Yield what is read in a thread of its own, one block after the other; that is left alone where it hangs.
+
+    Raises:
+        TimeoutError: a block did not come in time.
+    """
+    asked: SimpleQueue[bool] = SimpleQueue()
+    came: SimpleQueue[_Block | Exception | None] = SimpleQueue()
+
+    def read() -> None:
+        while asked.get():
+            try:
+                came.put(next(blocks, None))
+            except Exception as error:  # noqa: BLE001 - raised where it was asked for
+                came.put(error)
+
+    threading.Thread(target=read, daemon=True, name="read blocks").start()
+    try:
+        while True:
+            asked.put(True)
+            found = came.get(timeout=HANGS_SECONDS)
+            if isinstance(found, Exception):
+                raise found
+            if found is None:
+                return
+            yield found
+    except Empty:
+        why = f"nothing came for {seconds(HANGS_SECONDS)}; does its disk or file server hang?"
+        raise TimeoutError(errno.ETIMEDOUT, why) from None
+    finally:
+        asked.put(False)
+
+
 def blocks_of(path: str, first: int, end: int | None, *, gzipped: bool) -> Iterator[bytes]:
-    """Yield the bytes of a file from `first` on, to before `end`."""
+    """Yield the bytes of a file from `first` on, to before `end`.
+
+    Raises:
+        OSError: it cannot be read, or hangs.
+    """
+    return in_time(_read(path, first, end, gzipped=gzipped))
+
+
+def _read(path: str, first: int, end: int | None, *, gzipped: bool) -> Iterator[bytes]:
     with opened(path, gzipped=gzipped) as file:
         file.seek(first)
         left = None if end is None else end - first

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,14 @@ from toolkit.app.clusters import beside_its_work, within
 from toolkit.app.hosts.agent import look
 from toolkit.app.hosts.talk import LOST_SECONDS
 from toolkit.errors import ToolkitError
+from toolkit.executors.csv_text import in_time
 from toolkit.units import counted, seconds
 
 if TYPE_CHECKING:
     from distributed import Client
 
 _DIGEST = "blake2b"
+_BLOCK_BYTES = 2**20
 _LOOK_SECONDS = 1.0
 
 
@@ -41,12 +43,22 @@ def see_files(paths: Sequence[str]) -> dict[str, FileSeen]:
 
 
 def _seen(path: str) -> FileSeen:
+    digest, seen = hashlib.new(_DIGEST), FileSeen()
     try:
-        with Path(path).open("rb") as file:
-            state = os.fstat(file.fileno())
-            return FileSeen(state.st_size, state.st_mtime_ns, file_digest(file, _DIGEST).hexdigest())
+        for state, block in in_time(_read(path)):
+            digest.update(block)
+            seen = FileSeen(state.st_size, state.st_mtime_ns)
     except OSError as error:
         return FileSeen(fault=error.strerror or type(error).__name__)
+    return replace(seen, digest=digest.hexdigest())
+
+
+def _read(path: str) -> Iterator[tuple[os.stat_result, bytes]]:
+    with Path(path).open("rb") as file:
+        state = os.fstat(file.fileno())
+        yield state, b""
+        while block := file.read(_BLOCK_BYTES):
+            yield state, block
 
 
 def check_files(client: Client, hosts: Mapping[str, str], paths: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from toolkit.errors import ToolkitError, unexpected
+from toolkit.executors.csv_text import in_time
 from toolkit.executors.loading import KeptRows, load
 from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
 from toolkit.model.transfers import RejectedRow, Transfer
@@ -199,7 +200,7 @@ class ServedSessions:
             DatabaseError: it was changed, or is gone.
         """
         try:
-            same = Path(path).stat().st_mtime_ns == self.files.get(path)
+            same = [*in_time(each.stat().st_mtime_ns for each in (Path(path),))] == [self.files.get(path)]
         except OSError as error:
             raise DatabaseError(f"`{path}` cannot be read there: {error.strerror}", code="TK-0106") from None
         if not same:
