@@ -10,7 +10,7 @@ from toolkit.analysis.sequential import left_to_do, sure_to_run
 from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.auditing import run_noted
 from toolkit.app.history import what_it_needs
-from toolkit.app.ruling import ruled_by_address, ruled_now
+from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.databases import database_of, read_server, refuse_other_database
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
@@ -204,7 +204,7 @@ def resume(
     head = record.head
     launch = launch_of(run, target, store, approvals, events, policy, stop, under)
     works = rows is None  # a person's answer is only recorded where work must be approved
-    launch = launch.limited(ruled_by_address(launch.policy, target.address), head.experiment, works=works)
+    launch = launch.limited(launch.policy, head.experiment, works=works)
     if under is None:
         store.refuse_live_run(run)
     doubt = LoadInDoubt(run, store, rows)

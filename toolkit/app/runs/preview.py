@@ -183,8 +183,7 @@ def script(
 
     Raises:
         ToolkitError: TK-0112 when the script depends on facts that are not there, TK-0304 when no cell can be had
-            (the run would be refused too), TK-0303 when it would need a
-            licence nobody declared.
+            (the run would be refused too), TK-0303 when it would need a licence nobody declared.
     """
     dialect = dialect_of(engine or (target.engine if target is not None else "duckdb"))
     policy = policy or TargetPolicy()
@@ -252,9 +251,8 @@ def _removed_later(
 ) -> tuple[str, ...]:
     if store is None or target is None:
         return ()
-    database = database_of(planning.facts, target)
-    facts, dialect = planning.facts, planning.dialect
-    return foreseen(planning.experiment, database, facts, dialect, store, approved=policy.approved_only)
+    asked, facts, dialect = planning.experiment, planning.facts, planning.dialect
+    return foreseen(asked, database_of(facts, target), facts, dialect, store, approved=policy.approved_only)
 
 
 def _about_snapshots(snapshot_source: SnapshotSource | None) -> list[str]:
