@@ -97,8 +97,8 @@ CATALOGUE: dict[str, ErrorEntry] = {
                "the file is of no kind that import reads, is damaged or newer, or was imported before",
                "give a file of one of the kinds that `dbatk import --help` names, unchanged and whole"),
         _entry("TK-0118", _U, "unusual value that may not be the object's own",
-               "an index or table has a degree above 1 or no LOGGING, which this run would restore afterwards; a "
-               "killed run with another store may have left it, and nothing on the object tells",
+               "an index or table has a degree above 1, no LOGGING, or parallel_workers of its own, which this "
+               "run would restore afterwards; a killed run with another store may have left it, and nothing tells",
                "clean such a run with its store, or add --restore found or --restore default"),
         # 02xx: the database
         _entry("TK-0201", _F, "cannot connect",

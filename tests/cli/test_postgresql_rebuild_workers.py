@@ -66,7 +66,7 @@ def test_tables_have_the_workers_while_their_indexes_are_rebuilt_and_their_own_a
 
     monkeypatch.setattr(sessions.Sessions, "run", looking)
     line = ("index", "rebuild", "-t", postgresql_url, f"--{form}", name, "--not-production")
-    answer = dbatk(*line, "--degree", "4", "--parallel-workers", "3", "--json")
+    answer = dbatk(*line, "--degree", "4", "--parallel-workers", "3", "--restore", "found", "--json")
     assert answer.status in (0, 3), answer.out + answer.err  # small indexes are built without workers
     (trial,) = json.loads(answer.out)["trials"]
     assert {item["outcome"] for item in trial["items"]} <= {"ok", "downgraded"}
@@ -84,7 +84,7 @@ def test_after_a_kill_each_table_gets_its_own_value_back(arena: Arena, tmp_path:
     told = {"url": arena.url, "store": str(store)}
     job = {
         "operation": "index-rebuild",
-        "options": {"schema": [arena.schema], "parallel_workers": 3},
+        "options": {"schema": [arena.schema], "parallel_workers": 3, "restore": "found"},
         "factors": {"degree": [4]},
         "mode": "job",
         "die_with": "REINDEX INDEX",

@@ -106,6 +106,7 @@ def test_parallel_workers_is_set_for_the_run_and_put_back(
             session.execute(f'ALTER TABLE "{postgresql_schema}".t SET (parallel_workers = {before})')
     was = parameters(postgresql_server, postgresql_schema)
     made = ("ctas", "-t", postgresql_url, "--source", table, "--table", f"{postgresql_schema}.made")
+    made += ("--restore", "found")
     # the planner shuns workers that hand over every row, or that have little to compute
     made += ("--where", "md5(x) > '0' and md5(x || i) > '0' and md5(i || x) > '0' and i % 1000 = 0")
     answer = dbatk(
@@ -161,6 +162,32 @@ def test_what_somebody_set_since_the_facts_were_read_is_not_overwritten(
     assert answer.status != 0
     assert "parallel_workers is `7`, which somebody else set" in " ".join((answer.out + answer.err).split())
     assert parameters(postgresql_server, postgresql_schema) == "parallel_workers=7"
+
+
+@pytest.mark.parametrize("words", [("ctas",), ("index", "build"), ("index", "rebuild")], ids=" ".join)
+def test_what_a_killed_run_of_another_store_may_have_left_is_not_restored_unasked(
+    dbatk: Dbatk, postgresql_server: Server, postgresql_url: str, postgresql_schema: str, table: str,
+    words: tuple[str, ...],
+) -> None:  # fmt: skip
+    with postgresql_server.connect() as session:
+        session.execute(f'CREATE INDEX t_i ON "{postgresql_schema}".t (i)')
+        session.execute(f'ALTER TABLE "{postgresql_schema}".t SET (parallel_workers = 3)')
+    what = {
+        ("ctas",): ("--source", table, "--table", f"{postgresql_schema}.made"),
+        ("index", "build"): ("--table", table, "--columns", "x", "--name", "made"),
+        ("index", "rebuild"): ("--table", table),
+    }[words]
+    line = (*words, "-t", postgresql_url, *what, "--not-production", "--degree", "3", "--parallel-workers", "2")
+    for more in ((), ("--dry-run",)):
+        refused = dbatk(*line, *more)
+        assert refused.status == 2 and "[TK-0118]" in refused.err, refused.err
+        assert f"{postgresql_schema}.t` has parallel_workers 3" in refused.err
+        assert "`--restore default` for parallel_workers unset" in " ".join(refused.err.split())
+    assert parameters(postgresql_server, postgresql_schema) == "parallel_workers=3"
+    answer = dbatk(*line, "--restore", "default", "--json")
+    assert answer.status in (0, 3), answer.err
+    assert parameters(postgresql_server, postgresql_schema) in (None, "")
+    assert dbatk("clean", "-t", postgresql_url).status == 0
 
 
 class Killed(BaseException):

@@ -82,7 +82,7 @@ class EngineDeclaration:
         bundles: whether `export` writes its scripts with a driver script.
         rman: whether RMAN backs it up, a client that starts servers of its own.
         consumer_groups: whether sessions belong to resource consumer groups.
-        stored_degrees: whether a table or an index has a degree of its own, which a run sets and restores.
+        stored_degrees: whether a table or an index has a degree of its own, or workers, that a run restores.
         sysdba: whether a client connects as SYSDBA and works on a server that is down, too.
         asks_password: whether a URL with a user alone needs a password asked for.
         verifying: options of a profile by which the server is verified and the connection encrypted, with the

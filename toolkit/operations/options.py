@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolkit.model.options import Option, OptionKind, Topic
 from toolkit.model.words import Restored
 
@@ -88,6 +90,14 @@ RESTORE = Option(
     engines=ORACLE, choices=tuple(Restored), topic=Topic.SAFETY,
 )  # fmt: skip
 """Of operations that set degree or logging of the user's objects."""
+RESTORE_WORKERS = replace(
+    RESTORE, help="what to restore where parallel_workers was set before: found (as it was), default (unset)",
+    engines=POSTGRESQL,
+)  # fmt: skip
+RESTORE_ALL = replace(
+    RESTORE, help="what to restore where degree, parallel_workers or NOLOGGING was set: found or default",
+    engines=NOT_DUCKDB,
+)  # fmt: skip
 
 PARTITION = Option(
     "partition", OptionKind.NAME, "only this partition or subpartition of the table", engines=ORACLE,

@@ -36,6 +36,7 @@ DECLARATION = EngineDeclaration(
     names_in_texts="names_in_texts",
     before_names="names_begin",
     socket_folders=True,
+    stored_degrees=True,
     # libpq, "Parameter Key Words"
     verifying={
         "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),

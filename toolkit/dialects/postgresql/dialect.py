@@ -35,6 +35,7 @@ class PostgresqlDialect(Quiet):
     online_rebuilds_apart = True
     # REINDEX CONCURRENTLY gives the name to a new relation with an oid of its own.
     keeps_identity = False
+    usual_values = ((workers.ATTRIBUTE, workers.UNSET),)
     settings: Settings | None = SETTINGS
 
     # -- names and values ---------------------------------------------------------------------------------------

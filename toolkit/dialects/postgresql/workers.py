@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from toolkit.dialects.postgresql import index_methods
 from toolkit.dialects.postgresql.granted import WORKER_KILOBYTES, workers_by_memory, workers_by_size
@@ -17,11 +18,11 @@ from toolkit.dialects.work import Call, Work
 from toolkit.model.facts import Facts
 from toolkit.model.steps import Attribute, ObjectRef
 from toolkit.model.values import QualifiedName, Row, Scalar, Support
-from toolkit.model.words import Effect, ObjectKind
+from toolkit.model.words import Effect, ObjectKind, Restored
 from toolkit.units import byte_size, counted
 
 ATTRIBUTE = "parallel_workers"
-_UNSET = "unset"
+UNSET = "unset"
 _BLOCK_BYTES = 8192
 _SCAN_BLOCKS = 1024
 """Default of min_parallel_table_scan_size, in blocks."""
@@ -163,13 +164,15 @@ def set_workers(work: Work, row: Row, table: QualifiedName, *, copied: bool) -> 
     if former == asked and not copied:
         return ()
     ref = ObjectRef(ObjectKind.TABLE, table, scratch=copied)
-    spelled = Attribute(ATTRIBUTE, str(asked), _UNSET if former is None else str(former))
-    back = Call("table_workers", {"table": table, "workers": former}, effect=Effect.CHANGES, object=ref,
-                restores=spelled)  # fmt: skip
+    spelled = Attribute(ATTRIBUTE, str(asked), UNSET if former is None else str(former))
+    restored = None if work.option("restore") == Restored.DEFAULT else former
+    kept = spelled if restored is not None else replace(spelled, back=UNSET)
+    back = Call("table_workers", {"table": table, "workers": restored}, effect=Effect.CHANGES, object=ref,
+                restores=kept)  # fmt: skip
     return (
         Call(
             "table_workers", {"table": table, "workers": int(str(asked))}, effect=Effect.CHANGES, object=ref,
-            undo=() if copied else (back,), before=None if copied else spelled.back,
+            undo=() if copied else (back,), before=None if copied else kept.back,
             overwrites=() if copied else (spelled,),
         ),
     )  # fmt: skip
@@ -180,7 +183,7 @@ def set_for_the_run(work: Work, row: Row, *, copied: bool) -> Iterator[str]:
     asked = work.option(ATTRIBUTE)
     if asked is not None and not copied and row and row.get(ATTRIBUTE) != asked:
         before = row.get(ATTRIBUTE)
-        back = "reset" if before is None else f"set back to {before}"
+        back = "reset" if before is None or work.option("restore") == Restored.DEFAULT else f"set back to {before}"
         yield f"parallel_workers of `{row.get('table_name')}` is {asked} during the run, and {back} when it ends"
 
 

@@ -70,7 +70,7 @@ DECLARATION = OperationDeclaration(
     options=(
         shared.DEGREE, shared.CONCURRENCY, *_ON, *_KIND, shared.PCTFREE, shared.TABLESPACE,
         shared.INDEX_COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA, shared.MAINTENANCE_WORK_MEM,
-        shared.PARALLEL_WORKERS, shared.ON_LIVE_OBJECTS,
+        shared.PARALLEL_WORKERS, shared.RESTORE_WORKERS, shared.ON_LIVE_OBJECTS,
         *shared.SESSION, shared.CACHE, *shared.LOCKS, *shared.SERVER_LOG,
     ),
     examples=(

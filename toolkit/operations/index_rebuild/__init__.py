@@ -30,7 +30,7 @@ DECLARATION = OperationDeclaration(
         shared.DEGREE, shared.CONCURRENCY, *_WHICH, _PARTITION, shared.PCTFREE,
         shared.TABLESPACE, shared.INDEX_COMPRESSION, shared.LOGGING, shared.ONLINE, shared.SORT_AREA,
         shared.MAINTENANCE_WORK_MEM, shared.PARALLEL_WORKERS, _UNUSABLE_ONLY, _COALESCE,
-        shared.ON_LIVE_OBJECTS, shared.RESTORE, *shared.SESSION, *shared.LOCKS, *shared.SERVER_LOG,
+        shared.ON_LIVE_OBJECTS, shared.RESTORE_ALL, *shared.SESSION, *shared.LOCKS, *shared.SERVER_LOG,
     ),
     examples=(
         "dbatk index rebuild -t orcl --schema SHOP --unusable-only --concurrency 4",
