@@ -293,6 +293,12 @@ def test_doctor_says_what_can_be_had(dbatk: Dbatk, url: str, home: Path) -> None
     assert not (home / "none.duckdb").exists()
 
 
+def test_doctor_asks_which_operation_a_table_is_meant_for(dbatk: Dbatk, url: str) -> None:
+    answer = dbatk("doctor", "-t", url, "--table", "small")
+    assert (answer.status, "which operation is to be checked" in answer.err) == (2, True), answer.err
+    assert dbatk("doctor", "-t", url, "--table", "small", "--operation", "vacuum").status == 0
+
+
 @pytest.mark.usefixtures("pipe")
 def test_a_note_of_doctor_is_whole_in_a_pipe(dbatk: Dbatk, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolkit.cli.doctor._NOTE", 40)

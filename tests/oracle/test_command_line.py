@@ -17,8 +17,10 @@ from tests.oracle.standin.server import Backend
 from tests.servers import forks
 
 
-def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[str, object]]:
-    """Run a command; return its exit status and its JSON document."""
+def dbatk(
+    standin: Standin, folder: Path, *arguments: str, told: list[str] | None = None
+) -> tuple[int, dict[str, object]]:
+    """Run a command; return its exit status and its JSON document; what it says beside goes to `told`."""
     environment = {
         **os.environ,
         "DBATK_STORE": str(folder / "store.db"),
@@ -28,6 +30,8 @@ def dbatk(standin: Standin, folder: Path, *arguments: str) -> tuple[int, dict[st
     sure = () if arguments[0] in ("doctor", "clean") else ("--not-production",)
     done = forks.run("toolkit", *arguments, "-t", standin.url, *sure, "--json", env=environment)
     assert standin.password not in done.stdout + done.stderr
+    if told is not None:
+        told.append(done.stderr)
     return done.returncode, json.loads(done.stdout)
 
 

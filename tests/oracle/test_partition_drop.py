@@ -38,8 +38,10 @@ def dropped(standin: Standin) -> list[str]:
 def test_old_partitions_go_the_oldest_first_and_a_second_run_finds_none(tmp_path: Path) -> None:
     with running_standin(Scenario(partitioned=True)) as standin:
         aging(standin)
-        status, run = dbatk(standin, tmp_path, *_LINE, "24 months", "--degree", "2")
+        told: list[str] = []
+        status, run = dbatk(standin, tmp_path, *_LINE, "24 months", "--degree", "2", told=told)
         assert status == 0, run
+        assert "before it: 2 partitions; 1 session" in told[0]
         assert dropped(standin) == [
             f'ALTER TABLE "DBATK"."SALES" DROP PARTITION "P{number}" UPDATE INDEXES PARALLEL 2'
             for number in (1, 2)

@@ -122,6 +122,13 @@ def _asked_work(arguments: Arguments) -> Experiment | None:
             code="TK-0107",
             hint="add `--source`, `--table` ..., or use `--grants` for the privileges it always needs",
         )
+    if operation is None and "source" not in given and "query" not in given:
+        raise ToolkitError(
+            "which operation is to be checked is not known",
+            code="TK-0107",
+            hint="add `--operation vacuum`, `table-move`, `index-build` ...; without a table all is checked that "
+            "needs none",
+        )
     declared = declaration(operation or "ctas")
     taken = {one.name: one for one in declared.options}
     options: dict[str, OptionValue] = {

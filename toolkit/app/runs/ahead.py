@@ -23,8 +23,11 @@ def ahead_of(planning: PlanningContext) -> str | None:
     pieces = planning.pieces(cell)
     if len(pieces) < 2:
         return None
-    objects = len({piece.work.object.name for piece in pieces})
-    what = f"{objects} {kind}" if objects > 1 else f"1 {_SINGULAR.get(kind, kind.removesuffix('s'))}"
+    one = _SINGULAR.get(kind, kind.removesuffix("s"))
+    works = [piece.work for piece in pieces]
+    # where partitions themselves are the objects, several of one table are no parts of one
+    objects = len({(w.object.name, w.part.name if w.part and w.part.level == one else None) for w in works})
+    what = f"{objects} {kind}" if objects > 1 else f"1 {one}"
     parts = f" in {len(pieces)} parts" if len(pieces) > objects else ""
     total, first = sum(piece.weight for piece in pieces), max(pieces, key=lambda piece: piece.weight)
     biggest = f"the biggest first: {first.label} with {byte_size(first.weight)}"

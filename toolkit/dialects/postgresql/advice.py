@@ -39,7 +39,7 @@ _ENTRIES = (
     _entry("22001", "a string is longer than its column", "cast or truncate it in the query"),
     _entry("22003", "a number is out of range for its type", "cast it to a wider type in the query"),
     _entry("22007", "a date or time has an invalid format", "check its format in the query"),
-    _entry("22008", "a date or time is out of range", "check the arithmetic in the query"),
+    _entry("22008", "a date or time is out of range", "check the date, or the arithmetic that leads to it"),
     _entry("22012", "division by zero", "guard it with NULLIF in the query"),
     _entry("22021", "a string is not valid in the database's encoding", "convert it, or clean the source"),
     _entry("22023", "a setting or argument has an invalid value", "see the message"),
