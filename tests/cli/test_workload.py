@@ -216,3 +216,12 @@ def test_what_a_loop_in_plsql_cannot_do_is_refused(dbatk: Dbatk, home: Path) -> 
     refused = dbatk(*line, "--may-change-data", "--loop", "server")
     assert (refused.status, "`c` has CALL, which PL/SQL does not know" in refused.err) == (5, True), refused.err
     assert dbatk(*line, "--may-change-data", "--loop", "client").status == 0
+
+
+def test_what_making_the_tables_did_is_reported_before_users_are_measured(dbatk: Dbatk) -> None:
+    """PostgreSQL: an idle session reports it up to 10 s later, as if the users had done it."""
+    given = ("workload", "-t", "postgresql://me@localhost/db", "--builtin", "tpcb", "--users", "2", "--dry-run")
+    text = dbatk(*given, "--assume", "17").out
+    last, users = text.rindex("-- reads sql/postgresql/force_stats_flush.sql"), text.index("-- worker session")
+    assert text.index("TRUNCATE") < last < users
+    assert "force_stats_flush" not in dbatk(*given, "--assume", "14").out
