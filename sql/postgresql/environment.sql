@@ -5,17 +5,21 @@
 -- Params: none
 -- Versions: PostgreSQL 14 and later
 SELECT 'setting.' || s.name AS name,
-       s.setting AS value,
+       s.value AS value,
        s.unit AS unit,
        s.boot_val AS default_value,
-       -- what a session of dbatk sets is not part of the environment; a value computed at the start is nobody's choice
-       CASE WHEN s.source NOT IN ('default', 'override') AND s.setting IS DISTINCT FROM s.boot_val
+       -- a value computed at the start is nobody's choice
+       CASE WHEN s.source NOT IN ('default', 'override') AND s.value IS DISTINCT FROM s.boot_val
             THEN COALESCE(regexp_replace(s.sourcefile, '^.*/', '') || ', line ' || s.sourceline, s.source)
        END AS origin
-  FROM pg_catalog.pg_settings s
- WHERE s.source NOT IN ('client', 'session')
+  FROM (SELECT p.name, p.unit, p.boot_val, p.category, p.sourcefile, p.sourceline,
+               -- what a session of dbatk sets is not part of the environment; what it would have without that is
+               CASE WHEN p.source = 'session' THEN p.reset_val ELSE p.setting END AS value,
+               CASE WHEN p.source = 'session' THEN 'server, database or role' ELSE p.source END AS source
+          FROM pg_catalog.pg_settings p) s
+ WHERE s.source <> 'client'
    AND s.category <> 'Customized Options'
-   AND s.name NOT IN ('primary_conninfo', 'ssl_passphrase_command', 'archive_command', 'restore_command',
+   AND s.name NOT IN ('application_name', 'primary_conninfo', 'ssl_passphrase_command', 'archive_command', 'restore_command',
                       'archive_cleanup_command', 'recovery_end_command', 'transaction_read_only',
                       'transaction_isolation', 'transaction_deferrable', 'in_hot_standby')
 UNION ALL

@@ -39,5 +39,9 @@ SELECT s.name AS name,
                 THEN 'it decides what names mean'
            WHEN s.name IN ('session_preload_libraries', 'local_preload_libraries', 'dynamic_library_path',
                            'extension_control_path') THEN 'it decides which code is loaded'
+           -- dbatk would look for a server where it is no more
+           WHEN s.name IN ('port', 'listen_addresses', 'unix_socket_group', 'unix_socket_permissions', 'hba_file',
+                           'ident_file', 'external_pid_file', 'allow_alter_system', 'db_user_namespace')
+                OR s.name ~ '^(ssl|krb|bonjour)' THEN 'it decides how the server is reached'
            END AS why) naming
  ORDER BY s.name;

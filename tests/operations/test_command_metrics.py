@@ -225,6 +225,19 @@ def test_a_volume_is_kept_as_a_number_with_a_unit(typed: str, kept: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("judge", "metric", "kept"),
+    [
+        ("tps:higher", "tps=(x)", "tps:higher"), ("tps", "tps[1/s,higher]=(x)", "tps:higher"),
+        ("tps:lower", "tps[s,lower]=(x)", "tps:lower"), ("tps", "tps[s]=(x)", "tps:lower"),
+    ],
+)  # fmt: skip
+def test_which_way_is_better_is_said_with_the_metric_or_with_what_is_judged(
+    judge: str, metric: str, kept: str
+) -> None:
+    assert asked("true", judge=judge, metric=[metric]).judge == kept
+
+
+@pytest.mark.parametrize(
     ("more", "said"),
     [
         ({"judge": "tps:up"}, "cannot be read"),

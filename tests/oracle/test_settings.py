@@ -62,7 +62,8 @@ def test_a_killed_run_leaves_it_to_clean(tmp_path: Path) -> None:
     ("setting", "code"),
     [("optimizer_features=19", "TK-0101"), ("optimizer_features_enable=8.1.7", "TK-0102"),
      ("pga_aggregate_target=lots", "TK-0102"), ("pga_aggregate_target=2G,2048M", "TK-0103"),
-     ("audit_file_dest=/x", "TK-0102"), ("processes=400", "TK-0107")],
+     ("audit_file_dest=/x", "TK-0102"), ("processes=400", "TK-0107"),
+     ("compatible=19.0.0,23.0.0", "nothing puts it back")],
 )  # fmt: skip
 def test_what_cannot_be_set_is_refused_before_anything_is_changed(tmp_path: Path, setting: str, code: str) -> None:
     with running_standin(Scenario(parameters=PARAMETERS)) as standin:

@@ -191,6 +191,15 @@ def test_a_server_that_is_up_and_lets_nobody_in_is_neither_stopped_nor_started(
     assert server.state() == AS_BEFORE
 
 
+@pytest.mark.parametrize("setting", ["port=5999", "listen_addresses=::1", "ssl=on"])
+def test_a_setting_by_which_the_server_is_found_is_refused(
+    server: Restartable, setting: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*LINE, "--setting", setting, "--repeat", "1"]) == 2
+    assert "it decides how the server is reached" in capsys.readouterr().out
+    assert server.state() == AS_BEFORE
+
+
 def test_without_the_command_in_the_profile_it_is_refused(
     server: Restartable, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.engines.arena import Heard
 from tests.project.tree import ROOT
 from tests.tiers import thinned
-from toolkit.app.approvals import Approvals
+from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.preview import script
 from toolkit.app.targets import find_target
@@ -72,6 +72,12 @@ def test_an_example_loads_as_a_measurement_of_its_name(path: Path) -> None:
 def test_an_example_says_how_it_is_run(path: Path) -> None:
     opening = "".join(line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith("#"))
     assert f"dbatk run examples/{path.name}" in opening
+    try:
+        check_experiment(load_experiment(path), TargetPolicy(), Approvals())
+        refused = False
+    except ToolkitError as error:
+        refused = error.code == "TK-0309"
+    assert refused is ("--allow-commands" in opening)
 
 
 @pytest.mark.parametrize("name", OF_CATALOGUE)

@@ -53,7 +53,7 @@ def read_judge(text: str, operation: OperationName, options: Options, volume: st
                 hint="add `--volume 10GiB`, `--volume '1000000 rows'`, or `--volume @FILE` for the size of a file",
             )
         return THROUGHPUT
-    own = {one.name: "lower" if one.lower_is_better else "higher" for one in metric_specs(options)}
+    own = {one.name: one.better for one in metric_specs(options) if one.better}
     if better is not None and own.get(name, better) != better:
         raise ToolkitError(
             f"`--judge {text}` and `--metric {name}[...,{own[name]}]` differ in what is better",

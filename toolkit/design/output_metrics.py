@@ -28,11 +28,18 @@ _LONGEST_PATTERN = 1000
 
 @dataclass(frozen=True, slots=True)
 class OutputMetric:
-    """A number that a program writes: by a pattern with one group, or by a path into JSON (`$.a.b[0]`)."""
+    """A number that a program writes: by a pattern with one group, or by a path into JSON (`$.a.b[0]`).
+
+    Attributes:
+        name: of the number.
+        unit: of it; empty for none.
+        better: lower or higher; empty where nobody said.
+        way: the pattern or the path.
+    """
 
     name: str
     unit: str
-    lower_is_better: bool
+    better: str
     way: str
 
     @property
@@ -53,8 +60,7 @@ def read_metric(text: str) -> OutputMetric:
             code="TK-0102",
             hint="write `NAME=PATTERN`, `NAME[UNIT,higher]=PATTERN` or `NAME=$.path.in.json`",
         )
-    better = match["better"] or "lower"
-    found = OutputMetric(match["name"], (match["unit"] or "").strip(), better == "lower", match["way"])
+    found = OutputMetric(match["name"], (match["unit"] or "").strip(), match["better"] or "", match["way"])
     if found.is_path:
         _steps(found.way)
     else:
