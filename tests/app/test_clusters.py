@@ -23,7 +23,10 @@ WORKER = "tcp://alpha:1"
 
 def asked(run: Callable[..., object], workers: Callable[[], object] = dict) -> Client:
     """Return a client of which only this is there."""
-    made = SimpleNamespace(run=run, scheduler_info=lambda **_: {"workers": workers()}, status="closed")
+    made = SimpleNamespace(
+        run=run, scheduler=SimpleNamespace(identity=lambda **_: {"workers": workers()}),
+        sync=lambda ask, **given: ask(**given), scheduler_info=lambda **_: {"workers": {}}, status="closed",
+    )  # fmt: skip
     return cast("Client", made)
 
 
@@ -91,3 +94,8 @@ def test_a_new_worker_that_hangs_keeps_no_trial_from_being_tried_again(
     followed.start()
     followed.join(5)
     assert not followed.is_alive() and place.worker == WORKER
+
+
+def test_a_worker_is_not_gone_because_the_client_looked_without_workers_meanwhile() -> None:
+    """`scheduler_info` then answers with no worker at all."""
+    assert Roll(asked(dict, lambda: {WORKER: {}}), ()).workers == {WORKER}

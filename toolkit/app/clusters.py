@@ -71,6 +71,15 @@ def leave(client: Client) -> None:
         client.close(timeout=_CONNECT_SECONDS)
 
 
+def workers_of(client: Client) -> frozenset[str]:
+    """Ask the scheduler which workers it knows.
+
+    Not by `scheduler_info`: the client's own look, which asks for no workers, may put its answer in the place of
+    ours before that is read.
+    """
+    return frozenset(client.sync(client.scheduler.identity, n_workers=-1)["workers"])
+
+
 def within(limit_seconds: float, ask: Callable[[], _Heard]) -> _Heard:
     """Ask a cluster, and return what it says, or raise what it raises: it may hang, and has no limit of its own.
 

@@ -15,7 +15,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, TypeVar
 
 from toolkit import __version__
-from toolkit.app.clusters import WorkerCheck, within
+from toolkit.app.clusters import WorkerCheck, within, workers_of
 from toolkit.app.hosts.agent import Assignment, Reply, dismiss, look, talk
 from toolkit.executors.users.hosts import HOST_LOST, TICK_SECONDS, Act, Look, Order, silent
 from toolkit.executors.users.orders import raise_told
@@ -48,17 +48,14 @@ class Roll:
     def call(self) -> frozenset[str]:
         """Ask the scheduler; the workers known before stay where it does not answer."""
         with suppress(Exception):
-            self.workers = within(LOST_SECONDS, self._workers)
+            self.workers = within(LOST_SECONDS, partial(workers_of, self._client))
         return self.workers
-
-    def _workers(self) -> frozenset[str]:
-        return frozenset(self._client.scheduler_info(n_workers=-1)["workers"])
 
     def _call_again(self) -> None:
         while self._client.status not in ("closed", "closing"):
             time.sleep(_RESTS)
             with suppress(Exception):
-                self.workers = self._workers()
+                self.workers = workers_of(self._client)
 
 
 @dataclass(slots=True)

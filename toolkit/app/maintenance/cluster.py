@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from toolkit import __version__
 from toolkit.app.approvals import allowed_by
-from toolkit.app.clusters import check_workers, connect, leave
+from toolkit.app.clusters import check_workers, connect, leave, workers_of
 from toolkit.app.maintenance.beginning import PlanRun
 from toolkit.app.maintenance.closing import close_open
 from toolkit.app.maintenance.plan_run import lock_of
@@ -223,7 +223,7 @@ class Orders:
             return
         self._looked, self._alone = now, True
         with suppress(Exception):
-            self._alone = self._client.status != "running" or not self._client.scheduler_info()["workers"]
+            self._alone = self._client.status != "running" or not workers_of(self._client)
         if not self._alone:
             self._seen_workers = now
         elif now - self._seen_workers > _WITHOUT_WORKERS_SECONDS and not self._plan_run.stop.requested:
