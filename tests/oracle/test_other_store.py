@@ -11,7 +11,13 @@ from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.faults import AFTER, Act, Fault, break_connection
 from tests.oracle.test_constraint_validate import waiting
 from tests.tiers import thinned
+from toolkit.app.approvals import Approvals
+from toolkit.app.maintenance import plan_targets_of
+from toolkit.app.maintenance.outlook import full_outlook
+from toolkit.design.plan_file import read_plan
+from toolkit.documents import parse_document
 from toolkit.errors import ExitCode
+from toolkit.store import open_store
 
 CTAS, COPIED = 'CREATE TABLE "DBATK"."DBATK_', 'ALTER INDEX "DBATK"."DBATK_'
 IX = ("INDEX", ("DBATK", "GTEST_IX"))
@@ -113,6 +119,27 @@ def test_what_a_killed_run_of_another_store_left_is_not_restored_unasked(
         assert (index.degree, index.logging) == (left if restore == "found" else ("1", "YES"))
         assert wreck.clean(standin, tmp_path / "one")[0] == ExitCode.DONE
         assert (index.degree, index.logging) == ("1", "YES")
+
+
+def test_a_plan_foresees_that_a_step_would_be_refused_for_what_is_set_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = '[[step]]\nname = "{}"\noperation = "index-rebuild"\ntable = "{}"\ndegree = 4\n'
+    with running_standin() as standin, open_store(tmp_path / "store.sqlite") as store:
+        monkeypatch.setenv("DBATK_PASSWORD", standin.password)
+        standin.engine.state.objects[IX].degree = "8"
+        steps = step.format("ours", "GTEST"), step.format("later", "MADE_LATER")
+        text = f'[plan]\nname = "n"\ntarget = "{standin.url}"\n{"".join(steps)}'
+        for choice, told in (("", True), ('restore = "found"\n', False)):
+            plan = read_plan(
+                parse_document(text.replace("degree = 4\n", f"degree = 4\n{choice}"), "n.toml"), tmp_path
+            )
+            shown, _ = full_outlook(plan, plan_targets_of(plan, store, Approvals(not_production=True)), store)
+            refused = [sentence for sentence in shown.sentences if "would be refused" in sentence]
+            assert [("`DBATK.GTEST_IX` has degree 8" in each, "ours on" in each) for each in refused] == (
+                [(True, True)] if told else []
+            ), shown.sentences
+        assert not [text for text in standin.statements if text.startswith("ALTER INDEX")]
 
 
 @pytest.mark.full

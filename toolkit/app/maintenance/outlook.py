@@ -16,13 +16,17 @@ from toolkit.app.maintenance.guards import GuardRow, guard_rows
 from toolkit.app.maintenance.hours import scheduler_sentences
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.runs.databases import database_of, read_server
+from toolkit.app.runs.planning import read_planning
 from toolkit.app.runs.retention import foreseen
+from toolkit.app.runs.undoable import refuse_unasked
 from toolkit.design.window import spell_window
 from toolkit.dialects.backups import Backups, backups_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
+from toolkit.executors import Sessions
 from toolkit.executors.reaching import Reach, reach
+from toolkit.model.operations import options_of
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.window import TimeSpan
@@ -103,6 +107,7 @@ def full_outlook(
         *unreached.values(),
         *scheduler_sentences(plan, answering, now),
         *_removed(plan, answering, store),
+        *(sentence for each in answering for sentence in _refused(each)),
     )
     hints = tuple(f"{name} would be refused: {error.sentence}; {error.hint}" for name, error in refused.items())
     rows = tuple(
@@ -220,6 +225,40 @@ def _removed(plan: MaintenancePlan, targets: Sequence[PlanTarget], store: Store)
 
 def _ways(dialect: Dialect, job: TargetStep) -> Backups:
     return backups_of(dialect.work, job.experiment.operation)
+
+
+# -- what would be refused ------------------------------------------------------------------------------------
+def _refused(plan_target: PlanTarget) -> list[str]:
+    """Say which steps would be refused for values that no option says how to restore, or that this is unknown."""
+    engine = plan_target.resolved.target.engine
+    jobs = [
+        job for job in plan_target.jobs
+        if any(each.name == "restore" and each.is_of(engine) for each in options_of(job.experiment.operation))
+    ]  # fmt: skip
+    try:
+        return within(_ANSWER_SECONDS, partial(_refusals, plan_target, jobs)) if jobs else []
+    except TimeoutError:
+        unknown = f"{plan_target.name}: whether a step would be refused is unknown: no response within "
+        return [unknown + seconds(_ANSWER_SECONDS)]
+
+
+def _refusals(plan_target: PlanTarget, jobs: Iterable[TargetStep]) -> list[str]:
+    target, policy = plan_target.resolved.target, plan_target.resolved.policy
+    sessions, found = Sessions(target, "dbatk plan", read_only=True), []
+    try:
+        for job in jobs:
+            try:
+                refuse_unasked(
+                    read_planning(job.experiment, dialect_of(target.engine), sessions, policy, for_show=True)
+                )
+            except (ToolkitError, DatabaseError) as error:
+                # Another error may be gone once an earlier step is done: it is the run's to tell.
+                if isinstance(error, ToolkitError) and error.code == "TK-0118":
+                    refused = f"would be refused: {error.sentence}; {error.hint}"
+                    found.append(f"{job.step.name} on {plan_target.name} {refused}")
+    finally:
+        sessions.close()
+    return found
 
 
 # -- who does not answer --------------------------------------------------------------------------------------
