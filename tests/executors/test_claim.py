@@ -86,6 +86,12 @@ def test_a_run_of_a_plan_takes_the_lock_when_the_one_that_has_it_ends() -> None:
     sessions.close()
 
 
+def test_what_is_undone_of_a_run_of_the_same_plan_keeps_no_other_out() -> None:
+    sessions = sessions_of(Database(held_by("plan-2-clean")))
+    sessions.claim(lambda run: run == "plan-2")
+    sessions.close()
+
+
 def test_a_holder_that_left_between_the_try_and_the_look_is_no_holder() -> None:
     database = Database(GONE, TAKEN)
     sessions = sessions_of(database)

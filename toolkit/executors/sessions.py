@@ -114,7 +114,8 @@ class Sessions:
         if row is None or self._ours is None:
             return
         run = str(row["run"] or "")
-        if run == self._tag.run or self._ours(run):
+        # what undoes a run is of the same plan as the run
+        if run == self._tag.run or self._ours(run.removesuffix("-clean")):
             return
         where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
         raise ToolkitError(
