@@ -75,7 +75,7 @@ def workers_of(client: Client) -> frozenset[str]:
     """Ask the scheduler which workers it knows.
 
     Not by `scheduler_info`: the client's own look, which asks for no workers, may put its answer in the place of
-    ours before that is read.
+    this one before that is read.
     """
     return frozenset(client.sync(client.scheduler.identity, n_workers=-1)["workers"])
 
