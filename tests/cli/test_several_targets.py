@@ -43,7 +43,7 @@ def test_the_target_is_a_factor_and_the_trials_alternate(dbatk: Dbatk, both: Non
         trial["factors"]["degree"] for trial in document["trials"]
     ][1::2]
     assert {cell["factors"]["target"] for cell in document["cells"]} == {one, other}
-    assert "`target` stands for all in which the environments differ" in document["warnings"][0]
+    assert "`target` stands for all in which the environments differ: setting temp_" in document["warnings"][0]
     assert tables("small.duckdb") == tables("other.duckdb") == ["small"]
     assert dbatk("compare", f"last/target={one},degree=1", f"last/target={other},degree=1").status == 0
     assert dbatk("report", "last", "--out", "r.html").status == 0

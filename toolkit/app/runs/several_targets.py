@@ -304,7 +304,9 @@ def _different(runs: Mapping[str, str], store: Store) -> Iterator[str]:
         yield "the environments of the targets are the same, as far as they were read"
         return
     both = sorted(named, key=lambda one: (None in one.sides, one.name != _RELEASE))
-    values = [f"{one.name} {' / '.join(map(_shown, one.sides))}" for one in both[:_MOST_NAMED]]
+    from toolkit.report.labels import surrounding
+
+    values = [f"{surrounding(one.name)} {' / '.join(map(_shown, one.sides))}" for one in both[:_MOST_NAMED]]
     more = f" and {len(named) - len(values)} more" if len(named) > len(values) else ""
     one, other = list(runs.values())[:2]
     yield (
@@ -314,5 +316,5 @@ def _different(runs: Mapping[str, str], store: Store) -> Iterator[str]:
 
 
 def _shown(value: EnvironmentValue | None) -> str:
-    text = "none" if value is None else str(value.value)
+    text = "none" if value is None else f"{value.value}{value.unit and ' ' + value.unit}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
