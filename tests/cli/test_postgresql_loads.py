@@ -248,3 +248,19 @@ def test_a_night_whose_load_lost_its_connection_around_commit_asks_the_server_an
     again = dbatk("run", "nightly.toml", "--not-production", "--json")
     assert again.status == 0, again.err
     assert ask(postgresql_server, made, "SELECT count(*) FROM plain") == [(20,)], "the next night's own rows"
+
+
+@pytest.mark.full
+def test_what_all_sessions_did_is_counted_for_their_own_trial(
+    dbatk: Dbatk, home: Path, postgresql_url: str, made: str
+) -> None:
+    """A session reports its counters a second after the last time at the earliest, unless it is told to."""
+    for number in range(8):
+        (home / f"{number}.csv").write_text("id,x\n" + "".join(f"{each},x\n" for each in range(50)))
+    files = [str(home / f"{number}.csv") for number in range(8)]
+    sweep = ("--degree", "1,2", "--repeat", "2", "--warmup", "0", "--not-production")
+    answer = dbatk("load", *files, "-t", postgresql_url, "--table", f"{made}.src", *sweep)
+    assert answer.status in (0, 3), answer.err
+    trials = json.loads(dbatk("report", "last", "--json").out)["trials"]
+    counted = [each["value"] for one in trials for each in one["metrics"] if each["name"] == "rows_inserted"]
+    assert counted == [400.0] * 4

@@ -174,7 +174,7 @@ class Implementation(ABC):
         """Say why nothing of a table is to be done; a job with nothing to do at all has ended well."""
         return None
 
-    def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
+    def evidence_of_sessions(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask what is to be known of the sessions where several objects are worked on: of none its degree."""
         return ()
 

@@ -311,7 +311,7 @@ def assemble(
     first = pieces[0].work
     single = len({piece.work.object for piece in pieces}) == 1
     made = _made_of(planner, cell, pieces)
-    evidence = how.evidence(first, facts) if single else how.evidence_of_sessions(first)
+    evidence = how.evidence(first, facts) if single else how.evidence_of_sessions(first, facts)
     kept = planner.spec.keep is Keep.ALL
     look = how.before_and_after([piece.work for piece in pieces], facts)
     before_it, after_it = ((replace(look, keep_as=key),) if look else () for key in (BEFORE, AFTER))

@@ -19,7 +19,7 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, Metric, Sample, TrialRecord
 from toolkit.model.steps import Stages, Step
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Effect, Keep, ObjectKind, Outcome, Role
+from toolkit.model.words import ON_HOST, Effect, Keep, ObjectKind, Outcome, Role, StepKind
 from toolkit.operations.base import Piece
 from toolkit.runner import evidence, gathering, parts
 from toolkit.runner.changes import Intended
@@ -257,11 +257,12 @@ def _read_evidence(context: RunContext, state: TrialState, stages: Stages) -> No
 
 def _ask_worker(context: RunContext, state: TrialState, step: Step, read: dict[str, tuple[Row, ...]]) -> None:
     """Run a step of the evidence; several reads are one statement without those that are refused."""
-    if not step.own_read or step.keep_as is None or step.tolerates:
-        _in_worker(context, state, step, 0)
+    if step.own_read and step.keep_as is not None and not step.tolerates:
+        read[step.keep_as] = read.get(step.keep_as, ()) + context.refusals.read(step, context.sessions.run)
         return
-    rows = context.refusals.read(step, context.sessions.run)
-    read[step.keep_as] = read.get(step.keep_as, ()) + rows
+    for_its_session = step.keep_as is None and step.kind is StepKind.SQL and step.effect is Effect.READS
+    for number in range(state.workers if for_its_session else 1):
+        _in_worker(context, state, step, number)
 
 
 def _end(context: RunContext, state: TrialState, *, after_evidence: bool) -> None:

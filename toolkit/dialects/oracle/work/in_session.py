@@ -117,7 +117,7 @@ class OracleInSession(Implementation):
         others = tuple(call for call in asked if call not in dictionary)
         return (replace(shared("pq_sesstat"), also=also), *(dictionary if forced else ()), *others)
 
-    def evidence_of_sessions(self, work: Work) -> tuple[Call, ...]:
+    def evidence_of_sessions(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         if not work.option("sql_trace"):
             return ()
         return (replace(shared("trace_file"), keep_as=TRACES, also=(shared("trace_files"),)),)

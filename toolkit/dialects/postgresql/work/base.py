@@ -72,16 +72,19 @@ class InSession(Implementation):
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         """Ask right after the clock: workers launched, rows, bytes.
 
-        The session's statistics are flushed first (15 and later): the counters read around a trial would otherwise
-        miss what this session did, up to a second long.
+        The statistics of all sessions are flushed first (15 and later): the counters read around a trial would
+        otherwise miss what they did, up to a second long, and the next trial would have it.
         """
-        flush = (Call("force_stats_flush", session=Role.WORKER, file=True),) if major(facts.release) >= 15 else ()
+        flush = self.evidence_of_sessions(work, facts)
         binds = name_binds(work.object.name)
         asked = tuple(
             Call(file, session=Role.WORKER, file=True, binds=binds, keep_as=file.removeprefix("object_"))
             for file in self.sizes
         )
         return (*flush, *self.counted(work, facts, "degree"), *asked)
+
+    def evidence_of_sessions(self, work: Work, facts: Facts) -> tuple[Call, ...]:
+        return (Call("force_stats_flush", session=Role.WORKER, file=True),) if major(facts.release) >= 15 else ()
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         return Granted(1, "one process", "" if work.degree <= 1 else "PostgreSQL does this in one process")
