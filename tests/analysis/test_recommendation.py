@@ -70,6 +70,18 @@ def test_what_is_set_now_is_read_from_the_environment() -> None:
     assert any("as fast as the present `work_mem=4M`" in text for _, text in rows_of(one))
 
 
+def test_the_only_degree_that_was_measured_is_no_gain() -> None:
+    times: dict[Level, list[float | None]] = {
+        "4M": [10.1, 10.0, 10.2],
+        "64M": [5.1, 5.0, 5.2],
+        "1G": [5.0, 5.1, 5.1],
+    }
+    one = recommend(sweep(times, "work_mem", environment={"cpu_count": 2}))
+    assert one.setting is not None and one.present is None
+    gains = [text for name, text in rows_of(one) if name == "gain"]
+    assert gains == ["not known over what is set now, which `--present LEVELS` names"]
+
+
 def test_where_the_present_setting_is_not_known_it_is_not_claimed() -> None:
     one = recommend(sweep(CLEAR))
     assert not one.present_known

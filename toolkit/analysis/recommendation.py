@@ -271,8 +271,10 @@ def _gains(one: Recommendation) -> Iterator[tuple[str, str]]:
         yield "gain", _spelled(one, one.present, "the present" if one.present_known else lowest)
     elif one.present_known:
         yield "gain", "none: it is what is set now"
-    elif (chosen := one.advice.first) is not None and scale_level(chosen, one.found.scale) is not None:
+    elif len({scale_level(each.cell, one.found.scale) for each in one.found.cells if each.n} - {None}) > 1:
         yield "gain", f"it is {lowest} that was measured"
+    else:
+        yield "gain", "not known over what is set now, which `--present LEVELS` names"
     if one.smaller is not None and (one.present is None or one.smaller.over != one.present.over):
         yield "gain", _spelled(one, one.smaller, "the next smaller")
 
