@@ -108,6 +108,7 @@ def test_the_scratch_server_reaches_nobody(
         [
             ("SELECT 'orders', count(*) > 1000000 FROM restoring.orders", "the check `orders` is f"),
             ("SELECT NULL::boolean", "the query of --check` is NULL"),
+            ("SELECT count(*) > 0 FROM restoring.later", 'relation "restoring.later" does not exist'),
             ("SELECT true WHERE false", "returned no row"),
             ("SELECT 1/0 = 1", "division by zero"),
         ],

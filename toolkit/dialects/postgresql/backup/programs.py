@@ -17,7 +17,7 @@ REPACK = "pg_repack"
 _USUAL = ("/usr/lib/postgresql/{major}/bin", "/usr/pgsql-{major}/bin")
 """Where Debian's and the PostgreSQL project's packages put the programs of a release; PATH may have another's."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_ERROR = re.compile(r"(?:ERROR: \[\d+\]|(?:error|fatal|FATAL)): ?\s*(.*)")
+_ERROR = re.compile(r"(?:ERROR: \[\d+\]|(?:error|fatal|ERROR|FATAL)): ?\s*(.*)")
 _CODE = re.compile(r"ERROR: \[(\d+)\]")
 _OF_REPACK = re.compile(r"ERROR: (?:pg_repack failed with error: |query failed: )?(?:ERROR: +)?(.*)")
 _LEFT_BY_REPACK = re.compile(
