@@ -116,9 +116,11 @@ def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, le
         (sys.executable, "-m", "toolkit", *arguments), env=environment, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
+    said = []
     if chance is not None:
         assert process.stdout is not None
         for line in process.stdout:  # from here on it works: before, a kill finds nothing begun
+            said.append(line)
             if "undo script" in line or "attempt" in line or "chunk" in line:
                 break
         wait = least + chance.random() * _SPAN
@@ -130,7 +132,7 @@ def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, le
     if chance is not None:
         mend_torn(store.parent / "base.duckdb")
     if process.returncode > 0:
-        sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{output}\n")
+        sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{''.join(said)}{output}\n")
     return process.returncode
 
 
