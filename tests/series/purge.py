@@ -132,7 +132,8 @@ def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, le
     if chance is not None:
         mend_torn(store.parent / "base.duckdb")
     if process.returncode > 0:
-        sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{''.join(said)}{output}\n")
+        told = "".join(said) + output
+        sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{told}\n")
     return process.returncode
 
 
