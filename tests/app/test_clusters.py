@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import cast
@@ -14,9 +15,14 @@ from distributed import Client
 from toolkit import __version__
 from toolkit.app import clusters
 from toolkit.app.clusters import WorkerCheck, check_workers
-from toolkit.app.hosts import talk
+from toolkit.app.hosts import agent, talk
+from toolkit.app.hosts.serving import SessionTold
+from toolkit.app.hosts.sessions import SessionsElsewhere
 from toolkit.app.hosts.talk import ClusterHost, Roll
 from toolkit.errors import ToolkitError
+from toolkit.model.protocols import Answer
+from toolkit.model.workload import Measured
+from toolkit.targets.base import Target
 
 WORKER = "tcp://alpha:1"
 
@@ -99,3 +105,26 @@ def test_a_new_worker_that_hangs_keeps_no_trial_from_being_tried_again(
 def test_a_worker_is_not_gone_because_the_client_looked_without_workers_meanwhile() -> None:
     """`scheduler_info` then answers with no worker at all."""
     assert Roll(asked(dict, lambda: {WORKER: {}}), ()).workers == {WORKER}
+
+
+def test_a_session_is_asked_for_when_its_agent_is_there_however_late_that_is() -> None:
+    """Both are asked for at once otherwise, and a busy worker may hear of the session first."""
+    asked_for_session, heard = threading.Event(), list[str]()
+
+    def run(work: object, *_: object, **__: object) -> object:
+        if work is agent.talk:
+            if not heard:
+                asked_for_session.wait(0.2)
+            heard.append("agent")
+            return {WORKER: agent.Reply(time.monotonic(), time.time(), 0, Measured(), {}, ())}
+        heard.append("session")
+        asked_for_session.set()
+        return {WORKER: SessionTold(answer=Answer(), identity="7")}
+
+    client = asked(run, lambda: {WORKER: {}})
+    place = ClusterHost(client, Roll(client, (WORKER,)), WORKER, "alpha")
+    assignment = cast("agent.Assignment", SimpleNamespace(run="r"))
+    host = SessionsElsewhere(place, assignment, cast("Target", None))
+    assert host.connect().identity == "7"
+    host.close()
+    assert heard[0] == "agent" and "session" in heard

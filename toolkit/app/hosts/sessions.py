@@ -44,7 +44,8 @@ class SessionsElsewhere(HeldHost):
         self.begins_at, self.begun_late_seconds = at, None
 
     def connect(self) -> SessionElsewhere:
-        talk = self._talking()
+        self.make_ready()  # a session is asked for beside the talk: before the first answer there is no agent yet
+        talk = self._talk_of()
         with self._lock:
             self._opened += 1
             number = self._opened
