@@ -6,10 +6,11 @@ from toolkit.executors.printing import Script, print_script, print_steps
 from toolkit.executors.reaching import may_still_end, reach, silent_seconds
 from toolkit.executors.reading import look, read_facts, refused
 from toolkit.executors.refusals import Refusals
-from toolkit.executors.sessions import Sessions
+from toolkit.executors.sessions import UNDOES, Sessions
 from toolkit.executors.waiting import Timeouts, open_session
 
 __all__ = [
+    "UNDOES",
     "Refusals",
     "Script",
     "Sessions",

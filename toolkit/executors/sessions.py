@@ -32,6 +32,8 @@ from toolkit.rendering import step_of
 from toolkit.targets.base import ProgramAccess, SessionTag, Target
 
 _T = TypeVar("_T")
+UNDOES = "-clean"
+"""Behind the name of a run: what its sessions are called that undo it."""
 
 
 class Sessions:
@@ -115,7 +117,7 @@ class Sessions:
             return
         run = str(row["run"] or "")
         # what undoes a run is of the same plan as the run
-        if run == self._tag.run or self._ours(run.removesuffix("-clean")):
+        if run == self._tag.run or self._ours(run.removesuffix(UNDOES)):
             return
         where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
         raise ToolkitError(

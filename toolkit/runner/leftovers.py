@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
-from toolkit.executors import Sessions, Timeouts, end_orphans, refused, runs_with_programs
+from toolkit.executors import UNDOES, Sessions, Timeouts, end_orphans, refused, runs_with_programs
 from toolkit.executors.orphans import OrphansEnded
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
@@ -67,7 +67,7 @@ def end_orphaned_sessions(
             the sentence names what nobody has undone by then.
     """
     programs = end_orphans(run) if may_end else OrphansEnded()
-    sessions = Sessions(target, f"{run}-clean", timeouts=timeouts)
+    sessions = Sessions(target, f"{run}{UNDOES}", timeouts=timeouts)
     try:
         return Orphans(_end_all(sessions, _Look(sessions, dialect, run), may_end=may_end), programs)
     except ToolkitError as error:
@@ -97,7 +97,7 @@ def end_sessions_of_others(target: Target, dialect: Dialect, run: str, ours: Con
     Raises:
         ToolkitError: as `end_orphaned_sessions`.
     """
-    sessions = Sessions(target, f"{run}-clean")
+    sessions = Sessions(target, f"{run}{UNDOES}")
     try:
         return _end_all(sessions, _Look(sessions, dialect, run, ours))
     finally:

@@ -200,8 +200,8 @@ class ServedSessions:
             DatabaseError: it was changed, or is gone.
         """
         try:
-            same = [*in_time(each.stat().st_mtime_ns for each in (Path(path),))] == [self.files.get(path)]
+            (modified,) = in_time(each.stat().st_mtime_ns for each in (Path(path),))  # its file server may hang
         except OSError as error:
             raise DatabaseError(f"`{path}` cannot be read there: {error.strerror}", code="TK-0106") from None
-        if not same:
+        if modified != self.files.get(path):
             raise DatabaseError(f"`{Path(path).name}` was changed there since the load began", code="TK-0211")

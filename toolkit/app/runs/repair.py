@@ -23,7 +23,7 @@ from toolkit.app.runs.servers import bring_server_back
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ExitCode, ToolkitError
-from toolkit.executors import Sessions, Timeouts, refused
+from toolkit.executors import UNDOES, Sessions, Timeouts, refused
 from toolkit.model.audit import AuditEvent, AuditKind
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.facts import facts_from_text
@@ -194,7 +194,7 @@ def _clean_one(
 ) -> tuple[Undone, tuple[str, ...]]:  # fmt: skip
     """Undo what one run left; return what came of it, and what needs a backup."""
     dialect = dialect_of(target.engine)
-    sessions = Sessions(target, f"{head.run}-clean", timeouts=timeouts)
+    sessions = Sessions(target, f"{head.run}{UNDOES}", timeouts=timeouts)
     sessions.administer(policy.restart, policy.sysdba)
     sessions.wait_for_locks({**head.experiment.options, **(locks or {})})
     try:
