@@ -13,6 +13,7 @@ from tests.servers.postgresql import Server
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.preview import script
+from toolkit.dialects.postgresql.advice import ERRORS
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
@@ -121,6 +122,31 @@ def test_a_condition_that_every_row_meets_is_refused_unless_that_is_meant(server
     assert left(server) == (ROWS, OLD) and store.list_runs() == []
     (ended,) = purge(server, store, where="id > 0", all_rows=True).trials
     assert (ended.rows, left(server)) == (ROWS, (0, 0))
+
+
+@pytest.mark.parametrize(
+    ("where", "hint"),
+    [
+        ("wrd = ''", "did you mean the column `word`?"),
+        ("keyed.wrd = ''", "did you mean the column `word`?"),
+        ("\"WORD\" = ''", "did you mean the column `word`?"),
+        ("k = = 0", "check the syntax of the query"),
+        ("k = 'none'", "cast or clean it in the query"),
+    ],
+)
+def test_a_condition_that_is_wrong_as_it_is_written_is_bad_input(
+    server: Server, store: Store, where: str, hint: str
+) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        purge(server, store, where=where)
+    assert (caught.value.code, caught.value.exit_code, caught.value.hint) == ("TK-0102", 2, hint)
+    assert left(server) == (ROWS, OLD)
+
+
+def test_a_missing_grant_is_no_fault_of_the_text() -> None:
+    assert {code: ERRORS[code].of_text for code in ("42703", "42883", "42501", "57014")} == {
+        "42703": True, "42883": True, "42501": False, "57014": False,
+    }  # fmt: skip
 
 
 def test_the_script_counts_what_matches_and_shows_the_first_chunk(server: Server) -> None:

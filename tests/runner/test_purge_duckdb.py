@@ -76,6 +76,25 @@ def test_rows_go_chunk_by_chunk_and_the_notes_of_it_go_too(path: Path, store: St
     assert {name for (name,) in ask(path, "SELECT table_name FROM duckdb_tables()")} == {"keyed", "two", "archive"}
 
 
+@pytest.mark.parametrize(
+    ("where", "hint"),
+    [
+        ("idd = 0 and w <> 'not'", "did you mean the column `id`?"),
+        ("W2 = '1'", "did you mean the column `w`?"),
+        ("k = = 0", "check the query's syntax"),
+        ("k = 'none'", "cast it in the query"),
+        ("no_such(k)", "check the name and the schema"),
+    ],
+)
+def test_a_condition_that_is_wrong_as_it_is_written_is_bad_input(
+    path: Path, store: Store, where: str, hint: str
+) -> None:
+    with pytest.raises(ToolkitError) as caught:
+        purge(path, store, where=where)
+    assert (caught.value.code, caught.value.exit_code, caught.value.hint) == ("TK-0102", 2, hint)
+    assert ask(path, "SELECT count(*) FROM keyed") == [(ROWS,)]
+
+
 @pytest.mark.full
 def test_addresses_that_move_while_a_table_shrinks_let_no_row_slip_past(path: Path, store: Store) -> None:
     ask(

@@ -73,6 +73,7 @@ class ErrorAdvice:
     `goes_on` says what can go on after it; `downgrade` says that the degree could not be had; `outside` says that
     the cause lies outside of what was tried (a full disk, a crash, a lost connection), so that the trial tells
     nothing of its configuration and is repeated. What a lower degree or concurrency would help is never outside.
+    `of_text` says that what was sent is wrong as it is written: a name, its syntax, a value of another type.
     """
 
     code: str
@@ -81,6 +82,7 @@ class ErrorAdvice:
     goes_on: Continuation = Continuation.RUN
     downgrade: bool = False
     outside: bool = False
+    of_text: bool = False
 
     @property
     def passing(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from toolkit.app.runs.settings import (
     settings_reads,
 )
 from toolkit.dialects.base import Dialect
+from toolkit.documents import nearest
 from toolkit.errors import ToolkitError
 from toolkit.executors import Script, Sessions, read_facts, read_probes, refused
 from toolkit.model.experiment import Experiment, PlannedTrial
@@ -27,9 +29,12 @@ from toolkit.model.records import RunHead
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row, Support
 from toolkit.model.words import Effect, EngineName, Mode, ObjectKind, Role, RunState, StepKind, SupportState
+from toolkit.operations.loads import column_names
 from toolkit.operations.place import check_work, reads_of
 from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, spec_of
+
+_WORD = re.compile(r"[\w$#]+")
 
 
 def read_base_facts(dialect: Dialect, sessions: Sessions) -> Facts:
@@ -110,8 +115,23 @@ def _surveyed(
         try:
             answers[str(key)] = sessions.run(step_of(dialect, call)).rows
         except DatabaseError as error:
-            raise refused(dialect, error, "the rows cannot be counted") from None
+            raise _not_counted(replace(planning, facts=facts), error) from None
     return replace(facts, answers=answers)
+
+
+def _not_counted(planning: PlanningContext, error: DatabaseError) -> ToolkitError:
+    """Say why rows could not be counted: a condition that is wrong as it is written is the user's to mend."""
+    dialect, planner = planning.dialect, planning.planner()
+    told = refused(dialect, error, "the rows cannot be counted")
+    advice = dialect.explain(error.code, error.message)
+    if advice is None or not advice.of_text:
+        return told
+    columns = column_names(planner, ["columns"])
+    written = {word.lower() for word in _WORD.findall(planner.spec.text("where") or "")}
+    wrong = (word for word in _WORD.findall(error.sentence) if word.lower() in written and word not in columns)
+    near = next(filter(None, (nearest(word, columns) for word in wrong)), None)
+    hint = f"did you mean the column `{near}`?" if near else told.hint
+    return ToolkitError(told.message, code="TK-0102", hint=hint, database_code=error.code)
 
 
 def judging_anew(planning: PlanningContext, sessions: Sessions) -> Callable[[PlannedTrial], str | None]:

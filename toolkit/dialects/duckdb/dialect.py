@@ -27,13 +27,13 @@ ERRORS: dict[str, ErrorAdvice] = {
     advice.code: advice
     for advice in (
         ErrorAdvice("CatalogException", "an object is missing or already exists",
-                    "check the name and the schema", Continuation.NOTHING),
+                    "check the name and the schema", Continuation.NOTHING, of_text=True),
         ErrorAdvice("BinderException", "a column or function is unknown",
-                    "check the names in the query", Continuation.NOTHING),
+                    "check the names in the query", Continuation.NOTHING, of_text=True),
         ErrorAdvice("ParserException", "the statement has a syntax error",
-                    "check the query's syntax", Continuation.NOTHING),
+                    "check the query's syntax", Continuation.NOTHING, of_text=True),
         ErrorAdvice("ConversionException", "a value does not fit its type",
-                    "cast it in the query", Continuation.NOTHING),
+                    "cast it in the query", Continuation.NOTHING, of_text=True),
         ErrorAdvice("ConstraintException", "rows violate a key or check constraint",
                     "load into a table without it, or use --bare", Continuation.NOTHING),
         ErrorAdvice("OutOfMemoryException", "the memory limit was reached",

@@ -35,6 +35,7 @@ def catalogue() -> dict[str, ErrorAdvice]:
             Continuation(entry["goes_on"]),
             downgrade=entry.get("downgrade", False),
             outside=entry.get("outside", False),
+            of_text=entry.get("of_text", False),
         )
         for entry in tomllib.loads(text)["error"]
         for code in entry["codes"]

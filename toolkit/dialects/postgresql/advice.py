@@ -12,6 +12,9 @@ _NOTHING = re.compile(r"22...|23...|25006|28...|2BP01|3D000|3F000|42[56][0-9A-Z]
 # Disk, crash, restart, network: nothing of it is the configuration's doing. Memory and connections may well be.
 _OUTSIDE = re.compile(r"08(?!004|P01)...|25P03|53[01]00|57P0[1235]|58...")
 
+# Names, syntax, types and values of the text that was sent; a grant is none of it.
+_TEXT = re.compile(r"22...|42(?!501)...")
+
 
 def _entry(
     code: str, meaning: str, advice: str, *, passing: bool = False, outside: bool | None = None
@@ -19,7 +22,10 @@ def _entry(
     other = Continuation.NOTHING if _NOTHING.fullmatch(code) else Continuation.RUN
     goes_on = Continuation.TRIAL if passing else other
     known = _OUTSIDE.fullmatch(code) is not None
-    return ErrorAdvice(code, meaning, advice, goes_on, outside=known if outside is None else outside)
+    return ErrorAdvice(
+        code, meaning, advice, goes_on, outside=known if outside is None else outside,
+        of_text=_TEXT.fullmatch(code) is not None,
+    )  # fmt: skip
 
 
 _P = True
