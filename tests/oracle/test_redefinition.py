@@ -296,6 +296,13 @@ def test_standard_edition_and_what_nobody_declared_are_refused() -> None:
         prepared(standin, replace(WANTED, compression="advanced"))
 
 
+@pytest.mark.parametrize(("disks", "warned"), [("plain", True), ("exadata", False)])
+def test_hybrid_columnar_compression_on_other_disks_is_warned_of(disks: str, warned: bool) -> None:
+    with running_standin(Scenario(disks=disks)) as standin:
+        found = prepared(standin, replace(WANTED, compression="query_low"))
+    assert any("no tablespace is on Exadata" in each for each in found.sentences) == warned
+
+
 def test_the_command_writes_files_for_their_owner_alone_without_a_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -47,8 +47,10 @@ class OracleRedefinition:
         files = [KINDS, TABLE, "constraints", "columns"]
         files += [MADE] if has(release, Feature.INVISIBLE_COLUMNS) else []
         attributes = Query(ATTRIBUTES, ATTRIBUTES, {**binds, "kind": "TABLE"})
-        taken = Query(TAKEN, TAKEN, interim)
-        return (Query(OWN, "relation", binds), attributes, taken, *(Query(file, file, binds) for file in files))
+        asked = [Query(OWN, "relation", binds), attributes, Query(TAKEN, TAKEN, interim)]
+        if request.compression in spelling.HYBRID_COLUMNAR:
+            asked.append(Query(storage.TABLESPACES, storage.TABLESPACES, optional=True))
+        return (*asked, *(Query(file, file, binds) for file in files))
 
     def assumed(self, request: RedefinitionRequest, facts: Facts) -> Facts:
         if request.table.schema is None:
@@ -337,6 +339,7 @@ def _remarks(request: RedefinitionRequest, facts: Facts) -> Iterator[str]:
             "the table counts as one without partitions; without --assume scripts are written that run"
         )
         return
+    yield from storage.of_disks(request.compression, request.tablespace, facts)
     if many("view_log_count"):
         yield "it has a materialized view log: its materialized views need a complete refresh afterwards"
     if many("policy_count"):

@@ -92,22 +92,21 @@ def places(
 
 def remarks(work: Work, facts: Facts) -> tuple[str, ...]:
     """Say what disks may refuse, how copies of a measurement differ from their originals, how they are made."""
-    return (*_of_disks(work, facts), *_of_copies(work, facts))
+    level, tablespace = (spelling.text_option(work, name) for name in ("compression", "tablespace"))
+    return (*of_disks(level, tablespace, facts), *_of_copies(work, facts))
 
 
-def _of_disks(work: Work, facts: Facts) -> Iterator[str]:
+def of_disks(level: str | None, tablespace: str | None, facts: Facts) -> Iterator[str]:
     """Warn of hybrid columnar compression where the disks are not Exadata's: only the statement itself tells.
 
     PREDICATE_EVALUATION (Database Reference, DBA_TABLESPACES, since 11.2) is STORAGE on Exadata; ZFS, Axiom and
     FS1 storage take that compression, too, and are told from others by no view.
     """
-    level = spelling.text_option(work, "compression")
     if level not in spelling.HYBRID_COLUMNAR or facts.assumed:
         return
     rows = facts.rows(TABLESPACES)
     able = {str(row["tablespace_name"]) for row in rows if row.get("predicate_evaluation") == "STORAGE"}
-    text = spelling.text_option(work, "tablespace")
-    named = None if text is None else parse_name(text).name
+    named = None if tablespace is None else parse_name(tablespace).name
     if (named in able) or (named is None and able and len(able) == len(rows)):
         return
     what = f"compression `{level}` needs Exadata, ZFS, Axiom or FS1 storage"
