@@ -159,7 +159,12 @@ class _Said:
 
     def _read(self, number: int, stream: IO[str]) -> None:
         with stream:
-            self._texts[number] = stream.read()
+            for line in stream:
+                self._texts[number] += line
+
+    @property
+    def so_far(self) -> str:
+        return "".join(self._texts)
 
     def ended(self, struck: str | None = None) -> Ended:
         """Wait for its end."""
@@ -167,10 +172,15 @@ class _Said:
             status = self._process.wait(LONGEST_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            raise AssertionError(f"not over after {LONGEST_SECONDS} s ({struck}): {self._process.args}") from None
+            self._read_to_end()
+            what = f"not over after {LONGEST_SECONDS} s ({struck}): {self._process.args}"
+            raise AssertionError(f"{what}, and said:\n{self.so_far}") from None
+        self._read_to_end()
+        return Ended(status, self._texts[0], self._texts[1], struck)
+
+    def _read_to_end(self) -> None:
         for thread in self._threads:
             thread.join(LONGEST_SECONDS)
-        return Ended(status, self._texts[0], self._texts[1], struck)
 
 
 @contextlib.contextmanager

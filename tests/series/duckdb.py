@@ -18,6 +18,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -32,6 +33,7 @@ from tests.engines.torn import mend_torn
 from tests.series.case import ORDERS, Ended, _Said
 from tests.servers import forks
 from toolkit.app.results import listed_runs
+from toolkit.errors import ToolkitError
 from toolkit.model.words import RunState
 from toolkit.store import open_store
 
@@ -171,23 +173,22 @@ class Case:
     disk: str
     lasts: float | None
     lasted: float | None = None
-    told: list[str] = field(default_factory=list)
+    tell: Callable[[str], None] = print
+    began: bool = False
     wrong: list[str] = field(default_factory=list)
 
     def play(self, place: Place) -> bool:
         """Strike, repair, look; tell whether the fault came while the work was being done."""
-        ended = self._run(place, place.command(self.work), self.kind, self.after)
-        self.told.append(f"{ended.struck or 'calm'}: {ended.how}")
+        ended = self._run(place, "run", place.command(self.work), self.kind, self.after)
+        struck = ended.struck is not None
         self._look(place, "run", ended, in_peace=False)
         for number, word in enumerate(self.order):
             if self.again is not None and number == 0:
-                ended = self._run(place, self._words(place, word), "kill", self.again)
-                self.told.append(f"{word}, {ended.struck or 'calm'}: {ended.how}")
+                ended = self._run(place, word, self._words(place, word), "kill", self.again)
                 self._look(place, word, ended, in_peace=False)
-            ended = self._run(place, self._words(place, word))
-            self.told.append(f"{word}: {ended.how}")
+            ended = self._run(place, word, self._words(place, word))
             self._look(place, word, ended, in_peace=True)
-        return not self.told[0].startswith("calm")
+        return struck
 
     @staticmethod
     def _words(place: Place, word: str) -> tuple[str, ...]:
@@ -198,18 +199,31 @@ class Case:
             runs = [head.run for head in store.list_runs()]
         return ("runs", "resume", runs[0], *where, "--not-production") if runs else ("runs", "list", "--json")
 
-    def _run(self, place: Place, command: Sequence[str], kind: str = "", after: float = 0.0) -> Ended:
+    def _run(self, place: Place, word: str, command: Sequence[str], kind: str = "", after: float = 0.0) -> Ended:
+        """Run a command, and keep how it ended; what it said too, where that was not well."""
         process = place.begin(command)
         said = _Said(process)
+        try:
+            ended = self._struck(place, process, said, kind, after)
+        except BaseException:
+            self.tell(f"{self.work.name}: {word} was cut off, and had said:\n{said.so_far}")
+            raise
+        self.began = True
+        how = f"{ended.struck or 'calm'}: " if kind else ""
+        texts = f"\n{ended.out}{ended.err}" if ended.status > 0 else ""
+        self.tell(f"{self.work.name}: {word}: {how}{ended.how}{texts}")
+        return ended
+
+    def _struck(self, place: Place, process: forks.Forked, said: _Said, kind: str, after: float) -> Ended:
         if not kind:
             return said.ended()
-        if self.recorded and not self.told:
+        if self.recorded and not self.began:
             place.wait_for_run(process)
         begun = time.monotonic()
         while process.poll() is None and time.monotonic() < begun + after:
             time.sleep(0.002)
         if process.poll() is not None:
-            self.lasted = time.monotonic() - begun if self.recorded and not self.told else None
+            self.lasted = time.monotonic() - begun if self.recorded and not self.began else None
             return said.ended()
         if kind == "kill":
             os.kill(process.pid, signal.SIGKILL)
@@ -360,10 +374,13 @@ def play(
                     break
                 place.begin_case()
                 case = drawn(work, kind, took[work.name], chance)
-                struck[kind] += case.play(place)
+                case.tell = tell
+                try:
+                    struck[kind] += case.play(place)
+                except (AssertionError, OSError, ToolkitError, duckdb.Error):
+                    case.wrong.append(f"{work.name}: {traceback.format_exc()}")
                 if case.lasted is not None:
                     took[work.name] = took[work.name][0], case.lasted
-                tell(f"{work.name}: {'; '.join(case.told)}")
                 for sentence in case.wrong:
                     tell(f"WRONG {sentence}")
                 wrong += case.wrong
