@@ -271,6 +271,11 @@ def test_outputs_of_pgbench_are_a_run_over_what_varies(dbatk: Dbatk, home: Path)
     [
         (of_pgbench(1, 1, told=""), "line 2: this output of pgbench does not say how many"),
         ("transaction type: x\n", "line 1: this output of pgbench has no number of clients"),
+        (
+            of_pgbench(1, 9) + "pgbench (15.18)\nstarting vacuum...end.\n",
+            "line 14: the output of pgbench that begins here is cut off",
+        ),
+        ("pgbench (15.18)\nstarting vac\n" + of_pgbench(1, 9), "line 1: the output of pgbench that begins"),
         ("", "is empty: no trial is in it"),
         ("begin 600\nnothing", "line 1: this is not a file of trials"),
         ('{"results": []', "line 1: neither JSON"),

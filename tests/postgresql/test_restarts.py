@@ -109,7 +109,7 @@ def _killed_at_16_mb(tmp_path: Path) -> None:
     reading = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
     process = Forked(
         "toolkit", "command", "-t", "pg", "--setting", "shared_buffers=16MB", "--repeat", "1", "--warmup", "0",
-        "--", "sh", "-c", f"echo x > {begun}; exec sleep 600",
+        "--", "sh", "-c", f"[ -e {tmp_path / 'go'} ] || {{ echo x > {begun}; exec sleep 600; }}",
     )  # fmt: skip
     import select
 
@@ -133,6 +133,20 @@ def test_a_killed_run_on_a_server_that_is_down_is_put_back_by_clean(
     server.stop()
     assert main(["clean", "-t", "pg"]) == 0
     assert "restored setting `shared_buffers`" in "".join(capsys.readouterr())
+    assert server.state() == AS_BEFORE
+
+
+@pytest.mark.full
+def test_a_run_that_restarts_the_server_takes_its_own_restart_for_no_change(
+    server: Restartable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _killed_at_16_mb(tmp_path)
+    (tmp_path / "go").touch()
+    status = main(["runs", "resume", "last", "--allow-commands", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert status == 0, document
+    assert [trial["outcome"] for trial in document["trials"]] == ["interrupted", "ok"]
+    assert not [said for said in document["warnings"] if "has changed since the first attempt" in said]
     assert server.state() == AS_BEFORE
 
 

@@ -256,7 +256,7 @@ def _go_on(
     if store.load_facts(run) is None:
         keep_explanation(context, policy)
         keep_snapshot_source(store, run, snapshot_source, launch.events)
-    warn_of_drift(context)
+    warn_of_drift(context, planning)
     launch.stop.refuse_if_disowned()  # who took the run over while this process was frozen may have ended it
     store.reopen_run(run)
     done = store.load_run(run).trials

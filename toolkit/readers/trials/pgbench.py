@@ -17,7 +17,8 @@ from toolkit.readers.trials.outputs import ForeignResult, over_settings, parts_o
 
 KIND = "output of pgbench"
 _BEGIN = re.compile("transaction type: ")
-_VERSION = re.compile(r"pgbench \((?P<version>[^\n]{1,100})\)")
+_VERSION = re.compile(r"pgbench \((?P<version>\d[^\n]{0,100})\)")
+"""What a run of pgbench from 15 on says first; `pgbench --version` says `(PostgreSQL)`."""
 _SETTINGS = {
     "clients": "number of clients", "threads": "number of threads", "scale": "scaling factor",
     "script": "transaction type", "query_mode": "query mode", "duration": "duration",
@@ -42,6 +43,8 @@ def read_pgbench(files: Sequence[tuple[str, str]]) -> TrialFiles:
     Raises:
         ToolkitError: TK-0117.
     """
+    for name, text in files:
+        _check_ends(name, text)
     outputs = [
         ForeignResult(_settings(lines, place), _trial(lines, place))
         for name, text in files
@@ -50,6 +53,22 @@ def read_pgbench(files: Sequence[tuple[str, str]]) -> TrialFiles:
     versions = dict.fromkeys(found["version"] for _, text in files for found in _VERSION.finditer(text))
     environment = {"pgbench": "; ".join(versions)} if versions else {}
     return over_settings(KIND, outputs, better={"tps": "higher"}, environment=environment)
+
+
+def _check_ends(name: str, text: str) -> None:
+    """Refuse a file in which a run begins that does not come to its result."""
+    begun = None
+    for number, line in enumerate([*text.splitlines(), "pgbench (0)"], 1):
+        if _VERSION.match(line):
+            if begun is not None:
+                place = LineOfFile(name, begun)
+                refuse(
+                    f"{place}: the output of pgbench that begins here is cut off: it has no result",
+                    "give it whole",
+                )
+            begun = number
+        elif _BEGIN.match(line):
+            begun = None
 
 
 def _settings(lines: Sequence[str], place: LineOfFile) -> dict[str, str]:
