@@ -21,7 +21,7 @@ from toolkit.analysis.fit import CONFIDENCE, FEWEST_DEGREES
 from toolkit.analysis.metrics import costs_of
 from toolkit.analysis.quantiles import t_quantile
 from toolkit.model.values import Cell, spell_level
-from toolkit.units import number, percent
+from toolkit.units import number, percent, seconds
 
 FEWEST_LEVELS = 4
 """With three levels a law of three parameters goes through every point, whatever it is worth."""
@@ -237,8 +237,11 @@ def _thrift(found: RunAnalysis, cells: Mapping[float, Cell]) -> list[str]:
     if any(cell not in costs for cell in cells.values()):  # judged by a figure of trials that have no time
         return []
     used = {level: costs[cell].measures.get("CPU") for level, cell in cells.items()}
-    known = {level: seconds for level, seconds in used.items() if seconds}
+    known = {level: spent for level, spent in used.items() if spent}
     if len(known) < len(cells) or len({costs[cell].sources.get("CPU") for cell in cells.values()}) > 1:
         return []
-    best = min(known, key=lambda level: known[level])
-    return [f"{found.scale} {spell_level(best)} does the most work for each second of CPU"]
+    (best, least), (after, more), *_ = sorted(known.items(), key=itemgetter(1))
+    return [
+        f"the median CPU time is least with {found.scale} {spell_level(best)}: {seconds(least)}, "
+        f"and {seconds(more)} with {spell_level(after)} (no test was made of that)"
+    ]
