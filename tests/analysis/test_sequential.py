@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tests.analysis.curves import Machine, law, swept
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE
-from toolkit.analysis.outlook import detectable, expected
+from toolkit.analysis.outlook import Expected, detectable, expected
 from toolkit.analysis.quantiles import range_quantile, t_quantile
 from toolkit.analysis.sequential import (
     LOOKS,
@@ -31,6 +32,7 @@ from toolkit.model.protocols import AfterSweep
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Factor
 from toolkit.model.words import RunState
+from toolkit.units import percent
 
 NOISE = [1.0, 1.01, 0.99, 1.005, 0.995, 1.0, 1.01, 0.99, 1.0, 1.0]
 
@@ -138,7 +140,68 @@ def test_what_it_will_need_is_predicted_from_earlier_runs_of_the_same_work() -> 
     assert "about 5" in known.sentence(10)
     loud = sweep_trials({cell(degree=1): [1.0, 9.0, 2.0, 7.0], cell(degree=2): [8.0, 1.0, 9.0, 1.0]})
     noisy = expected(run.head.experiment, cells, [run_of(loud, run="loud")])
-    assert noisy.repeats is None and "inconclusive" in noisy.sentence(10)
+    assert (noisy.repeats, noisy.cut_by) == (20, "repeats") and noisy.detects is not None
+    assert 100 < noisy.detects.low < noisy.detects.middle < noisy.detects.high
+    assert "inconclusive, after about 20, " in noisy.sentence(10)
+    assert f"so many detect a difference of about {percent(noisy.detects.middle)}" in noisy.sentence(10)
+    assert known.cut_by is None and known.detects is None
+
+
+def test_with_a_budget_it_says_for_how_many_repeats_there_is_room_and_what_they_detect() -> None:
+    values = [1.0, 1.07, 0.93, 1.03, 0.97, 1.02]
+    run = until_known({1: values, 2: values[::-1], 4: values[2:] + values[:2]})
+    cells = [cell(degree=1), cell(degree=2), cell(degree=4)]
+
+    def told(budget: float | None) -> Expected:
+        return expected(replace(run.head.experiment, budget_seconds=budget, warmup=1), cells, [run])
+
+    ample, scarce = told(None), told(20.0)
+    assert (ample.cut_by, scarce.cut_by, scarce.repeats) == (None, "budget", 5)
+    assert told(1e6) == ample
+    assert scarce.seconds is not None and 17 < scarce.seconds < 20
+    assert scarce.detects is not None and scarce.detects.middle > 10
+    assert "more are needed than the budget has room for" in scarce.sentence(10)
+    # even the first look may be out of reach
+    assert (told(4.0).repeats, told(4.0).detects, told(4.0).cut_by) == (1, None, "budget")
+    assert told(4.0).sentence(10).endswith("; so few detect nothing")
+    two = expected(replace(run.head.experiment, budget_seconds=9.0, warmup=1), cells[:2], [run])
+    assert (two.repeats, two.detects, two.cut_by) == (3, None, "budget")
+
+
+def test_runs_of_the_same_that_came_to_no_end_foretell_none() -> None:
+    noisy = [1.0, 1.5, 0.8, 1.2, 0.9, 1.3, 0.7, 1.1, 1.4, 0.95] * 2
+    run = until_known({1: noisy, 2: noisy[::-1], 4: noisy[7:] + noisy[:7]})
+    cells = [cell(degree=1), cell(degree=2), cell(degree=4)]
+    told = expected(run.head.experiment, cells, [run])
+    assert (told.repeats, told.runs, told.cut_by) == (20, 1, "repeats")
+    shown = analyse(run).fit.noise.times(2 / 20).minimum_detectable_pct()
+    assert told.detects is not None and told.detects.middle == pytest.approx(shown, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("count", "noise"), [(8, 0.06), *(pytest.param(200, noise, marks=pytest.mark.full) for noise in (0.06, 0.2))]
+)
+def test_what_a_run_tells_at_its_end_is_what_was_said(count: int, noise: float) -> None:
+    """What was asked for if it ends by itself, else what its last look detects; by a run of three repeats."""
+    near, between = [], []
+    for seed in range(count):
+        random = Random(seed + 1)
+        factor = Factor("degree", random.choice(((1, 2), (1, 2, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16, 32))))
+        times = random.choice((law(random.uniform(0, 0.3), 2 ** random.uniform(1, 5)), lambda _: 1.0))
+        seconds = {each: 10 * times(int(each["degree"])) for each in cells_of([factor])}
+        one = Machine("given", (factor,), seconds, random.uniform(0.01, noise))
+        first, last = (swept(one, 1000 * seed + number).run for number in range(2))
+        fixed = replace(first.head.experiment, detect_pct=None, repeat=3)
+        stored = replace(first, head=replace(first.head, run="first", experiment=fixed), trials=tuple(
+            each for each in first.trials if each.repeat <= 3))  # fmt: skip
+        said = expected(last.head.experiment, list(seconds), [stored]).detects
+        cut = None if decide(last).reason else analyse(last).fit.noise.times(2 / 20).minimum_detectable_pct()
+        shown, told = max(10.0, said.middle if said else 0.0), max(10.0, cut or 0.0)
+        near.append(abs(shown - told) <= told / 4)
+        if cut is not None and said is not None:
+            between.append(said.low <= cut <= said.high)
+    assert fmean(near) >= (0.9 if noise < 0.1 else 0.6)
+    assert noise < 0.1 or fmean(between) >= 0.8
 
 
 def test_runs_of_the_same_that_ended_say_how_many_repeats_and_how_long() -> None:
@@ -216,7 +279,7 @@ def test_what_a_fixed_number_of_repeats_detects_lies_between_what_was_said_nine_
         told = detectable(asked, [cell(degree=each) for each in levels], [first])
         assert told is not None
         found = analyse(last).fit.noise.times(2 / repeats).minimum_detectable_pct()
-        held += found is not None and told.between[0] <= found <= told.between[1]
+        held += found is not None and told.detects.low <= found <= told.detects.high
     assert held >= 0.9 * count - 2
     assert detectable(asked, [cell(degree=1), cell(degree=2)], []) is None
 

@@ -8,10 +8,12 @@ How often that holds was simulated (`docs/measurement.md`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from statistics import fmean, median
+from typing import Literal
 
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE, Components, Noise
 from toolkit.analysis.judged import Judged
@@ -30,9 +32,11 @@ class Expected:
     """What a run is expected to need, from earlier ones; `seconds` of the trials themselves.
 
     Attributes:
-        repeats, seconds: the median; None where it is not known, or the most repeats are probably not enough.
+        repeats, seconds: the median; None where it is not known.
         repeats_between, seconds_between: nine of ten such runs end between them; None where the same was run.
         runs: how many earlier runs it was found from.
+        cut_by: what probably ends it before enough is known; None if nothing does.
+        detects: the difference in per cent that it then detects, between which nine of ten such runs lie.
     """
 
     repeats: int | None
@@ -40,17 +44,27 @@ class Expected:
     runs: int
     repeats_between: tuple[int, int] | None = None
     seconds_between: tuple[float, float] | None = None
+    cut_by: Literal["repeats", "budget"] | None = None
+    detects: NineOfTen | None = None
 
     def sentence(self, detect_pct: float) -> str:
         """Say it."""
         what = f"a difference of {detect_pct:g} % is detected or excluded, after {LOOKS[0]} to {LOOKS[-1]} repeats"
-        if not self.runs:
+        if self.repeats is None:
             return f"it ends when {what}; how many it needs is not known: no such run is stored"
         by = f"by the noise of {counted(self.runs, 'earlier run')}"
-        if self.repeats is None:
-            return f"it ends when {what}; {by} more are needed, so it will probably end inconclusive"
         takes = f", {seconds(self.seconds)}" if self.seconds else ""
-        return f"it ends when {what}; {by} about {self.repeats}{takes}{self._between()}"
+        if self.cut_by is None:
+            return f"it ends when {what}; {by} about {self.repeats}{takes}{self._between()}"
+        if self.detects is not None:
+            detects = f"; so many detect a difference of {self.detects.spelled()}"
+        else:
+            detects = "; so few detect nothing" if self.cut_by == "budget" else ""
+        room = " than the budget has room for" if self.cut_by == "budget" else ""
+        return (
+            f"it ends when {what}; {by} more are needed{room}, so it will probably end inconclusive, after about "
+            f"{self.repeats}{takes}{self._between()}{detects}"
+        )
 
     def _between(self) -> str:
         if self.repeats_between is None or self.repeats_between[0] == self.repeats_between[1]:
@@ -60,11 +74,32 @@ class Expected:
         return f" (nine of ten such runs: {low} to {high}{times})"
 
 
+@dataclass(frozen=True, slots=True)
+class NineOfTen:
+    """The middle of what was drawn, and between what nine of ten lie."""
+
+    low: float
+    middle: float
+    high: float
+
+    @staticmethod
+    def of(drawn: Iterable[float]) -> NineOfTen:
+        """Order what was drawn."""
+        shown = sorted(drawn)
+        return NineOfTen(shown[len(shown) // 20], shown[len(shown) // 2], shown[-1 - len(shown) // 20])
+
+    def spelled(self) -> str:
+        """Spell it as per cent."""
+        return (
+            f"about {percent(self.middle)} (nine of ten such runs: {span(percent(self.low), percent(self.high))})"
+        )
+
+
 def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Expected:
     """Predict what a run that is no search needs, from earlier runs of the same options on its database.
 
-    Without runs of the same that ended by themselves, such runs are played: by the times of its configurations and
-    the noise that the earlier runs show, and by how uncertain both are.
+    Such runs are played: by the times of its configurations and the noise that the earlier runs show, and by how
+    uncertain both are. Where runs of the same ended by themselves, their repeats and times are told.
 
     Args:
         experiment: what is about to run.
@@ -76,26 +111,38 @@ def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[Ru
     components = components_of(same, judged)
     if not components.rest_degrees or experiment.detect_pct is None:
         return Expected(None, None, 0)
-    ended = [run for run in same if _ended_alike(run, experiment, cells)]
-    if ended:
-        swept = round(median(max(trial.repeat for trial in run.trials) for run in ended))
-        return Expected(swept, median(sum(map(_seconds, run.trials)) for run in ended), len(ended))
     took = _took(cells, same)
+    known, warm = len(took) == len(cells), experiment.warmup * sum(took.values())
+    budget = math.inf if experiment.budget_seconds is None else experiment.budget_seconds
     rule = _Rule(
-        experiment.detect_pct, _halves(len(cells), experiment.repeat), [took.get(cell, 0.0) for cell in cells]
+        experiment.detect_pct,
+        [look for look in LOOKS if look <= max(experiment.repeat, LOOKS[0])],
+        [took.get(cell, 0.0) for cell in cells],
+        budget - warm if known else math.inf,
     )
     played = _played(rule, _levels(cells, same, judged), components)
-    repeats, times = sorted(each for each, _ in played), sorted(time for _, time in played)
-    warm = experiment.warmup * sum(took.values())
-    low, middle, high = len(played) // 20, len(played) // 2, -1 - len(played) // 20
-    known = len(took) == len(cells)
-    return Expected(
-        repeats[middle] if repeats[middle] <= LOOKS[-1] else None,
-        times[middle] + warm if known else None,
+    repeats = NineOfTen.of(each.repeats for each in played)
+    time = NineOfTen.of(each.seconds + warm for each in played)
+    cut = [each for each in played if not each.is_settled]
+    is_open = len(cut) > len(played) / 2
+    told = Expected(
+        round(repeats.middle),
+        time.middle if known else None,
         len(same),
-        (repeats[low], min(repeats[high], LOOKS[-1])),
-        (times[low] + warm, times[high] + warm) if known else None,
+        (round(repeats.low), round(repeats.high)),
+        (time.low, time.high) if known else None,
     )
+    ended = [run for run in same if _ended_alike(run, experiment, cells)]
+    lasted = median(sum(map(_seconds, run.trials)) for run in ended) if ended else math.inf
+    if ended and lasted <= budget:
+        swept = round(median(max(trial.repeat for trial in run.trials) for run in ended))
+        told = Expected(swept, lasted, len(ended))
+        is_open = sum(not decide(run).reason for run in ended) > len(ended) / 2
+    if not is_open:
+        return told
+    shown = [each.detects_pct for each in cut if each.detects_pct is not None]
+    cut_by: Literal["repeats", "budget"] = "budget" if (told.repeats or 0) < experiment.repeat else "repeats"
+    return replace(told, cut_by=cut_by, detects=NineOfTen.of(shown) if len(shown) > len(cut) / 2 else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +153,16 @@ class Detectable:
     """
 
     repeats: int
-    middle: float
-    between: tuple[float, float]
+    detects: NineOfTen
     seconds: float | None
     runs: int
 
     def sentence(self) -> str:
         """Say it."""
-        low, high = map(percent, self.between)
         takes = f"; they take about {seconds(self.seconds)}" if self.seconds else ""
         return (
             f"by the noise of {counted(self.runs, 'earlier run')} {self.repeats} repeats detect a difference of "
-            f"about {percent(self.middle)} (nine of ten such runs: {span(low, high)}){takes}"
+            f"{self.detects.spelled()}{takes}"
         )
 
 
@@ -141,11 +186,9 @@ def detectable(experiment: Experiment, cells: Sequence[Cell], history: Sequence[
         variance = components.rest_squares / random.gammavariate(components.rest_degrees / 2, 2)
         seen = variance * random.gammavariate(degrees / 2, 2) / degrees
         shown.append(Noise(seen * 2 / experiment.repeat, degrees, len(cells)).minimum_detectable_pct() or 0.0)
-    shown.sort()
-    low, middle, high = (shown[place] for place in (len(shown) // 20, len(shown) // 2, -1 - len(shown) // 20))
     took = _took(cells, same)
     time = (experiment.repeat + experiment.warmup) * sum(took.values()) if len(took) == len(cells) else None
-    return Detectable(experiment.repeat, middle, (low, high), time, len(same))
+    return Detectable(experiment.repeat, NineOfTen.of(shown), time, len(same))
 
 
 # -- runs that are played -----------------------------------------------------------------------------------------
@@ -155,35 +198,55 @@ _UNKNOWN = (0.02, 0.1, 0.4)
 
 
 @dataclass(frozen=True, slots=True)
+class _Played:
+    """How a run that was played ended; `detects_pct` is None where it told nothing, being too short."""
+
+    repeats: int
+    seconds: float
+    is_settled: bool
+    detects_pct: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Rule:
     """What a run that is played obeys.
 
     Attributes:
         detect_pct: the difference that is to be detected or excluded.
-        halves: of each look the number of repeats, the degrees of freedom, and how many standard errors an
-            interval reaches to either side.
+        looks: the numbers of repeats after which it is judged.
         seconds: that a trial of each configuration takes.
+        budget: the seconds that all trials may take.
     """
 
     detect_pct: float
-    halves: Sequence[tuple[int, int, float]]
+    looks: Sequence[int]
     seconds: Sequence[float]
+    budget: float
 
-    def play(self, random: Random, levels: Sequence[float], variance: float) -> tuple[int, float]:
-        """Return after how many repeats a run ends (more than the most: it does not), and its seconds."""
+    def play(self, random: Random, levels: Sequence[float], variance: float) -> _Played:
+        """Play a run of configurations of these levels, on the logarithmic scale."""
         sums, counts = [0.0] * len(levels), [0] * len(levels)
-        active, squares, degrees, repeats, time = list(range(len(levels))), 0.0, 0, 0, 0.0
-        limit = math.log1p(self.detect_pct / 100)
-        for look, of_look, reach in self.halves:
-            more = look - repeats
+        active, squares, repeats, time = list(range(len(levels))), 0.0, 0, 0.0
+        degrees = 1 - len(levels)
+        limit, ended = math.log1p(self.detect_pct / 100), _Played(0, 0.0, is_settled=False)
+        for look in self.looks:
+            sweep = sum(self.seconds[place] for place in active)
+            room = (self.budget - time) / sweep if sweep else math.inf
+            # the first sweep is run whatever it takes
+            more = int(min(look - repeats, max(room, 0 if repeats else 1)))
+            if not more:
+                break
+            repeats += more
             for place in active:
                 sums[place] += random.gauss(levels[place] * more, math.sqrt(variance * more))
-                counts[place] = look
+                counts[place] = repeats
                 time += self.seconds[place] * (more + random.gauss(0, math.sqrt(variance * more)))
-            squares += variance * random.gammavariate((of_look - degrees) / 2, 2)
-            degrees, repeats = of_look, look
+            before, degrees = max(degrees, 0), degrees + (len(active) - 1) * more
+            squares += variance * random.gammavariate((degrees - before) / 2, 2) if degrees > before else 0.0
+            ended = _Played(repeats, time, is_settled=False)
             if degrees < FEWEST_DEGREES:
                 continue
+            reach = _reach(len(levels), degrees)
             means = [total / count for total, count in zip(sums, counts, strict=True)]
             best = min(range(len(means)), key=means.__getitem__)
             error, is_open, given_up = squares / degrees, False, set[int]()
@@ -193,23 +256,25 @@ class _Rule:
                 if apart - half > limit:
                     given_up.add(place)
                 is_open = is_open or (apart - half <= 0 and apart + half > limit)
-            if not is_open:
-                return look, time
+            ended = _Played(repeats, time, not is_open, _detects(error * 2 / repeats, degrees, len(levels)))
+            if not is_open or repeats < look:
+                break
             active = [place for place in active if place not in given_up]
-        return LOOKS[-1] + 1, time
+        return ended
 
 
-def _halves(cells: int, most: int) -> list[tuple[int, int, float]]:
-    """Return each look with its degrees of freedom, and how many standard errors an interval then reaches."""
-    found = []
-    for look in (look for look in LOOKS if look <= max(most, LOOKS[0])):
-        degrees = (max(cells, 2) - 1) * (look - 1)
-        interval = Noise(1.0, degrees, max(cells, 2), confidence=SEQUENTIAL_CONFIDENCE).interval(0.0)
-        found.append((look, degrees, math.log(interval.high) if interval else math.inf))
-    return found
+@cache
+def _reach(cells: int, degrees: int) -> float:
+    """Return how many standard errors an interval of a look reaches to either side."""
+    interval = Noise(1.0, degrees, cells, confidence=SEQUENTIAL_CONFIDENCE).interval(0.0)
+    return math.log(interval.high) if interval else math.inf
 
 
-def _played(rule: _Rule, levels: Sequence[tuple[float, int]], components: Components) -> list[tuple[int, float]]:
+def _detects(variance: float, degrees: float, cells: int) -> float | None:
+    return Noise(variance, degrees, cells, confidence=SEQUENTIAL_CONFIDENCE).minimum_detectable_pct()
+
+
+def _played(rule: _Rule, levels: Sequence[tuple[float, int]], components: Components) -> list[_Played]:
     """Play runs whose noise, and whose values of the configurations, are drawn from what is known of them.
 
     Args:
@@ -227,10 +292,10 @@ def _played(rule: _Rule, levels: Sequence[tuple[float, int]], components: Compon
             each * math.exp(random.gauss(0, math.sqrt(variance / max(n, 1))))
             for each, (_, n) in zip(rule.seconds, levels, strict=True)
         ]
-        repeats, time = replace(rule, seconds=took).play(random, drawn, variance)
         # what all configurations of a sweep share may make all of a run longer
         shared = single.variance * single.degrees / random.gammavariate(single.degrees / 2, 2) / sweeps
-        found.append((repeats, time * math.exp(random.gauss(0, math.sqrt(shared)))))
+        longer = math.exp(random.gauss(0, math.sqrt(shared)))
+        found.append(replace(rule, seconds=[each * longer for each in took]).play(random, drawn, variance))
     return found
 
 
