@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.make import cell, sweep
+from tests.report.make import cell, metric, sweep
 from toolkit.analysis.advice import advice
+from toolkit.analysis.noise import LOAD
 from toolkit.analysis.verdict import verdict_line
 from toolkit.model.words import Outcome
 
@@ -28,6 +29,19 @@ def test_a_verdict_fits_a_line(times: dict[int, list[float | None]], line: str) 
     told = verdict_line(sweep(dict(times)))
     assert told.startswith(line)
     assert len(told) <= 100 and "\n" not in told
+
+
+@pytest.mark.parametrize(("load", "told"), [(64.0, " while others used 64 % of the CPUs"), (20.0, "")])
+def test_what_is_inconclusive_names_the_load_of_others_where_there_is_much(load: float, told: str) -> None:
+    unclear = sweep({1: [8.0, 6.0, 9.0], 2: [6.0, 9.0, 7.0], 4: [9.0, 7.0, 7.0]})
+    clear = sweep({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [4.0, 4.05, 4.1]})
+    of_others = (metric(LOAD, load, "%"),)
+    unclear, clear = (
+        replace(run, trials=tuple(replace(one, metrics=of_others) for one in run.trials))
+        for run in (unclear, clear)
+    )
+    assert verdict_line(unclear).startswith(f"ctas: inconclusive{told}, only ")
+    assert "others" not in verdict_line(clear)
 
 
 def test_what_would_have_shown_is_what_the_advice_calls_the_minimum_detectable_effect() -> None:

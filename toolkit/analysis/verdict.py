@@ -8,23 +8,24 @@ from toolkit.analysis.advice import advise
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.choice import WORTH_PCT, granted_cells
 from toolkit.analysis.doubts import lowest_of_its_kind, spelled_difference
+from toolkit.analysis.noise import load_of
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
-from toolkit.units import counted, number
+from toolkit.units import counted, number, percent
 
 
 def verdict_line(run: RunRecord) -> str:
     """Say in one line what a sweep told: by how much the recommended one is better, with its interval."""
     found = analyse(run)
-    return f"{run.head.experiment.operation}: {_verdict(found)}"
+    return f"{run.head.experiment.operation}: {_verdict(run, found)}"
 
 
-def _verdict(found: RunAnalysis) -> str:
+def _verdict(run: RunRecord, found: RunAnalysis) -> str:
     chosen = advise(found).recommended
     measured = [summary.cell for summary in found.cells if summary.n]
     repeats = counted(max((summary.n for summary in found.cells), default=0), "repeat")
     if not chosen:
-        return f"inconclusive{_least(found, granted_cells(found) or measured)}, {repeats}"
+        return f"inconclusive{_busy(run)}{_least(found, granted_cells(found) or measured)}, {repeats}"
     cell = chosen[0]
     base = lowest_of_its_kind(found, cell, measured) or measured[0]
     if cell == base:
@@ -34,6 +35,12 @@ def _verdict(found: RunAnalysis) -> str:
         return f"{_short(cell)}, no measurable difference from {_short(base)}, {repeats}"
     span = f"{number(interval.low)} to {number(interval.high)}"
     return f"{_short(cell)} is {number(value)} {found.judged.times_as} as {_short(base)} ({span}), {repeats}"
+
+
+def _busy(run: RunRecord) -> str:
+    """Name the load of others where it is a reason why nothing is known."""
+    load = load_of(run)
+    return f" while others used {percent(load)} of the CPUs" if load is not None and load > _BUSY_PCT else ""
 
 
 def _short(cell: Cell) -> str:
@@ -52,3 +59,4 @@ def _least(found: RunAnalysis, cells: Sequence[Cell]) -> str:
 
 
 _WORTH_SAYING_PCT = 1000.0
+_BUSY_PCT = 25.0

@@ -36,7 +36,7 @@ EXPECTED_REPEATS = 8
 many short trials bear a disturbance better than few long ones."""
 _TRIAL_ROWS = 100_000
 _LEAST_ROWS, _MOST_ROWS = 100_000, 6_000_000
-_SWEEP_SHARE = 0.75
+_SWEEP_SHARE = 0.82
 """Part of the whole time that goes into the trials; the rest is data, start and report."""
 
 _AROUND_SECONDS = 0.07
