@@ -13,7 +13,10 @@ from tests.servers.postgresql import Server
 from toolkit.app.hosts.files import see_files
 from toolkit.app.hosts.serving import ServedSessions, SessionCall
 from toolkit.config.urls import parse_url
-from toolkit.executors import csv_text
+from toolkit.errors import ToolkitError
+from toolkit.executors import csv_text, data_files
+from toolkit.executors.loading import ChunkStream, KeptRows
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.transfers import CsvStyle, FileFormat, FilePart, Transfer
 from toolkit.model.values import QualifiedName
 from toolkit.targets.base import Access
@@ -92,3 +95,31 @@ def test_a_session_on_a_host_whose_file_hangs_fails_and_commits_nothing(
         assert answer is not None and answer.rows[0]["count"] == 0
     finally:
         sessions.close()
+
+
+@pytest.mark.parametrize("quote", [b'"', b""])
+def test_where_a_file_that_hangs_may_be_divided_is_not_waited_for(hanging: Path, quote: bytes) -> None:
+    with pytest.raises(TimeoutError, match="does its disk or file server hang"):
+        csv_text.borders(str(hanging), 0, 100, 30, quote)
+
+
+@pytest.mark.parametrize("form", list(FileFormat))
+def test_what_a_file_holds_and_where_it_is_divided_is_refused_with_its_name(
+    hanging: Path, form: FileFormat
+) -> None:
+    row = {"path": str(hanging), "format": form.value, "is_gzipped": "no", "byte_count": 100, "data_begin": 0}
+    for look in (
+        lambda: data_files._file(str(hanging), CsvStyle()),
+        lambda: data_files._divided(row, 30, CsvStyle()),
+    ):
+        with pytest.raises(ToolkitError, match=r"rows.csv` cannot be read: nothing came") as caught:
+            look()
+        assert caught.value.code == "TK-0106"
+
+
+def test_rows_of_parquet_that_do_not_come_end_their_chunk(hanging: Path) -> None:
+    chunk = FilePart(str(hanging), FileFormat.PARQUET)
+    stream = ChunkStream(Transfer(chunk, CsvStyle(), ("id",), QualifiedName("lines")), KeptRows())
+    with pytest.raises(DatabaseError, match="hang") as caught:
+        list(stream.blocks())
+    assert caught.value.code == "TK-0106"

@@ -10,7 +10,7 @@ import codecs
 import errno
 import gzip
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import BinaryIO, TypeVar, cast
@@ -20,7 +20,6 @@ from toolkit.units import seconds
 BLOCK_BYTES = 2**20
 HANGS_SECONDS = 60.0
 """How long a block is waited for: a disk or a file server that hangs answers nobody, and cannot be interrupted."""
-_SCAN_BYTES = 4 * 2**20
 _Block = TypeVar("_Block")
 
 _WIDE = (
@@ -85,6 +84,15 @@ def in_time(blocks: Iterator[_Block]) -> Iterator[_Block]:
         asked.put(False)
 
 
+def done_in_time(what: Callable[[], _Block]) -> _Block:
+    """Return what a call returns that looks at files.
+
+    Raises:
+        TimeoutError: it did not return in time.
+    """
+    return next(in_time(what() for _ in range(1)))
+
+
 def blocks_of(path: str, first: int, end: int | None, *, gzipped: bool) -> Iterator[bytes]:
     """Yield the bytes of a file from `first` on, to before `end`.
 
@@ -110,11 +118,14 @@ def borders(path: str, begin: int, size: int, target: int, quote: bytes) -> list
     """Return where chunks of about `target` bytes end, each after the line end of a record; the last is `size`.
 
     Where there are quotes the file is read as a whole, since a line end may stand within a field.
+
+    Raises:
+        OSError: it cannot be read, or hangs.
     """
     cuts = [begin + target * number for number in range(1, max(1, round((size - begin) / target)))]
     if not cuts:
         return [size]
-    found = _after_quotes(path, begin, cuts, quote) if quote else (_line_end(path, cut) for cut in cuts)
+    found = _after_quotes(path, begin, cuts, quote) if quote else in_time(_line_end(path, cut) for cut in cuts)
     ends = dict.fromkeys(end for end in found if begin < end < size)
     return [*ends, size]
 
@@ -127,21 +138,21 @@ def _line_end(path: str, cut: int) -> int:
 
 
 def _after_quotes(path: str, begin: int, cuts: list[int], quote: bytes) -> Iterator[int]:
-    with Path(path).open("rb") as file:
-        file.seek(begin)
-        at, quoted, waiting = begin, False, list(cuts)
-        while waiting and (block := file.read(_SCAN_BYTES)):
-            done = 0
-            while waiting and (index := max(waiting[0] - at, done)) < len(block):
-                quoted ^= bool(block.count(quote, done, index) & 1)
-                index, quoted, ended = _record_end(block, index, quoted, quote)
-                done = index
-                if not ended:
-                    break
-                yield at + index
-                waiting.pop(0)
-            quoted ^= bool(block.count(quote, done) & 1)
-            at += len(block)
+    at, quoted, waiting = begin, False, list(cuts)
+    for block in blocks_of(path, begin, None, gzipped=False):
+        done = 0
+        while waiting and (index := max(waiting[0] - at, done)) < len(block):
+            quoted ^= bool(block.count(quote, done, index) & 1)
+            index, quoted, ended = _record_end(block, index, quoted, quote)
+            done = index
+            if not ended:
+                break
+            yield at + index
+            waiting.pop(0)
+        if not waiting:
+            return
+        quoted ^= bool(block.count(quote, done) & 1)
+        at += len(block)
 
 
 def _record_end(block: bytes, index: int, quoted: bool, quote: bytes) -> tuple[int, bool, bool]:

@@ -12,13 +12,14 @@ import glob
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
 from toolkit.documents import unreadable
 from toolkit.errors import ToolkitError
-from toolkit.executors.csv_text import blocks_of, borders, records_of, wide_encoding
+from toolkit.executors.csv_text import blocks_of, borders, done_in_time, records_of, wide_encoding
 from toolkit.model.facts import Probe
 from toolkit.model.transfers import CsvStyle, FileFormat
 from toolkit.model.values import Row
@@ -74,16 +75,30 @@ def files_of(probe: Probe) -> tuple[Row, ...]:
         ToolkitError: TK-0106 for a file that cannot be loaded, with the reason.
     """
     try:
-        return tuple(_file(path, probe.style) for path in paths_of(probe.names))
+        paths = done_in_time(lambda: paths_of(probe.names))
     except OSError as error:
-        raise unreadable(Path(error.filename), error) from None
+        raise unreadable(Path(error.filename or probe.names[0]), error) from None
+    return tuple(_file(path, probe.style) for path in paths)
+
+
+@contextmanager
+def _of_file(path: str) -> Iterator[None]:
+    """Name the file that cannot be read, or hangs."""
+    try:
+        yield
+    except OSError as error:
+        raise unreadable(Path(path), error) from None
 
 
 def _file(path: str, style: CsvStyle) -> Row:
-    kind = _kind(path)
+    with _of_file(path):
+        return _seen(path, style)
+
+
+def _seen(path: str, style: CsvStyle) -> Row:
+    kind, state = done_in_time(lambda: (_kind(path), Path(path).stat()))
     if kind not in (*_TAKEN, ""):
         raise ToolkitError(f"`{path}` is {kind}", code="TK-0106", hint=_LOADED)
-    state = Path(path).stat()
     row: dict[str, str | int | None] = {
         "path": path,
         "format": (FileFormat.PARQUET if kind == "parquet" else FileFormat.CSV).value,
@@ -94,7 +109,7 @@ def _file(path: str, style: CsvStyle) -> Row:
     if kind == "parquet":
         from toolkit.targets.parquet import layout_of
 
-        columns = layout_of(path).columns
+        columns = done_in_time(lambda: layout_of(path)).columns
         names, types = [name for name, _ in columns], [of_type for _, of_type in columns]
         return row | {"columns": json.dumps(names), "types": json.dumps(types), "data_begin": 0}
     head = _head(path, style, gzipped=kind == "gzip")
@@ -116,6 +131,8 @@ def _head(path: str, style: CsvStyle, *, gzipped: bool) -> _Head:
     """
     try:
         first = next(blocks_of(path, 0, _WIDEST_HEADER, gzipped=gzipped), b"")
+    except TimeoutError:
+        raise
     except (EOFError, OSError) as error:
         raise ToolkitError(
             f"`{path}` cannot be unpacked: {error}", code="TK-0106", hint="check that it is whole"
@@ -163,8 +180,13 @@ def chunks_of(probe: Probe) -> tuple[Row, ...]:
     return tuple(
         {"path": row["path"], "first": first, "end": end, "byte_count": size}
         for row in files
-        for first, end, size in _parts(row, wanted, probe.style)
+        for first, end, size in _divided(row, wanted, probe.style)
     )
+
+
+def _divided(row: Row, wanted: int, style: CsvStyle) -> tuple[tuple[int, int | None, int], ...]:
+    with _of_file(str(row["path"])):
+        return tuple(_parts(row, wanted, style))
 
 
 def _parts(row: Row, wanted: int, style: CsvStyle) -> Iterator[tuple[int, int | None, int]]:
@@ -183,7 +205,7 @@ def _row_groups(path: str, size: int, wanted: int) -> Iterator[tuple[int, int | 
     """Put row groups together until they are as many bytes as wanted."""
     from toolkit.targets.parquet import layout_of
 
-    ends = list(accumulate(layout_of(path).groups))
+    ends = list(accumulate(done_in_time(lambda: layout_of(path)).groups))
     if not wanted or len(ends) < 2:
         yield 0, None, size
         return

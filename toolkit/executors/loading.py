@@ -19,7 +19,7 @@ from pathlib import Path, PurePath
 from typing import Protocol, TextIO
 
 from toolkit.documents import open_to_write
-from toolkit.executors.csv_text import blocks_of, lines_before, records_of
+from toolkit.executors.csv_text import blocks_of, in_time, lines_before, records_of
 from toolkit.model.protocols import Answer, At, DatabaseError, LoadingConnection
 from toolkit.model.transfers import FileFormat, FilePart, RejectedRow, Transfer
 from toolkit.model.values import QualifiedName, Row, Scalar
@@ -131,15 +131,15 @@ class ChunkStream:
 
     def _blocks(self) -> Iterator[bytes]:
         chunk = self.transfer.chunk
-        if chunk.format is FileFormat.CSV:
-            try:
-                yield from blocks_of(chunk.path, chunk.first, chunk.end, gzipped=chunk.gzipped)
-            except (OSError, EOFError) as error:
-                raise _unreadable(chunk, error) from None
-            return
         from toolkit.targets.parquet import as_csv
 
-        yield from as_csv(chunk.path, chunk.first, chunk.end)
+        try:
+            if chunk.format is FileFormat.CSV:
+                yield from blocks_of(chunk.path, chunk.first, chunk.end, gzipped=chunk.gzipped)
+            else:
+                yield from in_time(as_csv(chunk.path, chunk.first, chunk.end))
+        except (OSError, EOFError) as error:
+            raise _unreadable(chunk, error) from None
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         quote = self.transfer.style.quote if self.transfer.chunk.format is FileFormat.CSV else '"'

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from toolkit.errors import ToolkitError, unexpected
-from toolkit.executors.csv_text import in_time
+from toolkit.executors.csv_text import done_in_time
 from toolkit.executors.loading import KeptRows, load
 from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
 from toolkit.model.transfers import RejectedRow, Transfer
@@ -200,7 +200,7 @@ class ServedSessions:
             DatabaseError: it was changed, or is gone.
         """
         try:
-            (modified,) = in_time(each.stat().st_mtime_ns for each in (Path(path),))  # its file server may hang
+            modified = done_in_time(lambda: Path(path).stat().st_mtime_ns)  # its file server may hang
         except OSError as error:
             raise DatabaseError(f"`{path}` cannot be read there: {error.strerror}", code="TK-0106") from None
         if modified != self.files.get(path):
