@@ -15,6 +15,7 @@ from toolkit.model.words import Outcome
 
 MOST_TRIALS = 100_000
 _LONGEST_LEVEL = 400
+_LEAST, _MOST = 1e-100, 1e100
 _FACTOR = re.compile(r"[A-Za-z_][\w.-]{0,59}", re.ASCII)
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})", re.ASCII)
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?", re.ASCII)
@@ -109,7 +110,7 @@ def check_level(name: str, text: str, place: LineOfFile) -> str:
 
 
 def one_shape(trials: Sequence[ForeignTrial]) -> None:
-    """Refuse trials whose factors are not the same.
+    """Refuse trials whose factors are not the same, and values whose logarithms, squares or ratios are no numbers.
 
     Raises:
         ToolkitError: TK-0117.
@@ -122,6 +123,12 @@ def one_shape(trials: Sequence[ForeignTrial]) -> None:
                 f"{each.place}: its factors are {_listed(own)}, those of {first.place} are {_listed(names)}",
                 "import files of other factors one by one",
             )
+        for value, unit in (
+            (each.elapsed_seconds or 0.0, "seconds"),
+            *((of.value, of.unit) for of in each.metrics),
+        ):
+            if value and not _LEAST < abs(value) < _MOST:
+                refuse(f"{each.place}: {value:g} {unit} cannot be analysed", "give the value as it was measured")
     if len(trials) > MOST_TRIALS:
         refuse(f"{len(trials):,} trials are more than {MOST_TRIALS:,}", "import fewer at once")
 

@@ -291,8 +291,8 @@ def _metric(column: _Column, known: dict[str, str], place: LineOfFile) -> Metric
             name, value, unit = ELAPSED, value * SECONDS[unit], "seconds"
         elif unit.endswith("/s"):
             name = THROUGHPUT
-    if name == ELAPSED and (unit != "seconds" or value <= 0):
-        refuse(f"{place}: an elapsed time is in seconds and above 0", "or give `value` with `unit`")
+    if name == ELAPSED and (unit != "seconds" or not 0 < value < 1e9):
+        refuse(f"{place}: an elapsed time is in seconds, above 0 and below 1e9", "or give `value` with `unit`")
     if name == THROUGHPUT and not unit.endswith("/s"):
         refuse(f"{place}: the unit of a throughput ends in `/s`, not `{unit}`", "name the metric otherwise")
     return Metric(name, value, unit, IMPORTED)
