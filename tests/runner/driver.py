@@ -5,8 +5,9 @@
 `die_at` counts the statements sent to the database; the process ends by SIGKILL just before that one, or, with
 `die_in`, so many seconds after it was sent. `die_with` names words of the statement instead. With
 `die_below` (a folder), `die_at` counts instead what this process changes below it: folders made, renamed, removed
-and flushed; all of them are told on the standard error. `host` is the name of the host that it takes itself to
-be on. Prints the run's id, then its end.
+and flushed; all of them are told on the standard error. With `die_storing`, `die_at` counts the transactions of
+the store that ended, and the kill comes just after that one. `host` is the name of the host that it takes itself
+to be on. Prints the run's id, then its end.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Connection
 
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
@@ -30,6 +35,7 @@ from toolkit.model.protocols import Event
 from toolkit.model.values import Factor
 from toolkit.model.words import Mode
 from toolkit.store import open_store
+from toolkit.store.database import Database
 from toolkit.targets.base import Access, Target
 from toolkit.targets.duckdb import DuckdbTarget
 from toolkit.targets.postgresql import PostgresqlTarget
@@ -83,12 +89,31 @@ def watch_folder(told: dict[str, Any]) -> None:
     sys.addaudithook(lambda event, arguments: heard(event, arguments) if event in _CHANGES else None)
 
 
+def watch_store(told: dict[str, Any]) -> None:
+    """Die just after the transaction of the store that `die_at` counts."""
+    real, stored = Database.write, 0
+
+    @contextmanager
+    def write(self: Database, what: str, *, durable: bool = True) -> Iterator[Connection]:
+        nonlocal stored
+        with real(self, what, durable=durable) as connection:
+            yield connection
+        stored += 1
+        print(f"stored {what}", flush=True)
+        if stored == told.get("die_at"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Database.write = write  # type: ignore[method-assign]
+
+
 def main(told: dict[str, Any]) -> None:
     if told.get("host"):
         socket.gethostname = lambda: told["host"]
     target = target_of(told["url"])
     if told.get("die_below"):
         watch_folder(told)
+    elif told.get("die_storing"):
+        watch_store(told)
     else:
         target.observer = killer(told)
     approvals = Approvals(not_production=True)

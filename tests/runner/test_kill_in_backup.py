@@ -14,7 +14,7 @@ import pytest
 from tests.engines.arena import Arena
 from tests.engines.test_backups import options
 from tests.servers import forks
-from toolkit.model.words import Outcome
+from toolkit.model.words import Outcome, RunState
 from toolkit.store import Store, open_store
 
 CHANGES = 6
@@ -92,6 +92,36 @@ def test_every_change_of_a_folder_is_among_those_where_the_kill_falls(
     assert done.returncode == 0 and len(changes) <= CHANGES, changes
     assert sum(line.startswith("os.rename") for line in changes) == 1
     assert [each.name for each in place.iterdir()] == ["full"]
+
+
+STORED = 18
+"""What a job of a backup into a folder writes to its store at most."""
+
+
+@pytest.mark.parametrize(
+    "at", [*range(9, 14), *(pytest.param(at, marks=pytest.mark.full) for at in (*range(3, 9), *range(14, STORED)))]
+)
+def test_a_backup_killed_after_a_transaction_of_the_store_is_made_once(
+    arena: Arena, tmp_path: Path, place: Path, at: int
+) -> None:
+    """Also between the end of its entry in the journal and that of its trial."""
+    store = tmp_path / "store.sqlite"
+    told = {**told_of(arena, place, store), "die_below": None, "die_storing": True}
+    killed = drive(**told, die_at=at)
+    if killed.returncode == 0 and at > killed.stdout.count("\nstored "):
+        pytest.skip("fewer transactions on this engine")
+    assert killed.returncode == -signal.SIGKILL, (killed.stdout, killed.stderr)
+    there = [each.name for each in place.iterdir() if each.name.startswith("backup_")]
+    with open_store(store) as opened:
+        (head,) = opened.list_runs()
+    resumed = drive(url=arena.url, store=str(store), resume=head.run)
+    assert resumed.returncode == 0, (resumed.stdout, resumed.stderr)
+    made = [each.name for each in place.iterdir()]
+    assert len(made) == 1 and made == (there or made), (killed.stdout, resumed.stdout)
+    with open_store(store) as opened:
+        record = opened.load_run(head.run)
+        assert opened.journal(head.run).open_entries() == ()
+    assert record.head.state is RunState.DONE and record.trials[-1].outcome is Outcome.OK, resumed.stdout
 
 
 def test_a_backup_without_a_tag_that_was_killed_with_its_final_name_is_found_by_that_name(

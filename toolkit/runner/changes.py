@@ -306,8 +306,10 @@ class Changes:
             if (each.object_kind, each.schema, each.name) == (ref.kind, ref.name.schema, ref.name.name)
         ]
 
-    def conclude(self, steps: Iterable[Step], trial: int) -> tuple[Kept, tuple[str, ...]]:
-        """Settle or drop what a trial made, and close its entries.
+    def conclude(
+        self, steps: Iterable[Step], trial: int, *, but: Collection[ObjectRef] = ()
+    ) -> tuple[Kept, tuple[str, ...]]:
+        """Settle or drop what a trial made, and close its entries, but those of some objects.
 
         Returns:
             What was kept, and a sentence for each value or object that is somebody else's by now: it is left as
@@ -316,9 +318,7 @@ class Changes:
         Raises:
             DatabaseError, ToolkitError: as `run`.
         """
-        kept: Kept = {}
-        left: dict[ObjectRef, list[str]] = {}
-        seen: dict[ObjectRef, Present | None] = {}
+        kept, left, seen = Kept(), dict[ObjectRef, list[str]](), dict[ObjectRef, Present | None]()
         for step in steps:
             ref = step.object
             if ref is None or step.puts_back is None or step.effect is Effect.DROPS:
@@ -327,7 +327,7 @@ class Changes:
             if ref not in seen:
                 seen[ref] = present(self._sessions, self._dialect, ref)
             left.setdefault(ref, []).extend(self._settle(step, ref, seen[ref]))
-        self.close_trial(trial, but={ref for ref, sentences in left.items() if sentences})
+        self.close_trial(trial, but={*but, *(ref for ref, sentences in left.items() if sentences)})
         return kept, tuple(dict.fromkeys(each for sentences in left.values() for each in sentences))
 
     def _settle(self, step: Step, ref: ObjectRef, now: Present | None) -> list[str]:

@@ -18,7 +18,7 @@ from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.operations import RowSemantics, declaration, degree_factor
 from toolkit.model.records import ItemRecord, JournalEntry, TrialRecord
-from toolkit.model.steps import AWAITED, Stages, Step
+from toolkit.model.steps import AWAITED, ObjectRef, Stages, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Effect, Keep, Mode, Outcome, Role
 from toolkit.rendering import step_of
@@ -130,6 +130,12 @@ def let_go(sessions: Sessions, stages: Stages) -> None:
     """Close the session that held what the workers shared."""
     if any(step.session is Role.HOLDER for step in stages.prepare):
         sessions.forget(Role.HOLDER)
+
+
+def named_later(stages: Stages) -> frozenset[ObjectRef]:
+    """Return what gets its name after the clock, as a backup that is moved out: it is nothing before."""
+    made = (step.object for step in stages.evidence if step.effect is Effect.CREATES)
+    return frozenset(ref for ref in made if ref is not None)
 
 
 def nothing_named(record: TrialRecord) -> TrialRecord:

@@ -14,7 +14,7 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact, ItemRecord, TrialRecord
 from toolkit.model.steps import Stages
 from toolkit.model.values import Cell
-from toolkit.model.words import Effect, Outcome, Role, RunState
+from toolkit.model.words import Outcome, Role, RunState
 from toolkit.operations.base import Piece
 from toolkit.operations.loads import check_same_rows
 from toolkit.runner.around import bracketed, expect, wait_for_calm
@@ -24,7 +24,7 @@ from toolkit.runner.gathering import prove_at_end
 from toolkit.runner.judging import unsupported
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
-from toolkit.runner.parts import from_items, nothing_named, partly_loaded, with_earlier, without_work
+from toolkit.runner.parts import from_items, named_later, nothing_named, partly_loaded, with_earlier, without_work
 from toolkit.runner.todo import SweepProgress, done_before, failed_in_vain, missing
 from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.runner.undoing import Undone
@@ -256,18 +256,17 @@ class Sweep:
             idle = without_work(planned, context.attempt, stages.timed.left_out)
             return EndedTrial(from_items(planned, context.attempt, earlier) if earlier else idle)
 
-        # What gets its name after the clock (a backup that is moved out) is nothing before.
-        named_later = any(step.effect is Effect.CREATES for step in stages.evidence)
+        late = named_later(stages)
 
         def durable(items: Sequence[ItemRecord]) -> None:
             if context.job and items:
-                if not named_later:
+                if not late:
                     context.store.add_items(context.run, planned.number, context.attempt, items)
                 for item in items:
                     context.events.emit(Event("progress", item.label, {"outcome": item.outcome.value}))
 
         ended = run_trial(context, planned, context.attempt, pieces, stages, durable)
-        record = nothing_named(ended.record) if named_later else ended.record
+        record = nothing_named(ended.record) if late else ended.record
         return replace(ended, record=with_earlier(record, earlier))
 
     def _without_done(self, planned: PlannedTrial, stages: Stages) -> tuple[Stages, tuple[ItemRecord, ...]]:

@@ -307,7 +307,7 @@ def _after(context: RunContext, state: TrialState, stages: Stages) -> None:
         except (DatabaseError, ToolkitError) as error:
             state.noted(error)
             context.warn(f"trial {state.planned.number} could not be completed: {error.sentence}")
-            _undo(context, state)
+            _undo(context, state, stages)
 
 
 def _put_worker_back(context: RunContext, state: TrialState, stages: Stages, number: int) -> None:
@@ -323,16 +323,16 @@ def _put_worker_back(context: RunContext, state: TrialState, stages: Stages, num
 def _conclude(context: RunContext, state: TrialState, stages: Stages) -> None:
     """Settle or drop what the trial made; after a failure the journal knows what there is to settle.
 
-    What a job made stays in the journal while the store cannot be written: there alone it is recorded.
+    What a job made stays in the journal while the store cannot be written, and what got its name after the clock
+    until the trial's end is stored: there alone it is recorded.
     """
     trial = state.planned.number
-    if context.job and state.error is not None and state.error.code in CANNOT_BE_WRITTEN:
-        return
     if state.error is not None:
-        context.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
-        _undo(context, state)
+        if not (context.job and state.error.code in CANNOT_BE_WRITTEN):
+            context.changes.run((step for step in stages.conclude if step.effect is Effect.DROPS), trial)
+            _undo(context, state, stages)
         return
-    kept, left = context.changes.conclude(stages.conclude, trial)
+    kept, left = context.changes.conclude(stages.conclude, trial, but=parts.named_later(stages))
     state.kept.update(kept)
     context.warn(*left)
     if context.experiment.keep is Keep.ALL and not left:
@@ -341,15 +341,15 @@ def _conclude(context: RunContext, state: TrialState, stages: Stages) -> None:
         )
 
 
-def _undo(context: RunContext, state: TrialState) -> None:
-    """Put back, entry by entry, what the trial changed and did not settle."""
+def _undo(context: RunContext, state: TrialState, stages: Stages) -> None:
+    """Put back, entry by entry, what the trial changed and did not settle, now or at the end of the run."""
+    if parts.named_later(stages):
+        return
     try:
-        undone = context.changes.undo_trial(state.planned.number)
+        context.warn(*context.changes.undo_trial(state.planned.number).left)
     except (DatabaseError, ToolkitError) as error:
         state.noted(error)
         context.warn(f"trial {state.planned.number} could not be undone: {error.sentence}")
-        return
-    context.warn(*undone.left)
 
 
 def _errors_in_full(state: TrialState) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from toolkit.app.approvals import Approvals
-from toolkit.app.maintenance.closing import child_of, retrying
+from toolkit.app.maintenance.closing import retrying, well_ended
 from toolkit.app.maintenance.loaded import Reader, Verification, as_before
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
 from toolkit.app.maintenance.verify import NOT_APPROVED, look_at
@@ -236,16 +236,10 @@ class StepAttempt:
                     run, resolved.target, store=self.store, approvals=self.approvals, events=self.events,
                     policy=resolved.policy, stop=stop, under=self.plan_run, guarding=self._guarding(job),
                 )  # fmt: skip
-        except ToolkitError as error:
-            run = run or self._begun(job, before)
-            if stop.requested:
-                return AttemptResult(StepState.STOPPED, run, (stop.because or error).sentence)
-            return AttemptResult(
-                StepState.FAILED, run, _reason_of(error), error.code in OUT_OF_REACH or self._passing(error)
-            )
         except Exception as error:  # noqa: BLE001 - one step never ends the plan run
-            return AttemptResult(StepState.FAILED, run or self._begun(job, before), unexpected(error).sentence)
-        record = find_run(self.store, run)
+            run = run or self._begun(job, before)
+            return self._broken(run, error, stop)
+        record = retrying(lambda: find_run(self.store, run))
         if ended_well(record):
             told = any(trial.reason == COMMITTED for trial in record.trials)
             return AttemptResult(StepState.DONE, run, COMMITTED if told else None)
@@ -256,6 +250,16 @@ class StepAttempt:
         if state is StepState.DONE:
             reason = f"less parallelism than was asked for: {reason}"
         return AttemptResult(state, run, reason, self._may_pass(record))
+
+    def _broken(self, run: str | None, error: Exception, stop: Stop) -> AttemptResult:
+        """Tell how a try ended that raised an error; what its run had done by then is done."""
+        known = unexpected(error)
+        if well_ended(self.store, run) is not None:
+            return AttemptResult(StepState.DONE, run, known.sentence)
+        if known is error and stop.requested:
+            return AttemptResult(StepState.STOPPED, run, (stop.because or known).sentence)
+        passing = known is error and (known.code in OUT_OF_REACH or self._passing(known))
+        return AttemptResult(StepState.FAILED, run, _reason_of(known), passing)
 
     def _guarding(self, job: TargetStep) -> Guarding:
         @contextmanager
@@ -271,8 +275,9 @@ class StepAttempt:
 
     def _begun(self, job: TargetStep, before: set[str]) -> str | None:
         """Return the run that a failed call began."""
-        run = child_of(self.store, self.plan_run, job.step.name, self.plan_target.name)
-        return None if run in before else run
+        children = retrying(lambda: self.store.children_of(self.plan_run, self.plan_target.name))
+        begun = (each.run for each in children if each.experiment.name == job.step.name)
+        return next((run for run in begun if run not in before), None)
 
     def _passing(self, error: ToolkitError) -> bool:
         if error.database_code is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -18,7 +19,7 @@ from toolkit.model.plan import KILLED, StepRecord, StepState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 _NOT_VERIFIED = "its process died after the work ended, before the check"
-_BY_HAND = "its run was resumed by hand"
+_SINCE = "its run ended well afterwards"
 _BAD = frozenset({StepState.FAILED, StepState.STOPPED})
 _OPEN = frozenset({StepState.WAITING, StepState.RUNNING})
 TIMEOUT_SECONDS = 60.0
@@ -70,10 +71,22 @@ def killed(store: Store, plan_run: str, step: StepRecord, now: datetime, reason:
     run = step.run or child_of(store, plan_run, step.step, step.target)
     if step.state is not StepState.RUNNING:
         return replace(step, state=StepState.STOPPED, reason=reason, run=run)
-    ended = _well_ended(store, run)
+    ended = well_ended(store, run)
     if ended is not None:
         return replace(step, state=StepState.DONE, ended_at=ended, run=run, unverified=_NOT_VERIFIED)
     return replace(step, state=StepState.STOPPED, reason=reason, ended_at=now, run=run)
+
+
+def broken(store: Store, plan_run: str, begun: StepRecord, reason: str) -> StepRecord:
+    """Return the record of a step that broke off of itself; what its run had done by then is done.
+
+    Whoever comes next goes on with what was begun, if the store still knows.
+    """
+    run = None
+    with suppress(ToolkitError):
+        run = retrying(lambda: child_of(store, plan_run, begun.step, begun.target))
+    state = StepState.FAILED if well_ended(store, run) is None else StepState.DONE
+    return replace(begun, state=state, run=run, reason=reason)
 
 
 def as_told(store: Store, plan_run: str, record: StepRecord) -> StepRecord:
@@ -90,26 +103,34 @@ def ended_since(store: Store, plan: str, history: Sequence[StepRecord]) -> list[
     """Return the records of a step, newest first; the last one is done where its run ended well since.
 
     Somebody went on with the run by hand, after the whole plan run: the end of a step is its begin and what it
-    took, by a clock that only goes forward, and may lie before that of its run where the wall clock was set. A
-    person's answer for a load is the next run's to tell.
+    took, by a clock that only goes forward, and may lie before that of its run where the wall clock was set. One
+    that was stopped has no other way to a run that ended well. A person's answer for a load is the next run's to
+    tell.
     """
     last = next((step for step in history if step.run is not None), None)
     if last is None or last.state not in _BAD or last.ended_at is None:
         return list(history)
-    ended = _well_ended(store, last.run)
-    if ended is None or ended <= max(last.ended_at, store.plan_run_end(plan, last) or last.ended_at):
+    ended = well_ended(store, last.run)
+    if ended is None:
         return list(history)
-    done = replace(last, state=StepState.DONE, ended_at=ended, reason=_BY_HAND)
+    in_time = ended <= max(last.ended_at, store.plan_run_end(plan, last) or last.ended_at)
+    if in_time and last.state is not StepState.STOPPED:
+        return list(history)
+    done = replace(last, state=StepState.DONE, ended_at=ended, reason=_SINCE)
     return [done if step is last else step for step in history]
 
 
 def child_of(store: Store, plan_run: str, step: str, target: str) -> str | None:
-    """Return the newest run that a plan run began for a step on a target, or None."""
-    found = [head.run for head in store.children_of(plan_run, target) if head.experiment.name == step]
-    return found[-1] if found else None
+    """Return the newest run that a plan run began for a step on a target, or None.
+
+    One that has not ended is the newest, whatever the clock said when it began.
+    """
+    found = [head for head in store.children_of(plan_run, target) if head.experiment.name == step]
+    found.sort(key=lambda head: head.ended_at is None)
+    return found[-1].run if found else None
 
 
-def _well_ended(store: Store, run: str | None) -> datetime | None:
+def well_ended(store: Store, run: str | None) -> datetime | None:
     """Return when a run ended, if it succeeded."""
     if run is None:
         return None

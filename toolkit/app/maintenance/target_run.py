@@ -12,7 +12,7 @@ from toolkit.app.maintenance.asking import NotYetError, Questions
 from toolkit.app.maintenance.attempt import StepAttempt, StepEvents
 from toolkit.app.maintenance.beginning import PlanRun, log_step
 from toolkit.app.maintenance.choice import UNKNOWN, Choice, Size, any_fits, choose, expected
-from toolkit.app.maintenance.closing import as_told, child_of, close_killed_runs, ended_since, retrying, taken_over
+from toolkit.app.maintenance.closing import as_told, broken, close_killed_runs, ended_since, retrying, taken_over
 from toolkit.app.maintenance.conditions import CONDITION_SECONDS, SIZE_SECONDS, unmet, work_size
 from toolkit.app.maintenance.fitting import fits_until
 from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
@@ -332,12 +332,7 @@ class TargetRun:
         try:
             return attempt.do(job, begun, self._history[job.step.name], stop)
         except Exception as error:  # noqa: BLE001 - one step never ends the plan run
-            run = None
-            with suppress(
-                ToolkitError
-            ):  # whoever comes next goes on with what was begun, if the store still knows
-                run = retrying(lambda: child_of(attempt.store, attempt.plan_run, begun.step, begun.target))
-            return replace(begun, state=StepState.FAILED, run=run, reason=unexpected(error).sentence)
+            return broken(attempt.store, attempt.plan_run, begun, unexpected(error).sentence)
 
     def _size_of(self, step: str) -> Size | None:
         """Return what a step works on, asked anew when one has ended; None while the database has not said."""

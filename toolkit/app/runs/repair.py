@@ -35,7 +35,7 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import Others, note_completed, of_other_stores, with_sessions
+from toolkit.runner.leftovers import FOUND_COMPLETE, Others, note_completed, of_other_stores, with_sessions
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store
@@ -335,22 +335,20 @@ def lost_after_all(run: str, store: Store) -> bool:
     """Tell whether a job had done all its items when it failed, of whatever came after them.
 
     Its session was lost, the server could not be reached again, or its evidence was refused: to go on with it is
-    to find out; to begin it anew would be to do it twice. A backup is nothing before it is read again, and a load
-    without rows failed although its item ended.
+    to find out; to begin it anew would be to do it twice. A backup is nothing before it is read again, unless it
+    was found where it stays, and a load without rows failed although its item ended.
     """
     record = store.load_run(run, samples=False)
     last = record.trials[-1] if record.trials else None
     experiment = record.head.experiment
-    if (
-        not declaration(experiment.operation).complete_when_timed
-        or last is None
-        or experiment.mode is not Mode.JOB
-    ):
+    if last is None or experiment.mode is not Mode.JOB:
         return False
     if last.outcome not in _ENDED_BADLY or last.error_code == NOT_DONE:
         return False
-    latest = {item.label: item.outcome for item in store.items_of(run, last.trial)}
-    return bool(latest) and set(latest.values()) == {Outcome.OK}
+    latest = {item.label: item for item in store.items_of(run, last.trial)}.values()
+    known = "" if declaration(experiment.operation).complete_when_timed else FOUND_COMPLETE
+    good = (item.outcome is Outcome.OK and (item.reason or "").startswith(known) for item in latest)
+    return bool(latest) and all(good)
 
 
 def _mark_broken(run: str, store: Store, events: Events) -> None:
