@@ -1,10 +1,14 @@
-"""The plan that is tried: 50 steps in chains of five, over a PostgreSQL server and a DuckDB file, and backups."""
+"""The plan that is tried: 50 steps in chains of five, over a PostgreSQL server and a DuckDB file, and backups.
+
+`DBATK_CHAOS_CHAINS` is another number of chains on each; with 0 there are only the backups.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
-CHAINS = 5
+CHAINS = int(os.environ.get("DBATK_CHAOS_CHAINS", "5"))
 ROWS, MORE = 150_000, 40_000
 """Rows of a table as it is made, and rows that are loaded into it afterwards: exactly once."""
 SERVER, FILE = "pg", "duck"

@@ -49,8 +49,12 @@ def test_a_plan_survives_faults_between_and_within_its_steps(
     long = "DBATK_CHAOS_FAULTS" in os.environ
     if long:
         tell(f"{FAULTS} faults, seed {SEED}: DBATK_CHAOS_FAULTS={FAULTS} DBATK_CHAOS_SEED={SEED} plays them again")
-    wrong = Chaos(world, tell if long else lambda _: None).play()
-    assert not wrong, f"seed {SEED}:\n" + "\n".join(wrong)
+    try:
+        wrong = Chaos(world, tell if long else lambda _: None).play()
+        assert not wrong, f"seed {SEED}:\n" + "\n".join(wrong)
+    except BaseException as error:
+        error.add_note(f"logs, plans and the store are kept in {world.keep()}")
+        raise
 
 
 class Chaos:

@@ -29,6 +29,7 @@ from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from,
 ROOT = Path(__file__).resolve().parents[2]
 DISK_BYTES = 192 * 1024 * 1024
 _ANSWER_SECONDS = 60
+_KEPT = "kept"
 _PROFILES = """[targets.{server}]
 url = "postgresql://{user}@127.0.0.1:{port}/postgres"
 password = {{env = "CHAOS_PASSWORD"}}
@@ -216,6 +217,17 @@ class World:
         closes = shown.replace(hour=6, minute=0, second=0, microsecond=0)
         return closes if closes > shown else closes + timedelta(days=1)
 
+    def keep(self) -> Path:
+        """Let logs, plans, the store and the DuckDB file stay when all is over, and the names of the backups."""
+        kept = self.folder / _KEPT
+        for disk in (self.store_disk, self.file_disk):
+            shutil.copytree(disk.folder, kept / disk.folder.name)
+        there = sorted(each for each in self.backups.parent.rglob("*") if each.is_file())
+        known = [f"{datetime.fromtimestamp(each.stat().st_mtime, UTC)} {each}\n" for each in there]
+        (kept / "backups.txt").write_text("".join(known))
+        shutil.rmtree(self.backups.parent)
+        return self.folder
+
     def _ahead(self, seconds: float) -> None:
         new = self.folder / "clock.new"
         new.write_text(str(seconds))
@@ -317,7 +329,7 @@ def made_world(bin_dir: Path) -> Iterator[World]:
     (folder / "tmp").mkdir()
     disks: list[Disk] = []
     with contextlib.ExitStack() as ending:
-        ending.callback(shutil.rmtree, folder, ignore_errors=True)
+        ending.callback(lambda: (folder / _KEPT).exists() or shutil.rmtree(folder, ignore_errors=True))
         for name in ("store", "data", "tables", "log"):
             disks.append(Disk(folder / name))
             ending.callback(disks[-1].close)
