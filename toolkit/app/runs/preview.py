@@ -12,7 +12,6 @@ from toolkit.app.runs.ahead import ahead_of
 from toolkit.app.runs.databases import database_of
 from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
 from toolkit.app.runs.retention import foreseen
-from toolkit.app.runs.settings import of_server
 from toolkit.app.runs.undoable import refuse_unasked
 from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
@@ -27,7 +26,6 @@ from toolkit.model.facts import Facts, facts_from_text, facts_to_text
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import Artifact
-from toolkit.model.settings import SettingScope
 from toolkit.model.values import Cell, Row, Support
 from toolkit.model.words import Effect, EngineName, Keep, Mode
 from toolkit.operations.place import reads_of
@@ -373,35 +371,3 @@ def _announce(context: RunContext) -> None:
         context.warn(sentence)
     for sentence in too_few(len(planning.cells), context.experiment.repeat):
         events.emit(Event("warning", sentence))
-
-
-# -- between two attempts -----------------------------------------------------------------------------------------
-_TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
-_TIDAL = ("doctor_", "space_", "stats_")
-
-
-def warn_of_drift(context: RunContext, planning: PlanningContext) -> None:
-    """Warn of what differs from the first attempt: catalogue and environment. Its facts become the record.
-
-    That the server was started again is no change where the run itself restarts it.
-    """
-    facts = context.facts
-    before = context.store.load_facts(context.run)
-    if before is not None:
-        old = context.record = facts_from_text(before)
-        changed = [
-            key
-            for key in facts.answers
-            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
-        ]
-        if changed:
-            context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
-    now = environment_of(facts, host_is_ours=host_is_ours(context.target))
-    then = context.store.load_run(context.run).environment
-    restarts = any(varied.scope is SettingScope.RESTART for varied in of_server(planning))
-    expected = {"host_load_1min", *(["server_started_at"] if restarts else [])}
-    differ = sorted(
-        name for name in now if name in then and str(then[name]) != str(now[name]) and name not in expected
-    )
-    if differ:
-        context.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")
