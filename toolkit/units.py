@@ -215,6 +215,11 @@ def quantity(value: float | None, unit: str) -> str:
     return text if unit in {"", "1", "count"} else f"{text} {_singular(unit) if value == 1 else unit}"
 
 
+def _share(value: float) -> str:
+    """Spell a percentage that was measured; near 100 % the tenths tell what is missing (99.6 % of buffer hits)."""
+    return f"{value:.1f} %" if 90 < value < 99.95 else percent(value)
+
+
 def _singular(unit: str) -> str:
     """Return the singular of a unit that is an English plural (`rows`); `tps`, `ms` and signs stay."""
     plain = len(unit) > 3 and unit.isalpha() and unit.islower() and unit.endswith("s")
@@ -234,9 +239,9 @@ _SPELLERS = {
     "seconds": seconds,
     "s": seconds,
     "bytes": byte_size,
-    "percent": percent,
-    "pct": percent,
-    "%": percent,
+    "percent": _share,
+    "pct": _share,
+    "%": _share,
     "ratio": ratio,
 }
 

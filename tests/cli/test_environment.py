@@ -102,6 +102,8 @@ def test_a_setting_changed_between_two_runs_is_said_and_compared(
     assert (cost["value"], cost["default"], cost["origin"]) == ("1.5", "4", "user")
     compared = json.loads(dbatk("compare", "night~1", "night", "--json").out)
     assert {"name": "setting.random_page_cost", "a": "4", "b": "1.5"} in compared["differences"]
+    reported = dbatk("report", "night~1", "night", "--format", "text").out
+    assert any(line.split() == ["setting", "random_page_cost", "4", "1.5"] for line in reported.splitlines())
     fleet = dbatk("environment", "diff", "night~2", "night~1", "night")
     assert any(line.split() == ["setting", "random_page_cost", "4", "4", "1.5"] for line in fleet.out.splitlines())
 
