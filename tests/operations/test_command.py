@@ -419,6 +419,36 @@ def test_a_killed_dbatk_leaves_nothing_running_and_its_run_goes_on(tmp_path: Pat
     assert not (tmp_path / "made").exists(), "what --cleanup names is done after a crash, too"
 
 
+def test_a_cleanup_that_fails_is_told_and_stays_to_be_done_by_hand_or_by_clean(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, made = str(tmp_path / "store.sqlite"), tmp_path / "made"
+    line = f"test -e {made}"
+    assert main(["command", "--store", place, "-q", "--cleanup", line, "--", "true"]) == ExitCode.INCOMPLETE
+    assert f"program `{line}`: `test` ended with 1" in capsys.readouterr().out
+    (by_hand,) = (tmp_path / "undo").iterdir()
+    shown = by_hand.read_text()
+    assert "SELECT" not in shown and "session" not in shown, "a shell has none"
+    assert subprocess.run(["sh", str(by_hand)], check=False).returncode == 1
+    made.touch()
+    assert subprocess.run(["sh", str(by_hand)], check=False).returncode == 0
+    assert main(["command", "--store", place, "-q", "--", "true"]) == ExitCode.DONE
+    assert f"has not cleaned up (program `{line}`)" in " ".join(capsys.readouterr().out.split())
+    assert main(["clean", "-t", "host://", "--store", place, "--allow-commands"]) == ExitCode.DONE
+    assert f"ran program `{line}`" in capsys.readouterr().out
+    assert not by_hand.exists()
+
+
+def test_a_setup_that_fails_is_an_error_of_a_program_and_not_of_a_database(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = str(tmp_path / "store.sqlite")
+    assert main(["command", "--store", place, "-q", "--setup", "false", "--", "true"]) == ExitCode.FAILED
+    assert capsys.readouterr().err.startswith(
+        "error: `false` ended with exit status 1 [TK-0203]\n\nhint: run it by hand first\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("word", "more", "text", "count"),
     [

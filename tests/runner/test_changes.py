@@ -476,6 +476,22 @@ def test_a_setting_changed_by_a_command_is_listed_until_commands_are_allowed(kep
     assert states(kept) == ["undone"]
 
 
+def test_a_program_of_the_end_that_cannot_end_well_stays_for_a_resumed_run_and_is_closed_by_clean(
+    kept: Store,
+) -> None:
+    ref = ObjectRef(ObjectKind.PROGRAM, QualifiedName("false"))
+    step = Step("at_the_end", "", effect=Effect.CHANGES, object=ref)
+    kept.journal(RUN).intend(step, trial=None, proof={"command": json.dumps(["false"])})
+    assert changes(World(), kept).undo_all().left == (
+        "program `false`: run it with --allow-commands, or run: false",
+    )
+    allowed = changes(World(), kept, allow_commands=True)
+    assert allowed.undo_all(keep_open=True).left == ("program `false`: `false` ended with 1: no output",)
+    assert states(kept) == ["intended"]
+    assert allowed.undo_all().left == ("program `false`: `false` ended with 1: no output; it is not run again",)
+    assert states(kept) == ["abandoned"]
+
+
 def test_a_command_that_fails_leaves_its_entry_open(kept: Store) -> None:
     setting(kept, sys.executable, "-c", "raise SystemExit(3)")
     assert "ended with 3" in changes(World(), kept, allow_commands=True).undo_all().left[0]

@@ -95,9 +95,16 @@ def test_a_line_that_is_still_being_written_is_none_yet(tmp_path: Path) -> None:
     assert watching.warnings() == ("the end of the phase `load` is not in the server's log",)
 
 
-@pytest.mark.parametrize(("ahead", "word"), [(3600.0, "ahead of"), (-3600.0, "behind")])
+@pytest.mark.parametrize(
+    ("ahead", "around", "differs"),
+    [
+        (3600.0, 1.0, "3599.0 to 3601.0 s ahead of"),
+        (-3600.0, 1.0, "3599.0 to 3601.0 s behind"),
+        (3600.0, 0.0, "3600.0 s ahead of"),
+    ],
+)
 def test_a_clock_that_differs_is_named_and_does_not_touch_the_phases(
-    ahead: float, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ahead: float, around: float, differs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log, now = tmp_path / "server.log", [time.time()]
     append(log)
@@ -106,12 +113,11 @@ def test_a_clock_that_differs_is_named_and_does_not_touch_the_phases(
     watching.begin()
     at = datetime.fromtimestamp(now[0] + ahead, UTC)
     append(log, *(f"{at + timedelta(seconds=part):%Y-%m-%dT%H:%M:%S.%f}Z {text}\n"
-                  for part, text in ((1.0, "begins"), (3.0, "ends"))))  # fmt: skip
-    now[0] += 4.0
+                  for part, text in ((around, "begins"), (around + 2.0, "ends"))))  # fmt: skip
+    now[0] += 2.0 + 2 * around
     assert seconds(watching) == {"load_seconds": 2.0}
     assert watching.warnings() == (
-        f"its clock, or its time zone, is 3599.0 to 3601.0 s {word} this host's; "
-        "phases are by the log's clock alone",
+        f"its clock, or its time zone, is {differs} this host's; phases are by the log's clock alone",
     )
 
 

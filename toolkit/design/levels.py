@@ -287,7 +287,7 @@ def _single(option: Option, levels: tuple[OptionValue, ...]) -> OptionValue:
 
 def _text(option: Option, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise ToolkitError(f"`{option.name}` must be a non-empty string", code="TK-0102", hint=example(option))
+        raise ToolkitError(f"`{option.key}` must be a non-empty string", code="TK-0102", hint=example(option))
     if "\x00" in value:
         raise ToolkitError(f"`{option.name}` contains a NUL character", code="TK-0102", hint="remove it")
     return value

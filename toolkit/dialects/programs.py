@@ -62,7 +62,7 @@ class RunPrograms(Implementation):
         back = tuple(
             Call(
                 "at_the_end", kind=StepKind.COMMAND, effect=Effect.CHANGES, argv=_NOTHING, program=Program(),
-                object=ObjectRef(ObjectKind.SETTING, QualifiedName(line)), undo_argv=_by_itself(work, line),
+                object=ObjectRef(ObjectKind.PROGRAM, QualifiedName(line)), undo_argv=_by_itself(work, line),
             )
             for line in reversed(_lines(work, "cleanup"))
         )  # fmt: skip

@@ -84,9 +84,10 @@ def refused(dialect: Dialect, error: DatabaseError, what: str = "") -> ToolkitEr
         what: what was tried; opens the sentence.
     """
     advice = dialect.explain(error.code, error.message)
+    of_program = error.code.startswith("exit-")
     return ToolkitError(
         f"{what}: {error.sentence}" if what else error.sentence,
         code="TK-0202" if error.lost else "TK-0203",
-        hint=advice.advice if advice else None,
-        database_code=error.code,
+        hint=advice.advice if advice else "run it by hand first" if of_program else None,
+        database_code=None if of_program else error.code,
     )

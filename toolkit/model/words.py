@@ -134,6 +134,8 @@ class ObjectKind(StrEnum):
     STATISTICS = "statistics"
     SESSION = "session"
     SETTING = "setting"
+    PROGRAM = "program"
+    """A program that is to be run at the end: its name is its line."""
     PREFERENCE = "preference"
     """A stored choice that outlives its session: a statistics preference, a pending-statistics switch."""
     BACKUP = "backup"

@@ -19,9 +19,10 @@ from pathlib import Path
 from toolkit.dialects.base import Dialect
 from toolkit.errors import ToolkitError
 from toolkit.executors import print_steps
+from toolkit.model.engines import engine as declared
 from toolkit.model.records import JournalEntry
 from toolkit.model.steps import Attribute, Step
-from toolkit.model.words import ON_HOST, Effect, EntryState, StepKind
+from toolkit.model.words import ON_HOST, Effect, EntryState, ObjectKind, StepKind
 from toolkit.rendering import step_of
 from toolkit.runner.ownership import IN_CATALOGUE, creates, named, ref_of, restored_by
 
@@ -88,9 +89,16 @@ class UndoScript:
         parts = [part for entry in _in_order(entries) if (part := self._part(entry))]
         if not parts:
             return None
+        if self._by_shell:
+            return print_steps(self.dialect.engine, self._head()[:2], parts)
         if self._sessions_spelled is None:
             self._sessions_spelled = self._sessions()
         return print_steps(self.dialect.engine, self._head(), [self._sessions_spelled, *parts])
+
+    @property
+    def _by_shell(self) -> bool:
+        """Whether the script is a shell's: a host has no sessions to look for."""
+        return declared(self.dialect.engine).client.comment == "#"
 
     def _head(self) -> list[str]:
         return [
@@ -135,6 +143,8 @@ class UndoScript:
             for text, change in zip(texts, changes, strict=True)
             if change is None or change.ours != change.back
         ]
+        if command is not None and self._by_shell:
+            steps.append(Step("undo", shlex.join(json.loads(str(command))), kind=StepKind.COMMAND))
         return self._heading(entry), steps
 
     def _heading(self, entry: JournalEntry) -> list[str]:
@@ -142,13 +152,15 @@ class UndoScript:
         done = "made" if entry.state is EntryState.MADE else "about to be made"
         if entry.effect == Effect.DROPS:
             return [f"{named(entry)} was to be removed by the run; nothing is undone: if it is there, it is kept"]
+        if entry.object_kind == ObjectKind.PROGRAM:
+            lines = [f"{named(entry)} is to be run at the end, also after a failure"]
+            return lines if self._by_shell else [*lines, _line(entry)]
         verb = "is a scratch object, " if entry.scratch and creates(entry) else "was changed, "
         lines = [f"{named(entry)} {verb}{done} in {where}"]
         if entry.proof.get("before"):
             lines.append(f"its former value was `{entry.proof['before']}`")
-        command = entry.proof.get("command")
-        if command is not None:
-            lines.append(f"on the host, run: {shlex.join(json.loads(str(command)))}")
+        if "command" in entry.proof and not self._by_shell:
+            lines.append(_line(entry))
         return lines
 
     def _guarded(self, text: str, entry: JournalEntry, change: Attribute | None) -> Step:
@@ -157,6 +169,10 @@ class UndoScript:
         restores = () if change is None else (change,)
         call = self.dialect.by_hand(text, ref_of(entry), identity, born, restores)
         return _plain(text) if call is None else step_of(self.dialect, call)
+
+
+def _line(entry: JournalEntry) -> str:
+    return f"on the host, run: {shlex.join(json.loads(str(entry.proof['command'])))}"
 
 
 def _plain(text: str) -> Step:

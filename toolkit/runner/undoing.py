@@ -295,8 +295,16 @@ class Undoing:
         if command is not None:
             argv = json.loads(str(command))
             if not self._allow_commands:
-                raise _LeftError(f"{named(entry)}: restore it with --allow-commands, or run: {shlex.join(argv)}")
-            run_command(argv, limit_seconds=3600.0)  # a server that is started again reads its log first
+                remedy = "run it" if ref.kind is ObjectKind.PROGRAM else "restore it"
+                raise _LeftError(f"{named(entry)}: {remedy} with --allow-commands, or run: {shlex.join(argv)}")
+            try:
+                run_command(argv, limit_seconds=3600.0)  # a server that is started again reads its log first
+            except ToolkitError as error:
+                if ref.kind is not ObjectKind.PROGRAM or self._keep_open:
+                    raise
+                # a program that cannot end well would keep its run open for ever
+                self._journal.abandon(entry.entry)
+                raise _LeftError(f"{named(entry)}: {error.sentence}; it is not run again") from None
         self._run_undo(entry)
         after_undo(self._sessions, entry)
         broken = lacking is not None and bool(entry.proof.get("usable"))
@@ -313,6 +321,8 @@ class Undoing:
         self._journal.undone(entry.entry)
         if not (entry.undo or entry.proof.get("command")):
             return ""
+        if ref.kind is ObjectKind.PROGRAM:
+            return f"ran {named(entry)}"
         return f"restored {named(entry)}" + (f" to `{was}`" if (was := entry.proof.get("before")) else _by(entry))
 
     def _refuse_unsealed(self, entry: JournalEntry) -> None:

@@ -236,9 +236,9 @@ def _of_clock(added: _Added, begun: float, ended: float) -> Iterator[str]:
     if least <= _SAME_SECONDS and most >= -_SAME_SECONDS:
         return
     word = "ahead of" if least > 0 else "behind"
-    low, high = sorted((abs(least), abs(most)))
+    low, high = (f"{one:.1f}" for one in sorted((abs(least), abs(most))))
     yield (
-        f"its clock, or its time zone, is {low:.1f} to {high:.1f} s {word} this host's; "
+        f"its clock, or its time zone, is {low if low == high else f'{low} to {high}'} s {word} this host's; "
         "phases are by the log's clock alone"
     )
 

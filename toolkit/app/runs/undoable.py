@@ -19,6 +19,7 @@ from toolkit.units import counted
 
 _NAMED = 20
 _LOOKED_UP = frozenset({ObjectKind.TABLE, ObjectKind.INDEX})
+_WARNED_OF = frozenset({ObjectKind.SETTING, ObjectKind.PROGRAM})
 
 
 def refuse_unseen(planning: PlanningContext, dialect: Dialect, sessions: Sessions) -> None:
@@ -125,16 +126,21 @@ def warn_of_settings_left(context: RunContext) -> None:
     """Warn of what an earlier run set for the whole server or its host and has not restored."""
     own = {context.run, context.store.load_head(context.run).parent}
     for entry in context.store.open_entries_all():
-        if entry.object_kind != ObjectKind.SETTING or not entry.proof or entry.run in own:
+        if entry.object_kind not in _WARNED_OF or not entry.proof or entry.run in own:
             continue
         head = context.store.load_head(entry.run)
         if head.target_name != database_of(context.facts, context.target):
             continue
         before = entry.proof.get("before")
         was = f" (before: `{before}`)" if before else ""
+        left = (
+            f"has not cleaned up ({named(entry)})"
+            if entry.object_kind == ObjectKind.PROGRAM
+            else f"changed {named(entry)}{was} and has not restored it"
+        )
         context.warn(
-            f"run {entry.run} changed {named(entry)}{was} and has not restored it; this run works with what it "
-            f"left: dbatk clean -t {head.experiment.target} --run {entry.run}"
+            f"run {entry.run} {left}; this run works with what it left: "
+            f"dbatk clean -t {head.experiment.target} --run {entry.run}"
         )
 
 
