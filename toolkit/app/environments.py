@@ -26,6 +26,7 @@ from toolkit.model.words import Role
 from toolkit.store import Store
 
 if TYPE_CHECKING:
+    from toolkit.analysis.compare import Comparison
     from toolkit.app.targets import ResolvedTarget
     from toolkit.dialects.base import Dialect
     from toolkit.model.facts import Facts
@@ -124,6 +125,18 @@ def environment_of_run(store: Store, run: str) -> Environment | None:
     """
     kept = store.load_artifact(run, ARTIFACT)
     return None if kept is None else _of_artifact(kept, run)
+
+
+def with_environments_kept(store: Store, found: Comparison) -> Comparison:
+    """Name all that differs between the environments kept with two runs that are compared, if both have one.
+
+    Raises:
+        ToolkitError: TK-0106 where one is damaged.
+    """
+    from toolkit.analysis.compare import with_environments
+
+    then, now = (environment_of_run(store, one.head.run) for one in (found.a, found.b))
+    return found if then is None or now is None else with_environments(found, then, now)
 
 
 def _of_artifact(kept: Artifact, run: str) -> Environment:

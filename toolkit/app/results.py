@@ -191,6 +191,7 @@ def compare_named(
             or configuration twice.
     """
     from toolkit.analysis.compare import compare
+    from toolkit.app.environments import with_environments_kept
     from toolkit.app.history import earlier_runs
 
     first, second = find_named(store, a), find_named(store, b)
@@ -216,16 +217,7 @@ def compare_named(
         force=force,
         history=() if first.run.head.run == second.run.head.run else earlier_runs(store, first.run, metrics),
     )
-    return _with_environments(store, found)
-
-
-def _with_environments(store: Store, found: Comparison) -> Comparison:
-    """Name all that differs between the environments kept with the two runs of a comparison, if both have one."""
-    from toolkit.analysis.compare import with_environments
-    from toolkit.app.environments import environment_of_run
-
-    then, now = (environment_of_run(store, one.head.run) for one in (found.a, found.b))
-    return found if then is None or now is None else with_environments(found, then, now)
+    return with_environments_kept(store, found)
 
 
 def choices(store: Store, *refs: str) -> Iterator[str]:
@@ -251,12 +243,13 @@ def report(store: Store, refs: Sequence[str], format: Format, worth_pct: float) 
     comparisons = []
     if len(runs) == 2:
         from toolkit.analysis.compare import compare
+        from toolkit.app.environments import with_environments_kept
         from toolkit.app.history import earlier_runs
 
         # a report of two unlike runs is still a report of both
         with contextlib.suppress(ToolkitError):
             found = compare(runs[0], runs[1], history=earlier_runs(store, runs[0]))
-            comparisons.append(_with_environments(store, found))
+            comparisons.append(with_environments_kept(store, found))
     return render(runs[0] if len(runs) == 1 else runs, format, comparisons=comparisons, worth_pct=worth_pct)
 
 
