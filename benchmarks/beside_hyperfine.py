@@ -16,10 +16,11 @@ so that the drift of the host hits all three. What else differs between the two 
   processor that real-time programs used for more than 95 % of a second is taken from them (sched(7)).
 
 The limit is 1 %: the 90 % interval of by how much longer a command takes below dbatk must lie within it (two
-one-sided tests at 5 %; of the logarithms of the ratios of each turn, the mean without the fifth at either end,
-with its winsorised standard error, Yuen 1974). By how much hyperfine differs from itself is printed beside. And at
-most 2 ms of CPU time of dbatk, and of the process that keeps it, for each program. The exit status says whether
-the limits hold: 1 where one does not or the interval is too wide to say; `hyperfine` must be installed.
+one-sided tests at 5 %; of the logarithms of the ratios of each turn, to the geometric mean of both of hyperfine,
+the mean without the fifth at either end, with its winsorised standard error, Yuen 1974). By how much hyperfine
+differs from itself is printed beside. And at most 2 ms of CPU time of dbatk, and of the process that keeps it, for
+each program. The exit status says whether the limits hold: 1 where one does not, or the interval is too wide to
+say; `hyperfine` must be installed.
 """
 
 from __future__ import annotations
@@ -190,7 +191,8 @@ def main() -> int:
                     begun = time.perf_counter()
                     run()
                     time.sleep((time.perf_counter() - begun) * PAUSE_SHARE)
-            found = apart(ours.wall, theirs.wall)
+            both = [math.sqrt(one * other) for one, other in zip(theirs.wall, again.wall, strict=True)]
+            found = apart(ours.wall, both)
             well = well and found.is_within
             usual, cpu = statistics.median(theirs.wall) * 1e3, apart(ours.cpu, theirs.cpu)
             print(f"{name:10} {found} of {usual:.1f} ms, CPU {cpu}")
