@@ -177,6 +177,7 @@ def test_weights_that_say_nothing_are_refused(weights: str, sentence: str) -> No
             "workload", Arguments({"target": "duckdb:///x", "builtin": "order_entry", "weights": weights})
         )
     assert sentence in refused.value.message
+    assert weights == "1:1" or "at least one of them above 0" in str(refused.value.hint)
 
 
 def test_weights_are_those_of_each_configuration_and_zero_leaves_one_out() -> None:

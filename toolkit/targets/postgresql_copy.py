@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _BATCH_ROWS = 1000
 _PLACE = re.compile(r"^COPY .+?, [^\W\d]+ (\d+)(?:, [^\W\d]+ ([^:]+))?(?::|$)", re.MULTILINE)
 """In the context of an error, whatever the server's language: `COPY lines, line 3, column price: "x"`."""
+_KEY = re.compile(r"\(([^()]+)\)=\(")
+"""The columns of a key that is there already, whatever the server's language: `Key (id)=(7) already exists.`"""
 _Record = tuple[int, bytes]
 
 
@@ -32,7 +34,9 @@ def place_of(error: psycopg.Error) -> At | None:
     if found is None:
         return None
     # line ends within the first record are not counted: what ends a line is known only after it (copyfromparse.c)
-    return At(int(found[1]), error.diag.column_name or found[2] or "", first_as_one=True)
+    key = _KEY.search(error.diag.message_detail or "")
+    column = error.diag.column_name or found[2] or (key[1] if key else "")
+    return At(int(found[1]), column, first_as_one=True)
 
 
 def copied(session: psycopg.Connection[TupleRow], text: str, stream: Stream) -> int:

@@ -59,7 +59,7 @@ def weights_of(text: str, names: Sequence[str]) -> tuple[float, ...]:
         raise ToolkitError(
             f"`--weights` cannot be `{text}`",
             code="TK-0102",
-            hint="give a number for each transaction, as 45:43:6:6",
+            hint="give a number for each transaction, at least one of them above 0, as 45:43:6:6",
         )
     if len(parts) != len(names):
         raise ToolkitError(
