@@ -27,6 +27,7 @@ from toolkit.design.file import dump_experiment, load_experiment, parse_experime
 from toolkit.design.mix import parse_mix
 from toolkit.design.plan_file import load_plan
 from toolkit.errors import ToolkitError
+from toolkit.executors import keeping
 from toolkit.model.experiment import Experiment
 from toolkit.model.mix import Mix, MixJob, RanJob, StartedJob, busiest, jobs_of, longest_chain, waited_for_a_turn
 from toolkit.model.protocols import OutputLine
@@ -338,3 +339,14 @@ def test_the_run_of_a_job_is_one_below_the_mix_whatever_others_its_output_names(
     )
     keep_programs(SimpleNamespace(store=below, run="mix"), 1, TimedResult(1.0, items))  # type: ignore[arg-type]
     assert [row["run"] for row in json.loads(kept[0].content)["programs"]] == [own, None]
+
+
+def test_an_operation_that_failed_is_told_by_its_error_and_not_by_the_hint_below_it() -> None:
+    step = Step("program", "", kind=StepKind.COMMAND, argv=("dbatk",))
+    lines = tuple(OutputLine(0.0, text) for text in ("error: no such table [TK-0204]", "", "hint: check the name"))
+    told = {}
+    for own in (True, False):
+        error = keeping._error(step, Program(own=own), {"exit_status": 1}, lines, asked=False)
+        told[own] = str(error)
+    assert told[True].endswith("ended with exit status 1: error: no such table [TK-0204]")
+    assert told[False].endswith("ended with exit status 1: hint: check the name")

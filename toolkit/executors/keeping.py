@@ -329,7 +329,8 @@ def _error(
     if asked and (program.ends_all or status not in program.allowed):
         return DatabaseError(f"`{called}` was stopped", code="cancelled", cancelled=True, lines=lines)
     if status not in program.allowed:
-        last = next((line.text.strip() for line in reversed(lines) if line.text.strip()), "")
+        texts = (line.text.strip() for line in reversed(lines))
+        last = next((text for text in texts if text and not (program.own and text.startswith("hint: "))), "")
         said = f": {last[:200]}" if last else ""
         return DatabaseError(f"`{called}` {_how(status)}{said}", code=f"exit-{status}", lines=lines)
     line = refused_line((line.text for line in lines), program.refused)
