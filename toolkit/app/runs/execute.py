@@ -23,16 +23,14 @@ from toolkit.app.runs.planning import check_to_run, check_within, head_of
 from toolkit.app.runs.preview import keep_explanation
 from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_ingested, repair
 from toolkit.app.runs.servers import bring_server_back
-from toolkit.app.runs.settings import of_server, servers_changed, try_in_session
+from toolkit.app.runs.settings import servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done
 from toolkit.app.runs.undoable import refuse_open, refuse_unasked, refuse_unseen, warn_of_settings_left
-from toolkit.app.snapshots.providers import host_is_ours, keep_snapshot_source, snapshot_source_of_run
+from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_source_of_run
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
-from toolkit.model.facts import facts_from_text
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import TrialRecord, fresh_run_id
-from toolkit.model.settings import SettingScope
 from toolkit.model.words import CountedRows, Keep, RunState
 from toolkit.runner import (
     Changes,
@@ -42,7 +40,6 @@ from toolkit.runner import (
     Stop,
     Sweep,
     end_orphaned_sessions,
-    environment_of,
     missing,
     worth_repeating,
 )
@@ -272,35 +269,3 @@ def _go_on(
         launch.join_hosts(planning)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
         return _sweep(context, left_to_do(planning.trials, store.load_run(run)), done, again)
-
-
-# -- between two attempts -----------------------------------------------------------------------------------------
-_TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
-_TIDAL = ("doctor_", "space_", "stats_")
-
-
-def warn_of_drift(context: RunContext, planning: PlanningContext) -> None:
-    """Warn of what differs from the first attempt: catalogue and environment. Its facts become the record.
-
-    That the server was started again is no change where the run itself restarts it.
-    """
-    facts = context.facts
-    before = context.store.load_facts(context.run)
-    if before is not None:
-        old = context.record = facts_from_text(before)
-        changed = [
-            key
-            for key in facts.answers
-            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
-        ]
-        if changed:
-            context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
-    now = environment_of(facts, host_is_ours=host_is_ours(context.target))
-    then = context.store.load_run(context.run).environment
-    restarts = any(varied.scope is SettingScope.RESTART for varied in of_server(planning))
-    expected = {"host_load_1min", *(["server_started_at"] if restarts else [])}
-    differ = sorted(
-        name for name in now if name in then and str(then[name]) != str(now[name]) and name not in expected
-    )
-    if differ:
-        context.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")
