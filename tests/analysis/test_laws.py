@@ -112,6 +112,17 @@ def test_four_levels_name_the_peak_the_serial_share_and_the_knee() -> None:
     assert "from degree 4 on one more doubling gains less than this run can show" in told
 
 
+def test_the_knee_is_not_before_the_level_that_is_chosen() -> None:
+    """A curve that is no law's: the first doubling gains much, and the law fitted to all levels levels it out."""
+    took = {1: 1.0, 2: 0.62, 4: 0.70, 8: 0.73, 16: 0.94, 32: 0.96}
+    noise = (0.84, 1.0, 1.19, 1.0)
+    run = sweep({level: [10 * each * shift for shift in (*noise[at % 4 :], *noise[: at % 4])]
+                 for at, (level, each) in enumerate(took.items())}, environment={})  # fmt: skip
+    told = told_of(run)
+    assert "from degree 2 on one more doubling" in told, told
+    assert "from degree 1 on" not in told, told
+
+
 def test_without_a_peak_it_is_the_law_of_amdahl_and_its_bound() -> None:
     told = told_of(run_by(truth(0.1, math.inf), (1, 2, 4, 8)))
     assert "by Amdahl's law fitted to 4 levels, 10 % of the work is serial: however many" in told

@@ -163,7 +163,9 @@ def fitted_law(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> Fit
     if law is None:
         return None
     shown = _shown_pct(found)
-    return FittedLaw(law, cells, None if shown is None else law.knee(sorted(cells), shown))
+    least = scale_level(chosen, found.scale) or 0
+    later = sorted(level for level in cells if level >= least)  # below, this run has shown or seen a gain
+    return FittedLaw(law, cells, None if shown is None else law.knee(later, shown))
 
 
 def _levels(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> dict[float, Cell]:
