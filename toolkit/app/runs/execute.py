@@ -13,6 +13,7 @@ from toolkit.app.history import what_it_needs
 from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import backup_client, licensing
 from toolkit.app.runs.databases import database_of, read_server, refuse_other_database
+from toolkit.app.runs.differing import warn_of_drift
 from toolkit.app.runs.doubt import LoadInDoubt, going_on_with_parts
 from toolkit.app.runs.finished import found_done
 from toolkit.app.runs.keeping import interrupted_where_cut_off, keep_best
