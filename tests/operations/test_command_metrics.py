@@ -132,7 +132,7 @@ def test_output_that_says_so_fails_a_trial(store: Store) -> None:
 
 
 def test_a_metric_with_the_name_of_another_is_refused() -> None:
-    for more in ({"metric": ["a=(x)", "a=(y)"]}, {"metric": ["user_seconds=(x)"]},
+    for more in ({"metric": ["a=(x)", "a=(y)"]}, {"metric": ["user_seconds=(x)"]}, {"metric": ["elapsed=(x)"]},
                  {"metric": ["a_seconds=(x)"], "phase": ["a=b..c"]}):  # fmt: skip
         with pytest.raises(ToolkitError, match="would be there twice"):
             asked("true", **more)

@@ -12,10 +12,10 @@ from toolkit.errors import ToolkitError
 from toolkit.model.operations import Levels, Options
 
 KEPT = frozenset({
-    "elapsed_seconds", "throughput", "user_seconds", "system_seconds", "peak_memory_bytes", "tree_memory_bytes",
-    "read_bytes", "write_bytes", "output_bytes",
+    "elapsed", "elapsed_seconds", "throughput", "user_seconds", "system_seconds", "peak_memory_bytes",
+    "tree_memory_bytes", "read_bytes", "write_bytes", "output_bytes",
 })  # fmt: skip
-"""What dbatk itself measures of programs."""
+"""What dbatk itself measures of programs, and how `--judge` calls it."""
 ONCE = ("setup", "cleanup")
 """What runs once, whatever the configuration."""
 EACH = ("with_", "prepare", "conclude")
