@@ -189,6 +189,18 @@ class Plans(StorePart):
         with self._database.read() as connection:
             return [(row.plan_run, _step_record(row)) for row in connection.execute(query)]
 
+    def unknown_children(self, plan: str, target: str, but: str) -> list[str]:
+        """Return the runs without an end that other plan runs of a plan began on a target, if no step names them."""
+        query = (
+            select(schema.run.c.run)
+            .join(_plan_run, _plan_run.c.plan_run == schema.run.c.parent_run)
+            .where(_plan_run.c.plan == plan, _plan_run.c.plan_run != but)
+            .where(schema.run.c.target == target, schema.run.c.ended_at.is_(None))
+            .where(~select(_step.c.run).where(_step.c.run == schema.run.c.run).exists())
+        )
+        with self._database.read() as connection:
+            return list(connection.execute(query).scalars())
+
     def is_open(self, plan_run: str, target: str | None = None) -> bool:
         """Tell whether a plan run has a step, on one target or any, that has not ended."""
         query = select(_step.c.position).where(_step.c.plan_run == plan_run, _step.c.state.in_(_OPEN))

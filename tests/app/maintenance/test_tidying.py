@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.app.maintenance.test_lost_after_all import FULL, LOAD, ONCE, night, refused
-from toolkit.app.maintenance import tidying
+from toolkit.app.maintenance import closing, tidying
 from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
+from toolkit.model.words import RunState
 from toolkit.runner import undoing
 from toolkit.runner.stop import TAKEN_OVER
 from toolkit.runner.sweep import Sweep
@@ -125,3 +127,23 @@ def test_what_takes_long_is_waited_for_by_no_step(
     assert notes(store) == ["what earlier plan runs left is not undone yet; no step waits for that"]
     answers.set()
     assert ended.wait(30)
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_run_that_a_frozen_process_began_after_it_was_taken_over_has_an_end(
+    store: Store, tmp_path: Path, is_known: bool
+) -> None:
+    """Only where no step names it: the next run of its step goes on with one that a step names."""
+    done = night(store, tmp_path, STEP)
+    (last,) = store.plan_runs("n", 1)
+    known = store.load_head(str(done.run))
+    begun = replace(known, run="20270712-220034-920d", state=RunState.RUNNING, ended_at=None)
+    assert begun.parent == last.plan_run
+    store.create_run(begun)
+    if is_known:
+        store.note_step(last.plan_run, replace(done, run=begun.run))
+    closing.close_killed_runs(store, "n", last.plan_run, done.target, known.began_at)
+    assert store.load_head(begun.run).state is RunState.RUNNING, "its own plan run is at work"
+    assert night(store, tmp_path, STEP).state is StepState.SKIPPED
+    expected = RunState.RUNNING if is_known else RunState.INTERRUPTED
+    assert store.load_head(begun.run).state is expected

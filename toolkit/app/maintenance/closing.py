@@ -16,6 +16,7 @@ from toolkit.app.results import find_run, job_done
 from toolkit.app.runs.doubt import taken_as_done
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import KILLED, StepRecord, StepState
+from toolkit.model.words import RunState
 from toolkit.store import CANNOT_BE_WRITTEN, Store
 
 _NOT_VERIFIED = "its process died after the work ended, before the check"
@@ -29,10 +30,16 @@ T = TypeVar("T")
 
 
 def close_killed_runs(store: Store, plan: str, plan_run: str, target: str, now: datetime) -> None:
-    """Say of the steps that other runs had on a target when they were killed that they were (`end_dead_runs`)."""
+    """Say of the steps that other runs had on a target when they were killed that they were (`end_dead_runs`).
+
+    A run that no step knows has no other who would end it: a process that was frozen before it began the run found
+    out afterwards that its steps had been taken over.
+    """
     for other, step in store.open_steps(plan, target):
         if other != plan_run:
             store.note_step(other, killed(store, other, step, now, KILLED))
+    for run in store.unknown_children(plan, target, but=plan_run):
+        store.end_run(run, RunState.INTERRUPTED, now)
 
 
 def close_open(store: Store, plan_run: str, target: str, now: datetime, reason: str) -> list[StepRecord]:
