@@ -190,7 +190,7 @@ class Plans(StorePart):
             return [(row.plan_run, _step_record(row)) for row in connection.execute(query)]
 
     def unknown_children(self, plan: str, target: str, but: str) -> list[str]:
-        """Return the runs without an end that other plan runs of a plan began on a target, if no step names them."""
+        """Return the runs without an end that other runs of a plan began on a target, if no step names them."""
         query = (
             select(schema.run.c.run)
             .join(_plan_run, _plan_run.c.plan_run == schema.run.c.parent_run)
