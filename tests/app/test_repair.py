@@ -13,6 +13,7 @@ from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.repair import clean
+from toolkit.cli.main import main
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -80,6 +81,19 @@ def test_clean_of_one_database_leaves_the_entries_of_another_open(kept: Store, t
     assert caught.value.code == "TK-0107"
     assert clean(here, run=None, store=kept, events=Heard()).done == (f"{run}: dropped table `main.{name}`",)
     assert tables(here) == {"g"}
+
+
+def test_what_is_left_is_dropped_where_the_profile_of_another_database_has_limits(
+    kept: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To compare the two, the file is opened for reading first."""
+    here, there = database(tmp_path, "here"), database(tmp_path, "there")
+    run = begin(here, kept)
+    name = leave(here, kept, run)
+    monkeypatch.setenv("DBATK_CONFIG", str(tmp_path / "config"))
+    assert main(["target", "add", "there", there.address.display, "--approved-only"]) == 0
+    found = clean(here, run=None, store=kept, events=Heard())
+    assert (found.done, found.left) == ((f"{run}: dropped table `main.{name}`",), ())
 
 
 def test_a_run_is_not_resumed_on_another_database(kept: Store, tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ class DuckdbTarget:
         self._allowed = [value for name, value in access.address.parameters if name == "files"]
         self._made = False
         self._imagined = False
+        self._for_reading = False
         self._root: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
         self._sessions: weakref.WeakSet[DuckdbConnection] = weakref.WeakSet()
@@ -114,7 +115,7 @@ class DuckdbTarget:
             return session
 
     def _session(self, role: Role, *, read_only: bool) -> DuckdbConnection:
-        if self._imagined and not read_only:
+        if (self._imagined or self._for_reading) and not read_only:
             self._close_all()
         opened = self._root is not None
         if self._root is None:
@@ -151,6 +152,7 @@ class DuckdbTarget:
         try:
             there = bool(path) and not self._imagined
             root = duckdb.connect(path if there else ":memory:", read_only=read_only and there)
+            self._for_reading = read_only and there
             if new and there:
                 Path(path).chmod(0o600)
             if self._confined:
@@ -220,7 +222,7 @@ class DuckdbTarget:
                         self._remove_empty(self._root)
                 with contextlib.suppress(duckdb.Error):
                     self._root.close()
-            self._root, self._imagined = None, False
+            self._root, self._imagined, self._for_reading = None, False, False
 
     def _remove_empty(self, root: duckdb.DuckDBPyConnection) -> None:
         """Remove a file that was made here and has nothing in it: whatever was asked for was refused.
