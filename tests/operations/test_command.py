@@ -433,7 +433,8 @@ def test_a_cleanup_that_fails_is_told_and_stays_to_be_done_by_hand_or_by_clean(
     made.touch()
     assert subprocess.run(["sh", str(by_hand)], check=False).returncode == 0
     assert main(["command", "--store", place, "-q", "--", "true"]) == ExitCode.DONE
-    assert f"has not cleaned up (program `{line}`)" in " ".join(capsys.readouterr().out.split())
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"has not cleaned up (program `{line}`)" in said and said.count(" --allow-commands") == 1
     assert main(["clean", "-t", "host://", "--store", place, "--allow-commands"]) == ExitCode.DONE
     assert f"ran program `{line}`" in capsys.readouterr().out
     assert not by_hand.exists()

@@ -67,7 +67,6 @@ class DuckdbTarget:
         self._confined = ("external", "yes") not in access.address.parameters
         self._allowed = [value for name, value in access.address.parameters if name == "files"]
         self._made = False
-        self._imagined = False
         self._for_reading = False
         self._root: duckdb.DuckDBPyConnection | None = None
         self._lock = threading.Lock()
@@ -115,7 +114,7 @@ class DuckdbTarget:
             return session
 
     def _session(self, role: Role, *, read_only: bool) -> DuckdbConnection:
-        if (self._imagined or self._for_reading) and not read_only:
+        if self._for_reading and not read_only:
             self._close_all()
         opened = self._root is not None
         if self._root is None:
@@ -147,12 +146,12 @@ class DuckdbTarget:
             refuse_read_only_folder(path)
         self._refuse_another(path)
         new = self._create and bool(path) and not Path(path).exists()
-        self._imagined = new and read_only and Path(path).parent.is_dir()
+        imagined = new and read_only and Path(path).parent.is_dir()
         self._made = self._made or (new and not read_only)
         try:
-            there = bool(path) and not self._imagined
+            there = bool(path) and not imagined
             root = duckdb.connect(path if there else ":memory:", read_only=read_only and there)
-            self._for_reading = read_only and there
+            self._for_reading = read_only and bool(path)
             if new and there:
                 Path(path).chmod(0o600)
             if self._confined:
@@ -222,7 +221,7 @@ class DuckdbTarget:
                         self._remove_empty(self._root)
                 with contextlib.suppress(duckdb.Error):
                     self._root.close()
-            self._root, self._imagined, self._for_reading = None, False, False
+            self._root, self._for_reading = None, False
 
     def _remove_empty(self, root: duckdb.DuckDBPyConnection) -> None:
         """Remove a file that was made here and has nothing in it: whatever was asked for was refused.

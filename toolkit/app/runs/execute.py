@@ -25,7 +25,7 @@ from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_inge
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done
-from toolkit.app.runs.undoable import refuse_open, refuse_unasked, refuse_unseen, warn_of_settings_left
+from toolkit.app.runs.undoable import refuse_open, refuse_unasked, refuse_unseen, warn_of_unrestored
 from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_source_of_run
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
@@ -161,7 +161,7 @@ def _sweep(
     done: Sequence[TrialRecord],
     again: Callable[[TrialRecord], bool] = lambda _: False,
 ) -> str:
-    warn_of_settings_left(context)
+    warn_of_unrestored(context)
     context.sessions.timeouts.tell = context.tell_of_wait
     with context.stop.listening():
         state = Sweep(context, planned, done, again).run()

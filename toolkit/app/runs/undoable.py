@@ -122,7 +122,7 @@ def refuse_unasked(planning: PlanningContext, *, resumed: bool = False) -> None:
     )
 
 
-def warn_of_settings_left(context: RunContext) -> None:
+def warn_of_unrestored(context: RunContext) -> None:
     """Warn of what an earlier run set for the whole server or its host and has not restored."""
     own = {context.run, context.store.load_head(context.run).parent}
     for entry in context.store.open_entries_all():
@@ -141,6 +141,7 @@ def warn_of_settings_left(context: RunContext) -> None:
         context.warn(
             f"run {entry.run} {left}; this run works with what it left: "
             f"dbatk clean -t {head.experiment.target} --run {entry.run}"
+            + (" --allow-commands" if "command" in entry.proof else "")
         )
 
 
