@@ -157,6 +157,7 @@ def test_a_stale_backup_and_a_slow_restore_fail_by_their_objectives(postgresql: 
         (("--method", "pgbackrest", "--stanza", "a", "--backup-set", "x"), 2, "is not the label"),
         (("--method", "pgbackrest", "--stanza", "a", "--backup", "/b"), 2, "is a folder"),
         (("--backup", "{odd}"), 2, "holds no base backup"),
+        (("--backup", "{dump}"), 2, "holds a dump, no base backup"),
         (("--backup", "{backup}", "--destination", "{backup}"), 5, "is inside the backup"),
         (("--backup", "{backup}", "--destination", "/nowhere"), 2, "no folder `/nowhere`"),
         (("--backup", "{backup}", "--tables", "nobody"), 2, "does not exist"),
@@ -173,7 +174,10 @@ def test_what_cannot_be_right_is_refused_before_anything_is_written(
     odd, long = postgresql.folder / "o'dd", postgresql.folder / ("x" * 100)
     odd.mkdir()
     long.mkdir()
-    names = {"backup": backups / "plain", "tar": backups / "tar", "odd": odd, "long": long}
+    dump = postgresql.folder / "dump"
+    dump.mkdir()
+    (dump / "toc.dat").touch()
+    names = {"backup": backups / "plain", "tar": backups / "tar", "odd": odd, "long": long, "dump": dump}
     filled = [each.format(**names) for each in arguments]
     where = () if "--destination" in filled else ("--destination", str(postgresql.scratch))
     found, document = postgresql.run("restore", "try", *filled, *where)

@@ -88,8 +88,9 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
         meant = suggestion(str(word), flags, path)
         if meant:
             return ToolkitError(f"there is no option `{word}`", code="TK-0101", hint=f"{meant}; {hint}")
-        if " " not in path:
-            hint = f"options of a command stand behind it: `{path} doctor -t shop`; {hint}"
+        if commands := tuple(_commands(context)):
+            example = "doctor -t shop" if " " not in path else f"{commands[0]} {word} ..."
+            hint = f"options of a command stand behind it: `{path} {example}`; {hint}"
         return _unknown(f"there is no option `{word}`", str(word), flags, hint)
     message = str(caught.format_message()) if hasattr(caught, "format_message") else str(caught)
     if message.startswith("No such command"):

@@ -43,6 +43,10 @@ def refuse(work: Work, facts: Facts) -> None:
     if not restores.content(work, facts):
         return
     if "PG_VERSION" not in names and not any(_TAR.fullmatch(name) for name in names):
+        if "toc.dat" in names:
+            raise ToolkitError(
+                f"`{label(work)}` holds a dump, no base backup", code="TK-0204", hint="add `--method pg_dump`"
+            )
         raise ToolkitError(
             f"`{label(work)}` holds no base backup: neither PG_VERSION nor base.tar is in it",
             code="TK-0204",
