@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, run_of, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.backups import throughputs, trial_lanes
@@ -99,7 +100,7 @@ IDLE = {4: [Metric("host_cpu_user_seconds", 20.0, "s", "x"), Metric("host_cpu_sy
 ONE_CPU = {4: [Metric("program_cpu_seconds", 4 * 24.5, "s", "x")]}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("times", "metrics", "words"),
     [(FLAT, CPU_FULL, "CPU is the limit: all of the CPUs were busy"), (FLAT, IO_WAITS, "I/O is the limit: 40 %"),
      (FLAT, IDLE, "I/O is the limit (disks, network or the media): only 12 % of the CPUs were busy"),
@@ -159,8 +160,8 @@ def test_the_window_is_held_against_the_time(window: str | float, words: str) ->
     assert words in said(backup_run(RISING, window=window, write=True))
 
 
-@pytest.mark.parametrize("window", ["4h", "20s"])
-@pytest.mark.parametrize("options", [{}, {"write": True, "action": "validate"}, {"action": "restore_validate"}])
+@for_each("window", ["4h", "20s"])
+@for_each("options", [{}, {"write": True, "action": "validate"}, {"action": "restore_validate"}])
 def test_trials_that_only_read_do_not_tell_whether_a_backup_fits(window: str, options: dict[str, Any]) -> None:
     told = said(backup_run(RISING, window=window, **options))
     assert "was not measured" in told and "unused blocks" in told

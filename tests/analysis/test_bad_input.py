@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.advice import advice
 from toolkit.analysis.cells import analyse
@@ -36,7 +37,7 @@ RUNS: dict[str, tuple[RunRecord, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@for_each("name", RUNS)
 def test_it_is_said_in_one_sentence_and_every_form_can_show_it(name: str) -> None:
     run, says = RUNS[name]
     with warnings.catch_warnings():
@@ -46,7 +47,7 @@ def test_it_is_said_in_one_sentence_and_every_form_can_show_it(name: str) -> Non
             assert render(run, form)
 
 
-@pytest.mark.parametrize("name", [name for name in RUNS if name != "nothing ran"])
+@for_each("name", [name for name in RUNS if name != "nothing ran"])
 def test_it_can_stand_in_a_comparison_as_far_as_it_has_times(name: str) -> None:
     run, _ = RUNS[name]
     with warnings.catch_warnings():

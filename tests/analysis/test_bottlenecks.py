@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, run_of, trial
 from toolkit.analysis.bottlenecks import BottleneckKind as Kind
 from toolkit.analysis.bottlenecks import bottlenecks
@@ -92,7 +93,7 @@ PLANTED: dict[str, tuple[dict[str, object], Kind, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@for_each("name", PLANTED)
 def test_each_cause_is_named_first_by_its_evidence(name: str) -> None:
     fields, cause, words = PLANTED[name]
     first = bottlenecks(analyse(run_with(**{**IDLE, **fields})), OF)[0]

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.advice import Advice, advice
 from toolkit.analysis.cells import analyse
@@ -215,12 +216,12 @@ def test_equal_levels_are_inconclusive_or_alike_in_nineteen_of_twenty_runs() -> 
 
 
 # -- the option -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("text", "pct"), [("5%", 5.0), ("2.5 %", 2.5), ("0", 0.0), (" 10% ", 10.0)])
+@for_each(("text", "pct"), [("5%", 5.0), ("2.5 %", 2.5), ("0", 0.0), (" 10% ", 10.0)])
 def test_a_worth_is_a_percentage(text: str, pct: float) -> None:
     assert parse_worth(text) == pct
 
 
-@pytest.mark.parametrize("text", ["", "-5%", "much", "5%%", "1001%", "nan", "1e3", "٥%"])
+@for_each("text", ["", "-5%", "much", "5%%", "1001%", "nan", "1e3", "٥%"])
 def test_what_is_no_percentage_is_refused(text: str) -> None:
     with pytest.raises(ToolkitError) as refused:
         parse_worth(text)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.report.make import cell, compared, metric, run_of, sweep, trial
 from toolkit.analysis.compare import compare
 from toolkit.analysis.fit import ConfidenceInterval
@@ -59,7 +60,7 @@ def test_a_side_without_a_time_still_shows_the_other() -> None:
     assert (pair.ratio, pair.interval, pair.verdict) == (None, None, Verdict.INCONCLUSIVE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("low", "high", "verdict"),
     [
         (0.8, 0.99, Verdict.FASTER), (0.8, 1.0, Verdict.INCONCLUSIVE), (1.0, 1.2, Verdict.INCONCLUSIVE),
@@ -148,7 +149,7 @@ def other_rows(run: RunRecord) -> RunRecord:
     return replace(run, trials=tuple(replace(one, rows=7) for one in run.trials))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("other", "word"),
     [
         (sweep(TIMES, run="b", operation="insert"), "operation `ctas` against `insert`"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.errors import ToolkitError
 from toolkit.model.environment import (
     Environment,
@@ -69,7 +70,7 @@ def test_a_database_that_grew_a_little_is_of_the_same_size() -> None:
     assert len(differences((of(size__database_bytes=None), of(size__database_bytes="1101")))) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("document", "said"),
     [
         ([], "is not an environment"),

@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import calm, cell, sweep
 from tests.tiers import thinned
 from toolkit.analysis.compare import compare
@@ -65,8 +66,8 @@ def test_a_difference_of_the_smallest_detectable_size_is_detected_most_of_the_ti
     assert sum(compared(3, 0.0, slower=1 + smallest / 100)) / (3 * PAIRS) >= 0.75
 
 
-@pytest.mark.parametrize("repeats", [3, 5])
-@pytest.mark.parametrize("cells", [2, 6, 12, 32])
+@for_each("repeats", [3, 5])
+@for_each("cells", [2, 6, 12, 32])
 def test_equal_configurations_of_one_run_differ_anywhere_in_about_one_run_of_twenty(
     cells: int, repeats: int
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.report.make import cell
 from toolkit.analysis.fit import FEWEST_DEGREES, Components, ConfidenceInterval, Noise, Observation, fit
 
@@ -120,7 +121,7 @@ def test_an_interval_is_widened_to_a_median_outside_it() -> None:
     assert ConfidenceInterval(1.0, 2.0).inverse() == ConfidenceInterval(0.5, 1.0)
 
 
-@pytest.mark.parametrize(("degrees", "given"), [(0, False), (3, False), (3.99, False), (4, True), (9, True)])
+@for_each(("degrees", "given"), [(0, False), (3, False), (3.99, False), (4, True), (9, True)])
 def test_an_interval_needs_four_degrees_of_freedom(degrees: float, given: bool) -> None:
     assert FEWEST_DEGREES == 4
     assert (Noise(0.01, degrees).interval(0.0) is not None) is given
@@ -146,7 +147,7 @@ def test_runs_without_blocks_pool_to_a_share_of_one() -> None:
     assert none.pooled_with(none).share == 1.0
 
 
-@pytest.mark.parametrize(("cells", "repeats"), [(2, 3), (3, 3), (3, 4), (4, 2)])
+@for_each(("cells", "repeats"), [(2, 3), (3, 3), (3, 4), (4, 2)])
 def test_in_complete_sweeps_a_block_is_shared_by_all_its_cells(cells: int, repeats: int) -> None:
     # of a complete layout (N - sum n_ij^2 / n_i.) / (b - 1) = (c * b - c) / (b - 1) = c
     times: dict[object, list[float | None]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import sweep
 from toolkit.analysis.holding import Lasting, verification_experiment, verified
 from toolkit.analysis.recommendation import recommend
@@ -16,7 +17,7 @@ THEN: dict[Level, list[float | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("again", "verdict"),
     [
         ({1: [20.0, 20.1, 19.9, 20.2, 20], 2: [10.0, 10.1, 9.9, 10, 10.1]}, Lasting.HELD),

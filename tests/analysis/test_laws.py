@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, sweep, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.laws import MeasuredLevel, ScalingLaw, scaling_law
@@ -35,7 +36,7 @@ def truth(serial: float, peak: float) -> ScalingLaw:
     return ScalingLaw(serial, 0.0 if math.isinf(peak) else (1 - serial) / peak**2, peak, peak, peak)
 
 
-@pytest.mark.parametrize(("serial", "peak"), [(0.05, 8.0), (0.2, 12.0), (0.0, 5.0), (0.1, math.inf)])
+@for_each(("serial", "peak"), [(0.05, 8.0), (0.2, 12.0), (0.0, 5.0), (0.1, math.inf)])
 def test_a_curve_without_noise_gives_its_law_back(serial: float, peak: float) -> None:
     found = scaling_law(points(truth(serial, peak), (1, 2, 4, 8, 16, 32)), 10)
     assert found is not None

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, compared, metric, sweep
 from toolkit.analysis.compare import compare
 from toolkit.analysis.limits import judge, parse_fail_if
@@ -17,7 +18,7 @@ def run(name: str, factor: float = 1.0, times: dict[int, list[float]] = TIMES) -
     return sweep({level: [value * factor for value in values] for level, values in times.items()}, run=name)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "spelled"),
     [
         ("elapsed_seconds > +5%", "elapsed_seconds > +5%"),
@@ -30,7 +31,7 @@ def test_a_limit_is_read(text: str, spelled: str) -> None:
     assert str(parse_fail_if(text)) == spelled
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import BEGAN, calm, cell, metric, put, run_of, sweep, trial
 from toolkit.analysis.compare import compare
 from toolkit.analysis.fit import Noise
@@ -98,7 +99,7 @@ def test_a_load_of_others_that_differs_more_than_usual_explains_a_difference() -
     assert verdicts(restless, a, loaded(scaled(2.0), 50)) == {Verdict.SLOWER}
 
 
-@pytest.mark.parametrize("what", ["operation", "engine", "database", "size"])
+@for_each("what", ["operation", "engine", "database", "size"])
 def test_runs_of_another_kind_show_nothing(what: str) -> None:
     a = sweep(TIMES, run="a")
     other = {
@@ -140,7 +141,7 @@ def test_runs_with_fewer_trials_than_the_stored_ones_are_less_certain() -> None:
     assert (noisy.variance, noisy.degrees) == (pytest.approx(0.5**2 / 5), 8)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "power", "spelled"),
     [
         (1_000_000, 6, "1M to 10M rows"),
@@ -213,8 +214,8 @@ def load_that_comes_and_goes(rng: np.random.Generator, part: float, stays: float
     return np.log(1.4) * there + 0.03 * rng.standard_normal((PAIRS, runs))
 
 
-@pytest.mark.parametrize("stays", [0.0, 0.5, 0.8])
-@pytest.mark.parametrize("part", [0.0, 0.05, 0.1, 0.3, 0.5])
+@for_each("stays", [0.0, 0.5, 0.8])
+@for_each("part", [0.0, 0.05, 0.1, 0.3, 0.5])
 def test_runs_of_identical_work_under_a_load_that_comes_and_goes_differ_in_at_most_one_of_twenty(
     part: float, stays: float
 ) -> None:

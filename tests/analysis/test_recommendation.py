@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.documents import recommendation_document
@@ -103,7 +104,7 @@ def test_what_is_set_already_gains_nothing() -> None:
     assert ("gain", "none: it is what is set now") in list(rows_of(one))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("run", "verdict"),
     [
         (sweep({1: [None, None, None], 2: [None, None, None]}), "inconclusive"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.curves import Machine, law, swept
+from tests.for_each import for_each
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE
@@ -295,7 +296,7 @@ def test_a_fixed_number_of_repeats_is_said_with_its_time_where_all_was_run_befor
 
 
 # -- how often it is wrong ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("cells", [2, 3, 6, 12])
+@for_each("cells", [2, 3, 6, 12])
 def test_equal_configurations_looked_at_again_and_again_differ_in_at_most_one_run_of_twenty(cells: int) -> None:
     rng, runs = np.random.default_rng(cells), 3000
     logs = rng.standard_normal((runs, LOOKS[-1], cells))

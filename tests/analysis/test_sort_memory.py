@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, trial
 from toolkit.analysis.sort_memory import Spill, levels_to_try, one_pass_bytes, published_mb, spill_of
 from toolkit.model.records import Sample
@@ -26,7 +27,7 @@ PUBLISHED: dict[float, tuple[int | None, ...]] = {
 """MB of each node by GB of data; None where the default of 20 MB is enough."""
 
 
-@pytest.mark.parametrize("gigabytes", PUBLISHED)
+@for_each("gigabytes", PUBLISHED)
 def test_the_published_table_comes_out(gigabytes: float) -> None:
     found = tuple(published_mb(1024 * gigabytes, nodes) for nodes in NODES)
     assert found == PUBLISHED[gigabytes]
@@ -52,7 +53,7 @@ def test_levels_rise_from_merging_once_to_writing_nothing(data: float, processes
     assert levels[-1] <= max(whole, levels[0]) + 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metrics", "passes"),
     [
         ({"workarea executions - multipass": 2.0, "workarea executions - onepass": 3.0}, "several passes"),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.analysis.quantiles import beta_regularised, range_cdf, range_quantile, t_cdf, t_quantile
 
 PUBLISHED = [
@@ -34,12 +35,12 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("probability", "degrees", "expected"), PUBLISHED)
+@for_each(("probability", "degrees", "expected"), PUBLISHED)
 def test_the_quantile_is_the_published_one(probability: float, degrees: int, expected: float) -> None:
     assert t_quantile(probability, degrees) == pytest.approx(expected, abs=0.00051)
 
 
-@pytest.mark.parametrize("probability", [0.6, 0.8, 0.975, 0.9999])
+@for_each("probability", [0.6, 0.8, 0.975, 0.9999])
 def test_one_and_two_degrees_of_freedom_have_closed_forms(probability: float) -> None:
     tail = 2 * probability - 1
     assert t_quantile(probability, 1) == pytest.approx(math.tan(math.pi * tail / 2), rel=1e-9)
@@ -65,7 +66,7 @@ def test_the_incomplete_beta_of_one_is_a_power(x: float, a: float) -> None:
     assert beta_regularised(x, a, 1) == pytest.approx(x**a, abs=1e-9)
 
 
-@pytest.mark.parametrize(("probability", "degrees"), [(0, 4), (1, 4), (0.5, 0), (0.5, -1), (0.5, math.nan)])
+@for_each(("probability", "degrees"), [(0, 4), (1, 4), (0.5, 0), (0.5, -1), (0.5, math.nan)])
 def test_a_quantile_outside_its_range_is_refused(probability: float, degrees: float) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         t_quantile(probability, degrees)
@@ -76,7 +77,7 @@ RANGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("values", "degrees", "expected"), RANGES)
+@for_each(("values", "degrees", "expected"), RANGES)
 def test_the_quantile_of_the_range_is_the_published_one(values: int, degrees: int, expected: float) -> None:
     assert range_quantile(0.95, values, degrees) == pytest.approx(expected, abs=0.0015)
 
@@ -102,7 +103,7 @@ def test_more_values_have_a_wider_range_and_more_degrees_of_freedom_a_narrower_o
     assert range_quantile(0.95, values, degrees + 1) < range_quantile(0.95, values, degrees)
 
 
-@pytest.mark.parametrize("wrong", [(0.0, 3, 10), (1.0, 3, 10), (0.95, 1, 10), (0.95, 3, 1.5), (0.95, 3, math.nan)])
+@for_each("wrong", [(0.0, 3, 10), (1.0, 3, 10), (0.95, 1, 10), (0.95, 3, 1.5), (0.95, 3, math.nan)])
 def test_what_has_no_quantile_of_the_range_is_refused(wrong: tuple[float, int, float]) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         range_quantile(*wrong)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit import units
 from toolkit.errors import ToolkitError
 
@@ -18,7 +19,7 @@ def test_one_thing_is_told_as_one() -> None:
     assert units.counted(1024, "index", "indexes") == "1,024 indexes"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         (None, "-"),
@@ -41,7 +42,7 @@ def test_a_time_is_spelled_in_the_unit_that_suits_it(value: float | None, text: 
     assert units.seconds(value) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         (1234567, "1,234,567"),
@@ -60,7 +61,7 @@ def test_a_number_keeps_three_digits_and_every_digit_before_the_point(value: flo
     assert units.number(value) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "unit", "text"),
     [
         (1023, "bytes", "1,023 B"),
@@ -91,7 +92,7 @@ def test_a_quantity_is_spelled_by_its_unit(value: float | None, unit: str, text:
     assert units.quantity(value, unit) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ratio", "text"),
     [
         (1.05, "+5.0 %"),
@@ -107,7 +108,7 @@ def test_a_ratio_is_spelled_as_a_change_with_its_sign(ratio: float | None, text:
     assert units.change(ratio) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("low", "high", "text"),
     [
         (0.7, None, "30 % less time"),
@@ -148,7 +149,7 @@ def test_a_span_names_a_shared_unit_once(low: float | None, high: float, text: s
     assert units.seconds_span(low, high) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "seconds"),
     [("90s", 90), ("2h", 7200), ("1h30m", 5400), ("1d12h", 129600), ("0.5s", 0.5), (" 30M ", 1800)],
 )
@@ -156,7 +157,7 @@ def test_a_duration_is_read_into_seconds(text: str, seconds: float) -> None:
     assert units.parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "2x", "30m2h", "-5m", "0s", "1.5h", "400d", "h", "9" * 400 + "s", "٣m"])
+@for_each("text", ["", "2x", "30m2h", "-5m", "0s", "1.5h", "400d", "h", "9" * 400 + "s", "٣m"])
 def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         units.parse_duration(text)
@@ -179,14 +180,12 @@ def test_a_longer_time_never_spells_without_a_unit(value: float) -> None:
     assert units.seconds(value).split()[-1] in {"ms", "s", "min"}
 
 
-@pytest.mark.parametrize(
-    ("text", "size"), [("0", 0), ("4096", 4096), ("1.5K", 1536), ("10GiB", 10 * 2**30), ("2 tb", 2 * 2**40)]
-)
+@for_each(("text", "size"), [("0", 0), ("4096", 4096), ("1.5K", 1536), ("10GiB", 10 * 2**30), ("2 tb", 2 * 2**40)])
 def test_sizes_are_powers_of_1024(text: str, size: int) -> None:
     assert units.parse_bytes(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "ten", "-1", "1X", "1e9", "10 GiBs", "٣"])
+@for_each("text", ["", "ten", "-1", "1X", "1e9", "10 GiBs", "٣"])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(ToolkitError, match="is not a size"):
         units.parse_bytes(text)

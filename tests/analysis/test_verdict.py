@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, metric, sweep
 from toolkit.analysis.advice import advice
 from toolkit.analysis.noise import LOAD
@@ -13,7 +14,7 @@ from toolkit.analysis.verdict import verdict_line
 from toolkit.model.words import Outcome
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("times", "line"),
     [
         ({1: [8.0, 8.2, 8.1], 2: [4.1, 4.0, 4.05], 4: [4.0, 4.05, 4.1]},

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from tests.for_each import for_each
 from tests.store.make import experiment
 from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment, check_production
 from toolkit.errors import ToolkitError
@@ -24,8 +25,8 @@ def allowed(engine: EngineName, production: bool | None, approvals: Approvals) -
     return True
 
 
-@pytest.mark.parametrize("engine", ["oracle", "postgresql"])
-@pytest.mark.parametrize(
+@for_each("engine", ["oracle", "postgresql"])
+@for_each(
     ("production", "not_production", "named", "answer"),
     list(product([True, False, None], [True, False], [None, "DWH", "orcl", "other"], [None, True, False])),
 )
@@ -109,7 +110,7 @@ def test_a_profile_bounds_the_degree(levels: tuple[int | str, ...], refused: boo
         assert not refused
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("production", "approvals", "may"),
     [
         (False, Approvals(), True),

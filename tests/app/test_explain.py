@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.explain import explain
 from toolkit.errors import ExitCode, ToolkitError
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "code"),
     [
         ("1555", "ORA-01555"), ("ora-1555", "ORA-01555"), ("ORA1555", "ORA-01555"), ("ORA 1555", "ORA-01555"),

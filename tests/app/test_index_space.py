@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.dialects.indexes import IndexDefinition, IndexKey, IndexPart
 from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.dialects.sizes import built_bytes, entry_bytes, rebuilt_bytes
@@ -31,7 +32,7 @@ def column(name: str, length: float | None) -> Row:
     return {"column_name": name, "average_length": length}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "entry"),
     [(("ID",), 12 + 6), (("id", "NAME DESC"), 12 + 6 + 31), (("UPPER(NAME)",), 12 + 31), (("0",), 12 + 20)],
 )
@@ -54,7 +55,7 @@ def test_without_statistics_it_is_a_third_of_its_table_or_unknown(
     assert built_bytes(("ID",), facts(target=(table,), columns=(column("ID", length),))) == size
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("index", "table", "grown"),
     [(10 * 2**20, 20 * 2**20, 500), (10 * 2**20, 2**20, 300), (None, 20 * 2**20, 300), (5, None, 300)],
 )

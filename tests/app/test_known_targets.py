@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.approvals import Approvals, check_production
 from toolkit.app.targets import policy_of
 from toolkit.errors import ToolkitError
@@ -33,7 +34,7 @@ def _profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DBATK_CONFIG", str(tmp_path))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "name"),
     [
         ("oracle://other@db1.example.com:1521/sales", "live"),
@@ -51,7 +52,7 @@ def test_not_production_is_refused_for_a_url_of_what_a_profile_calls_production(
     check_production("oracle", policy, Approvals(yes_production=(name,)), frozenset({name}))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "oracle://dba@db1.example.com:1521/LAB", "oracle://dba@db1.example.com:1522/SALES",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.runs.several_targets import Turns, names_of, run_in_turns
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -85,7 +86,7 @@ def test_nothing_begins_before_all_may_begin() -> None:
     assert run_in_turns(EXPERIMENT, {"a": begins, "b": begins}, Stop()) == {"a": "run", "b": "run"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "names"),
     [("a", ("a",)), ("a,b", ("a", "b")), ("a, b", ("a", "b")), ("a,nobody", ("a,nobody",)),
      ("duckdb:///x,y.duckdb", ("duckdb:///x,y.duckdb",)), ("postgresql://h1,h2/d", ("postgresql://h1,h2/d",)),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.store.make import experiment
 from toolkit.app.runs import space
 from toolkit.app.runs.space import Taken, check_space, short_of_disk, space_notes, taken_by_run
@@ -158,7 +159,7 @@ def test_a_place_that_takes_nothing_refuses_for_its_own_reason() -> None:
     assert space_notes(planned, TARGET) == (("tablespace `A` does not exist", False),)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("taken", "room", "said"),
     [
         (Takes(MEGABYTE, A), Room(2 * MEGABYTE),
@@ -181,7 +182,7 @@ def test_what_is_known_and_what_is_not_is_said_before_a_run(taken: Takes, room: 
     assert said in sentence and doubtful == bool(room.hint)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("taken", "room", "doubtful"),
     [
         (Takes(1.0, LOGS), Room(100.0), False),

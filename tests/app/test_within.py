@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.runs.planning import check_within
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
@@ -37,7 +38,7 @@ def ref(
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "touched"),
     [
         ({"schema": ("sales",)}, ref(INDEX, "ANY", "SALES", "T")),
@@ -58,7 +59,7 @@ def test_what_the_file_names_may_be_touched(options: dict[str, str | tuple[str, 
         touch(options, ref(TABLE, "T", "ANOTHER"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "touched"),
     [
         ({"schema": ("sales",)}, ref(INDEX, "I", "HR", "T")),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.project.tree import ROOT
 from toolkit.app.bundles.ingest import new_of
 from toolkit.cli.main import main
@@ -175,16 +176,14 @@ def test_what_a_script_cannot_do_is_refused(
     assert sentence in capsys.readouterr().err and not folder.exists()
 
 
-@pytest.mark.parametrize(
-    "line", ["/", ".", "SELECT a -", "'one;", "@file", "#x", "x" * 2500], ids=lambda line: line[:10]
-)
+@for_each("line", ["/", ".", "SELECT a -", "'one;", "@file", "#x", "x" * 2500], ids=lambda line: line[:10])
 def test_a_line_that_the_client_would_take_for_something_else_is_refused(line: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         refuse_unspellable(f"SELECT 1\n{line}\nFROM dual")
     assert caught.value.code == "TK-0105" and "line 2" in caught.value.message
 
 
-@pytest.mark.parametrize("file", sorted((sql_root() / "oracle").glob("*.sql")), ids=lambda path: path.stem)
+@for_each("file", sorted((sql_root() / "oracle").glob("*.sql")), ids=lambda path: path.stem)
 def test_every_read_of_ours_names_its_columns(file: Path) -> None:
     from toolkit.rendering import sql_file
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from toolkit.dialects.registry import dialect_of
 from toolkit.model.facts import facts_to_text
 
@@ -47,7 +48,7 @@ _WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("line", "assumed", "sentence"), _SAYS)
+@for_each(("line", "assumed", "sentence"), _SAYS)
 def test_a_dry_run_says_what_it_would_say_of_such_a_database(
     line: tuple[str, ...], assumed: str, sentence: str, dbatk: Dbatk
 ) -> None:
@@ -56,7 +57,7 @@ def test_a_dry_run_says_what_it_would_say_of_such_a_database(
     assert sentence in answer.out
 
 
-@pytest.mark.parametrize(("line", "assumed", "sentence"), _REFUSES)
+@for_each(("line", "assumed", "sentence"), _REFUSES)
 def test_a_dry_run_refuses_what_such_a_database_would_be_refused(
     line: tuple[str, ...], assumed: str, sentence: str, dbatk: Dbatk
 ) -> None:
@@ -65,7 +66,7 @@ def test_a_dry_run_refuses_what_such_a_database_would_be_refused(
     assert sentence in answer.err
 
 
-@pytest.mark.parametrize(("assumed", "hint"), _WRONG)
+@for_each(("assumed", "hint"), _WRONG)
 def test_what_cannot_be_assumed_is_named_with_what_can(assumed: str, hint: str, dbatk: Dbatk) -> None:
     answer = dbatk(*CTAS, "--dry-run", "--assume", assumed)
     assert (answer.status, answer.out) == (2, "")

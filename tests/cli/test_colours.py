@@ -13,6 +13,7 @@ import pytest
 from tests.cli.conftest import Dbatk
 from tests.cli.test_help import commands
 from tests.cli.test_progress import Terminal
+from tests.for_each import for_each
 from toolkit.cli.colours import choose_color, has_color, painted
 from toolkit.cli.listening import Progress
 from toolkit.cli.main import main
@@ -56,7 +57,7 @@ def test_when_a_stream_has_color(
     assert has_color(Terminal() if terminal else io.StringIO()) is colored
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "word", "color"),
     [
         ("warning: the host is busy", "warning", "\x1b[1;33m"),
@@ -77,7 +78,7 @@ def test_verdicts_outcomes_and_warnings_are_colored(line: str, word: str, color:
     assert shown.count("\x1b[") == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "a trial counts if it ended ok, is not a warm-up and was not failed",

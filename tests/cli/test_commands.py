@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from toolkit.cli.main import main
 
 SWEEP = ("--degree", "1,2", "--repeat", "1", "--warmup", "0")
@@ -132,7 +133,7 @@ def test_an_assumed_oracle_needs_no_target(dbatk: Dbatk) -> None:
     assert "PARALLEL 4" in answer.out
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "status", "hint"),
     [
         (("--table", "B", "--columns", "UPPER(ID)"), 2, "the SELECT of --query"),

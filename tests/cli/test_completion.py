@@ -18,6 +18,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
+from tests.for_each import for_each
 from toolkit.app import completing
 from toolkit.cli.completing import completed_words
 from toolkit.store import open_store
@@ -330,7 +331,7 @@ def test_a_program_that_builds_what_the_line_needs_offers_as_much_as_the_whole(
     assert (sorted(ran.stdout.split("\n")[:-1]), ran.stderr) == (sorted(whole), "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environ", "words"),
     [
         ({}, None),

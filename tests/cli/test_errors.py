@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from tests.servers.forks import Forked
 from tests.tiers import thinned
 from toolkit.errors import CATALOGUE, ToolkitError
@@ -75,7 +76,7 @@ def test_control_characters_of_a_database_do_not_reach_the_terminal(
     assert not set(answer.err) & set("\x1b\x07\x9b\u202e")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "near"),
     [
         (["ctsa"], "`ctas`"),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk, dbatk, home, url
 from tests.cli.test_help import COMMANDS
+from tests.for_each import for_each
 from tests.readers.rman_samples import whole_log
 from tests.tiers import thinned
 from toolkit.app.bundles.reading import read_folder
@@ -174,7 +175,7 @@ def test_a_password_file_that_is_a_pipe_is_refused(tmp_path: Path, mode: int) ->
         resolver(SecretRef(SecretKind.FILE, str(tmp_path / "secret")), "me")()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a." * 100_000 + "b = 1",

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from toolkit.cli.main import build_app
 from toolkit.cli.parameters import Arguments
 
@@ -40,7 +41,7 @@ def parsed(path: str, flag: str) -> object:
         return context.params[one.name or ""]
 
 
-@pytest.mark.parametrize(("path", "flag"), REPEATABLE)
+@for_each(("path", "flag"), REPEATABLE)
 def test_every_value_of_a_repeatable_option_counts(path: str, flag: str) -> None:
     assert list(parsed(path, flag)) == ["one", "two"]  # type: ignore[call-overload]
 

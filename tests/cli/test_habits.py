@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Dbatk
 from tests.cli.test_help import COMMANDS
+from tests.for_each import for_each
 from tests.tiers import thinned
 from toolkit.cli.habits import HABITS, HABITS_OF, HABITS_WITH, RENAMED, renamed
 from toolkit.cli.usage import _REPLACED
@@ -23,7 +24,7 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize("typed", HABITS)
+@for_each("typed", HABITS)
 def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk: Dbatk) -> None:
     meant = HABITS[typed]
     options = meant.split() if meant.startswith("--") else []
@@ -45,7 +46,7 @@ def test_a_habit_is_answered_by_an_option_that_the_command_has(typed: str, dbatk
     assert met, "no command has what is meant"
 
 
-@pytest.mark.parametrize("of", HABITS_WITH)
+@for_each("of", HABITS_WITH)
 def test_a_habit_of_one_tool_is_answered_by_the_command_that_does_the_same(of: str, dbatk: Dbatk) -> None:
     having = {path: flags for path, flags in FLAGS.items() if of in flags}
     assert having
@@ -57,7 +58,7 @@ def test_a_habit_of_one_tool_is_answered_by_the_command_that_does_the_same(of: s
     assert all(named <= flags for flags in having.values())
 
 
-@pytest.mark.parametrize("of", HABITS_OF)
+@for_each("of", HABITS_OF)
 def test_a_habit_of_some_commands_is_answered_there(of: str, dbatk: Dbatk) -> None:
     assert tuple(of.split()) in FLAGS
     for typed, meant in HABITS_OF[of].items():
@@ -65,7 +66,7 @@ def test_a_habit_of_some_commands_is_answered_there(of: str, dbatk: Dbatk) -> No
         assert (answer.status, f"hint: {meant}; see" in " ".join(answer.err.split())) == (2, True), answer.err
 
 
-@pytest.mark.parametrize("line", ["index build --format x", "datapump export --type x", "runs list --tool x"])
+@for_each("line", ["index build --format x", "datapump export --type x", "runs list --tool x"])
 def test_a_command_that_reads_no_files_says_nothing_of_their_content(line: str, dbatk: Dbatk) -> None:
     answer = dbatk(*line.split())
     assert answer.status == 2
@@ -73,7 +74,7 @@ def test_a_command_that_reads_no_files_says_nothing_of_their_content(line: str, 
     assert "import" not in answer.err and "content" not in answer.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "hint"),
     [
         ("index build --paralel 4", "use `--degree`"),
@@ -159,7 +160,7 @@ def test_a_misspelt_habit_is_understood_too(line: str, hint: str, dbatk: Dbatk) 
     assert hint in answer.err
 
 
-@pytest.mark.parametrize("typed", _REPLACED)
+@for_each("typed", _REPLACED)
 def test_a_command_of_another_program_is_answered_by_commands_that_are_there(typed: str, dbatk: Dbatk) -> None:
     words = typed.split()[1:]
     answer = dbatk(*words, "x")
@@ -216,7 +217,7 @@ def test_an_option_by_its_earlier_name_still_works(url: str, dbatk: Dbatk) -> No
     assert "now" not in answer.err, "a note that nobody reads would be a mail every night"
 
 
-@pytest.mark.parametrize("old", RENAMED)
+@for_each("old", RENAMED)
 def test_every_earlier_name_leads_to_an_option_and_is_shown_by_no_help(old: str) -> None:
     having = [flags for flags in FLAGS.values() if RENAMED[old] in flags]
     assert having
@@ -271,7 +272,7 @@ def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_i
     assert (answer.status, "2 rows" in answer.out) == (0, True), answer.err
 
 
-@pytest.mark.parametrize("more", [(), ("--at", "5"), ("--at", "5", "--new-names", "a"), ("--degree", "1,,2")])
+@for_each("more", [(), ("--at", "5"), ("--at", "5", "--new-names", "a"), ("--degree", "1,,2")])
 def test_what_an_engine_lacks_is_said_before_what_else_is_missing(more: tuple[str, ...], dbatk: Dbatk) -> None:
     answer = dbatk("partition", "split", "-t", "duckdb:///none.duckdb", "--table", "t", *more)
     assert answer.status == 5
@@ -284,7 +285,7 @@ def test_what_is_missing_for_an_engine_that_has_it_is_asked_for(dbatk: Dbatk) ->
     assert "`partition-split` needs `--partition`" in answer.err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "meant"),
     [
         (("partition", "drop", "--table", "sales"), "--keep-rows '24 months'"),

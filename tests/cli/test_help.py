@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from toolkit.cli.help import continued, examples_of
 from toolkit.cli.main import build_app
 from toolkit.model.operations import declaration, operations, options_of
@@ -46,7 +47,7 @@ COMMANDS = list(commands())
 JARGON = re.compile(r"\b(cells?|told|tells?|untold|anew|ours|dress\w*|somebody|at the begin)\b")
 
 
-@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+@for_each(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
 def test_help_has_no_word_that_only_this_house_uses(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
     assert JARGON.findall(dbatk(*path, "--help").out) == []
 
@@ -86,7 +87,7 @@ def test_every_command_of_the_documentation_is_there() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+@for_each(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
 def test_help_shows_every_option_with_a_sentence(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
     answer = dbatk(*path, "--help")
     assert (answer.status, answer.err) == (0, "")
@@ -104,7 +105,7 @@ def _shown_as(option: Option) -> str:
     return words.get(option.kind, f"{option.flag} ")
 
 
-@pytest.mark.parametrize("operation", operations())
+@for_each("operation", operations())
 def test_operations_take_exactly_what_is_declared(operation: OperationName, dbatk: Dbatk) -> None:
     path = ["backup", "run"] if operation == "backup" else operation.split("-")
     shown = dbatk(*path, "--help").out
@@ -112,7 +113,7 @@ def test_operations_take_exactly_what_is_declared(operation: OperationName, dbat
         assert _shown_as(option) in shown
 
 
-@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+@for_each(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
 def test_help_has_two_examples_that_the_parser_takes(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
     examples = examples_of(command, f"dbatk {' '.join(path)}")  # type: ignore[arg-type]
     assert len(examples) == 2
@@ -189,7 +190,7 @@ def test_help_shows_what_the_engine_of_the_target_has(dbatk: Dbatk) -> None:
     assert dbatk("backup", "run", "-t", "nosuch://x", "-h").out == whole
 
 
-@pytest.mark.parametrize("operation", operations())
+@for_each("operation", operations())
 def test_the_first_screen_of_help_is_enough_for_the_common_job(operation: OperationName, dbatk: Dbatk) -> None:
     declared = declaration(operation)
     first = "\n".join(dbatk(*declared.command, "-h").out.splitlines()[:32])
@@ -210,7 +211,7 @@ def test_an_option_is_described_as_what_it_is_for_the_command() -> None:
     assert not any(re.search("index|statistics", said[where]) for where in (*loads, ("ctas", "table")))
 
 
-@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+@for_each(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
 def test_what_consents_stands_under_safety(path: tuple[str, ...], command: object, dbatk: Dbatk) -> None:
     del dbatk
     consents = re.compile("--(allow-(?!exit).*|production|not-production|approved-only)")
@@ -229,7 +230,7 @@ def test_a_target_is_marked_required_where_nothing_can_be_done_without_it(dbatk:
         assert "profile name or URL of the database (required)" in shown, path
 
 
-@pytest.mark.parametrize("group", [(), ("index",), ("stats",), ("runs",), ("target",), ("plan",)])
+@for_each("group", [(), ("index",), ("stats",), ("runs",), ("target",), ("plan",)])
 def test_a_bare_group_shows_its_help(group: tuple[str, ...], dbatk: Dbatk) -> None:
     answer = dbatk(*group)
     assert answer.status == 0

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
+from tests.for_each import for_each
 from tests.servers.forks import Forked
 from toolkit.app import maintenance
 from toolkit.model.plan import StepState
@@ -71,7 +72,7 @@ def test_a_misspelt_command_of_a_group_is_named_unless_it_is_a_file(dbatk: Dbatk
     assert "there is no command" not in dbatk(group, word).err
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "hint"),
     [
         (("plan", "run", "nightly.toml"), "use `dbatk run FILE`"),

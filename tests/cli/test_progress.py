@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from tests.for_each import for_each
 from toolkit.cli import output
 from toolkit.cli.listening import _SHOWING, Progress, _Line, paused
 from toolkit.cli.output import out_table, plain, say
@@ -121,7 +122,7 @@ def test_a_terminal_that_goes_away_does_not_stop_the_run(monkeypatch: pytest.Mon
         monkeypatch.undo()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kept"),
     [("a\x1b[31mb", "a[31mb"),
      ("a\u202eb\u2066c", "abc"), ("tab\tline\nend", "tab\tline\nend"), ("\x9bx\x00", "x"),

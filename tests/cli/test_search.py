@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 
 NOISE = "1.0 1.01 0.99 1.005 0.995 1.01 0.99 1.0"
 PROGRAM = (
@@ -47,7 +46,7 @@ def test_a_file_and_its_twin_say_search(dbatk: Dbatk, home: Path) -> None:
     assert {trial["factors"]["n"] for trial in asked["trials"]} == {1, 3, 9} and len(asked["cells"]) == 9
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "says"),
     [
         (("--factor", "n=1..8", "--repeat", "3"), "mutually exclusive"),

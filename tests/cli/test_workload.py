@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from toolkit.cli.operations import experiment_of
 from toolkit.cli.parameters import Arguments
 from toolkit.dialects.registry import dialect_of
@@ -162,7 +163,7 @@ def test_bad_input_is_refused_and_nothing_is_made(
     assert json.loads(dbatk("runs", "list", "--json").out)["runs"] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("weights", "sentence"),
     [
         ("1:1", "has 2 numbers, and there are 4 transactions"),

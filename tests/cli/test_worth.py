@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Dbatk
+from tests.for_each import for_each
 from tests.report.make import put, sweep
 from toolkit.store import open_store
 
@@ -39,7 +40,7 @@ def test_a_page_recommends_the_same(dbatk: Dbatk, home: Path, name: str) -> None
     assert "no higher degree is more than 12" in text.replace("\u00a0", " ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "says"),
     [
         (("runs", "show", "last", "--worth", "much"), "`much` is not a gain"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.config import profiles as module
 from toolkit.config.profiles import (
     Licence,
@@ -144,7 +145,7 @@ def test_a_mistyped_url_is_not_shown_as_a_name() -> None:
     assert CANARY not in caught.value.message + caught.value.hint
 
 
-@pytest.mark.parametrize("name", ["", "1a", "a b", "a/b", "a:b", "a@b", "é", "a" * 61, "-x"])
+@for_each("name", ["", "1a", "a b", "a/b", "a:b", "a@b", "é", "a" * 61, "-x"])
 def test_bad_names_are_refused(name: str) -> None:
     with pytest.raises(ToolkitError):
         check_profile_name(name)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.config import secrets
 from toolkit.config.secrets import SecretKind, SecretRef, read_reference, resolver
 from toolkit.errors import ToolkitError
@@ -81,7 +82,7 @@ def test_a_wallet_is_read_by_the_driver() -> None:
     assert resolver(SecretRef(SecretKind.WALLET, "/w"), "u")() is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value", [{}, {"env": "A", "keyring": "b"}, {"env": 3}, {"env": ""}, {"command": "pass show x"},
               {"command": []}, {"command": ["a", ""]}, {"command": ["a\x00"]}, {"environment": "A"}, 3, ["x"]]
 )  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.config.urls import parse_url
 from toolkit.errors import ToolkitError
 from toolkit.model.address import Address
@@ -15,7 +16,7 @@ DUCKDB, POSTGRESQL, ORACLE = "duckdb", "postgresql", "oracle"
 CANARY = "s3cr3tXcanary"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "address"),
     [
         ("duckdb:///rel.duckdb", Address(DUCKDB, "rel.duckdb")),
@@ -43,7 +44,7 @@ def test_documented_forms_are_read(url: str, address: Address) -> None:
     assert parse_url(url) == address
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "postgresql://u:{}@h/db", "postgresql://u:{}@x@h/db", "postgresql://u:a/{}@h/db", "postgresql://u:{}?x@h/db",
@@ -60,7 +61,7 @@ def test_a_password_is_refused_and_not_shown(url: str) -> None:
     assert "--password-env" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     ["oracle://s@h:1521:ORCL", "oracle://s@h:1521/ORCL:x", "oracle://s@h:1521/?sid=ORCL", "oracle://h:ORCL:1521"],
 )
@@ -70,7 +71,7 @@ def test_a_sid_is_refused_with_the_right_form(url: str) -> None:
     assert "oracle://user@host:1521/service" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "", "dwh", "mysql://h/db", "duckbd:///x", "://", "duckdb://rel.duckdb", "duckdb:///folder/",

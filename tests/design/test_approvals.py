@@ -13,6 +13,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as some
 
+from tests.for_each import for_each
 from tests.tiers import examples
 from toolkit.design.approval import (
     approval_path,
@@ -152,7 +153,7 @@ FOLDER = "/srv" + "/folder" * 12
 QUERY = "SELECT i FROM orders WHERE placed_on > :since AND state IN (:a, :b) AND amount > 1 ORDER BY placed_on, i"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("then", "now", "sentence"),
     [
         (FOLDER, f"{FOLDER}/b", f"was `{FOLDER}` and is `{FOLDER}/b`"),
@@ -173,7 +174,7 @@ def test_a_long_value_is_shown_where_it_differs_and_a_path_as_a_whole(
     assert list(differences(one, other)) == [f"`where` {sentence}"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "sentence"),
     [
         (replace(THEN, values={**THEN.values, "step a retries": 3}), "`retries` of step `a` was 0 and is 3"),

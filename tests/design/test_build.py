@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.design.build import General, build_experiment, check_engine, parse_detect
 from toolkit.design.typed import typed_levels
 from toolkit.errors import ToolkitError
@@ -88,7 +89,7 @@ def test_options_and_factors_keep_the_declared_order() -> None:
     assert [factor.name for factor in made.factors] == ["degree", "compression", "logging"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "options"),
     [
         ("ctas", {"source": "t"}),
@@ -110,7 +111,7 @@ def test_missing_and_excluding_options_are_named(operation: str, options: dict[s
     assert caught.value.code == "TK-0107"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "code"),
     [
         ({"repeat": 0}, "TK-0102"),

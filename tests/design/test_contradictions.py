@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.design.build import General, build_experiment
 from toolkit.errors import ExitCode, ToolkitError
 
@@ -25,7 +26,7 @@ def refusal(operation: str, options: dict[str, Any], **levels: tuple[object, ...
     return caught.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "levels", "words"),
     [
         ({"bitmap": True, "unique": True}, {}, "cannot be unique"),

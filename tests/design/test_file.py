@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.design.build import General, build_experiment
 from toolkit.design.file import dump_experiment, load_experiment, parse_experiment
 from toolkit.errors import ToolkitError
@@ -55,7 +56,7 @@ def test_the_documented_example_reads() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "code", "line", "said"),
     [
         ("source =", "sauce =", "TK-0101", 5, "did you mean `source`"),
@@ -100,7 +101,7 @@ def test_every_mistake_names_file_and_line(old: str, new: str, code: str, line: 
     assert "hunter2" not in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code"),
     [
         ("", "TK-0106"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.design.levels import (
     check_levels,
     check_value,
@@ -45,7 +46,7 @@ def listed(option: Option, text: str) -> tuple[str, str, str]:
     return str(caught.value.code), caught.value.message, caught.value.hint or ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("option", "hint"),
     [
         (COUNT, "give a whole number from 1 to 128 or `auto` or `default`; several as `1,2,4` or `1..64x2`"),
@@ -63,7 +64,7 @@ def test_the_hint_shows_what_may_be_written(option: Option, hint: str) -> None:
     assert example(option) == hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bound", "spelled"),
     [(None, "any"), (1.0, "1"), (0, "0"), (99.5, "99.5"), (0.000001, "0.000001"), (1e15, "1" + "0" * 15)],
 )
@@ -71,7 +72,7 @@ def test_a_bound_is_spelled_plainly(bound: float | None, spelled: str) -> None:
     assert spell_bound(bound) == spelled
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("option", "value", "kept"),
     [
         (COUNT, 4, 4), (COUNT, 4.0, 4), (COUNT, "AUTO", "auto"), (COUNT, " 4 ", 4), (COUNT, "4.0", 4), (COUNT, 1, 1),
@@ -104,7 +105,7 @@ LONG = "x" * 100
 TEXT_NEEDED, TEXT_NUL = "`{}` must be a non-empty string", "`{}` contains a NUL character"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("option", "value", "code", "message"),
     [
         (COUNT, 0, "TK-0102", "`count` cannot be `0`"), (COUNT, 129, "TK-0102", "`count` cannot be `129`"),
@@ -167,7 +168,7 @@ def test_a_choice_that_is_none_names_the_nearest_and_a_bool_needs_yes_and_no() -
     assert said(Option("c", KIND.CHOICE, "h", choices=("yes", "auto")), True)[1] == "`c` cannot be `yes`"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("option", "text", "levels"),
     [
         (COUNT, "1..128x2", (1, 2, 4, 8, 16, 32, 64, 128)), (COUNT, "2..7x1.5", None), (SHARE, "0..2", (0, 1, 2)),
@@ -185,7 +186,7 @@ def test_a_list_has_its_levels_in_order(option: Option, text: str, levels: tuple
     assert [(one, type(one)) for one in found] == [(one, type(one)) for one in levels]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         ("", "is empty"), (" , ,", "is empty"), ("1,," + "2" * 100, f"has an empty item: `1,,{'2' * 77}`"), ("4,4.0", "has `4` twice"),
@@ -229,7 +230,7 @@ def test_a_file_gives_one_level_or_a_list_of_them() -> None:
         check_levels(FREE, ["0..999", 5000])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "names"),
     [
         ("a", ["a"]), ("a,b", ["a", "b"]), ('"a,b"', ['"a,b"']), ("f(a,b),c", ["f(a,b)", "c"]), ("f((a,b),c),d", ["f((a,b),c)", "d"]),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.design.levels import check_levels, check_value, example, parse_levels, parse_value
 from toolkit.design.names import split_names
 from toolkit.errors import ToolkitError
@@ -21,7 +22,7 @@ DEGREE, PERCENT = BY_NAME["degree"], BY_NAME["estimate_percent"]
 FACTORS = [option for option in BY_NAME.values() if option.factor]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "levels"),
     [
         ("4", (4,)),
@@ -45,9 +46,7 @@ def test_ranges_of_fractions_are_exact() -> None:
 FLAG = dataclasses.replace(BY_NAME["cascade"], kind=OptionKind.FLAG, choices=(), words=())
 
 
-@pytest.mark.parametrize(
-    ("text", "level"), [("yes", True), ("TRUE", True), ("no", False), ("False", False), ("maybe", None)]
-)
+@for_each(("text", "level"), [("yes", True), ("TRUE", True), ("no", False), ("False", False), ("maybe", None)])
 def test_a_flag_is_yes_or_no(text: str, level: bool | None) -> None:
     if level is not None:
         assert parse_levels(FLAG, text) == (level,)
@@ -57,7 +56,7 @@ def test_a_flag_is_yes_or_no(text: str, level: bool | None) -> None:
     assert (caught.value.code, caught.value.hint) == ("TK-0102", "give true or false")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [("", "is empty"), (" , ", "is empty"), ("1,,2", "has an empty item: `1,,2`"), ("1,1", "has `1` twice"),
      ("4..1", "runs backwards: `4..1`"), ("1..8x1", "never ends: `1..8x1`"), ("1..", "cannot be read: `1..`"),
@@ -102,7 +101,7 @@ def test_one_value_is_one() -> None:
         assert (caught.value.code, "1,2,4" in caught.value.hint) == ("TK-0103", True)
 
 
-@pytest.mark.parametrize("value", [[], 5, None, {}, ["/a"] * 1001, ["/a", 7], [""], ["/a\x00"], ["/" * 4001]])
+@for_each("value", [[], 5, None, {}, ["/a"] * 1001, ["/a", 7], [""], ["/a\x00"], ["/" * 4001]])
 def test_bad_lists_of_paths_are_refused(value: object) -> None:
     with pytest.raises(ToolkitError) as caught:
         check_value(BY_NAME["destination"], value)
@@ -128,7 +127,7 @@ def test_choices_take_dashes_for_underscores() -> None:
     assert parse_levels(BY_NAME["compression"], "query-high,NONE") == ("query_high", "none")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "code"),
     [
         ("0", "TK-0102"), ("-1", "TK-0102"), ("1e9", "TK-0102"), ("1000000000", "TK-0102"),
@@ -156,7 +155,7 @@ def test_an_unknown_choice_names_the_nearest() -> None:
     assert "query_high" in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [[], True, [True], None, {}, [[1]], 0, -1, 10**9, float("nan"), float("inf"), 1.5, [1, 1], [1, 1.0], "x"],
 )
@@ -229,7 +228,7 @@ def test_names_split_at_commas_outside_quotes_and_parentheses() -> None:
     assert split_names('a, "b,c" ,lower(d, e)') == ["a", '"b,c"', "lower(d, e)"]
 
 
-@pytest.mark.parametrize("text", ["", "a,,b", ",", "a,a", "a\nb,c", "x" * 500])
+@for_each("text", ["", "a,,b", ",", "a,a", "a\nb,c", "x" * 500])
 def test_bad_lists_of_names_are_refused(text: str) -> None:
     with pytest.raises(ToolkitError):
         parse_value(BY_NAME["columns"], text)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.design.lexis import ORACLE, POSTGRESQL, STANDARD, Syntax, TokenKind, tokens
 
 WORD, NAME, STRING = TokenKind.WORD, TokenKind.NAME, TokenKind.STRING
 
 
-@pytest.mark.parametrize("syntax", [POSTGRESQL, STANDARD])
-@pytest.mark.parametrize(
+@for_each("syntax", [POSTGRESQL, STANDARD])
+@for_each(
     ("text", "kind", "meaning"),
     [
         (r"E'\303\244 \x61 \\ \' '' \n\q'", STRING, "\N{LATIN SMALL LETTER A WITH DIAERESIS} a \\ ' ' \nq"),
@@ -25,7 +26,7 @@ def test_one_token(syntax: Syntax, text: str, kind: TokenKind, meaning: str) -> 
     assert [(one.kind, one.text) for one in tokens(text, syntax)] == [(kind, meaning)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kind", "meaning"),
     [
         (r'U&"d\0061t\+000061 \\ """', NAME, 'data \\ "'),

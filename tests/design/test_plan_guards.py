@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.design.file import dump_experiment, parse_experiment
 from toolkit.design.guards import guards_of
 from toolkit.design.plan_file import read_plan
@@ -53,7 +54,7 @@ def test_a_step_lays_its_own_over_the_plans_or_has_none() -> None:
     assert read("", STEP + "guards = {max_load = 1}\n").steps[0].guards.limits == {Guard.LOAD: 1}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("guards", "sentence"),
     [
         ("[plan.guards]\nmax_sessions = 4\n", "n.toml:5: unknown guard `max_sessions`"),
@@ -84,7 +85,7 @@ def test_how_often_is_looked_is_the_plans_matter() -> None:
         read(MOST, STEP + 'guards = {every = "5s"}\n')
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "code"),
     [
         (["max_lag"], "TK-0102"), (["max_leg=30s"], "TK-0101"), (["max_lag=1s", "max-lag=2s"], "TK-0107"),

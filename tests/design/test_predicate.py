@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.design.user_sql import check_predicate
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
@@ -16,7 +17,7 @@ from toolkit.model.words import EngineName
 ORACLE, POSTGRESQL = "oracle", "postgresql"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "id > 10",
@@ -28,12 +29,12 @@ ORACLE, POSTGRESQL = "oracle", "postgresql"
         "trim(leading 'x' from code) = 'y'",
     ],
 )
-@pytest.mark.parametrize("engine", [None, *engines()])
+@for_each("engine", [None, *engines()])
 def test_a_condition_is_taken_as_it_is(text: str, engine: EngineName | None) -> None:
     assert check_predicate(f"  {text}\n", engine) == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("  ", "is empty"),

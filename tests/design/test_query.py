@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.design.user_sql import check_query
 from toolkit.errors import ToolkitError
 from toolkit.model.engines import engines
@@ -72,14 +73,14 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("query", GOOD)
+@for_each("query", GOOD)
 def test_one_select_passes(query: str) -> None:
     kept = check_query(query)
     assert query.strip().startswith(kept)
     assert check_query(kept) == kept
 
 
-@pytest.mark.parametrize(("query", "reason"), BAD)
+@for_each(("query", "reason"), BAD)
 def test_anything_else_is_refused(query: str, reason: str) -> None:
     with pytest.raises(ToolkitError, match=reason.replace("...", r"\.\.\.")) as caught:
         check_query(query)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.design.file import dump_experiment, parse_experiment
 from toolkit.design.settings import read_setting
 from toolkit.dialects.duckdb.settings import SETTINGS as DUCKDB
@@ -57,7 +58,7 @@ def test_a_file_names_settings_in_a_table_of_their_own_and_is_written_back_as_it
     assert experiment_from_json(experiment_to_json(experiment)) == experiment
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     ["setting = 4", "[factors.setting]\nwork_mem = [[1]]", '[factors.setting]\nwork_mem = ["a,b"]',
      '[factors.setting]\nwork_mem = []', '[factors.setting]\n"a b" = 1', '[factors.setting]\nx = [1, 1]'],
@@ -70,14 +71,14 @@ def test_what_is_no_table_of_settings_names_file_and_line(line: str) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["work_mem", "work_mem=", "work_mem=1,,2", "a b=1", "=1", "work_mem=4MB,4MB"])
+@for_each("text", ["work_mem", "work_mem=", "work_mem=1,,2", "a b=1", "=1", "work_mem=4MB,4MB"])
 def test_a_setting_without_name_or_levels_is_refused(text: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         read_setting(text)
     assert caught.value.code in {"TK-0102", "TK-0103", "TK-0104"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "text", "value"),
     [(WORK_MEM, "64MB", 2**26), (WORK_MEM, "64M", 2**26), (WORK_MEM, "64", 2**16), (WORK_MEM, "1.5 MB", 3 * 2**19),
      (BUFFERS, "16384", 2**27), (BUFFERS, "1GB", 2**30), (NAPTIME, "5min", 300), (NAPTIME, "90", 90),
@@ -87,7 +88,7 @@ def test_a_level_means_what_the_engine_means_by_it(setting: Setting, text: str, 
     assert check_level(setting, text, POSTGRESQL.sizes) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "text"),
     [(WORK_MEM, "1kB"), (WORK_MEM, "3TB"), (WORK_MEM, "4X"), (WORK_MEM, "lots"), (WORK_MEM, "5min"),
      (WORK_MEM, ""), (BUFFERS, "100kB"), (BUFFERS, "-1"), (NAPTIME, "64MB"), (NAPTIME, "1M"), (COST, "4MB"),
@@ -99,7 +100,7 @@ def test_a_level_that_cannot_be_had_is_refused_with_what_can(setting: Setting, t
     assert (caught.value.code, bool(caught.value.hint)) == ("TK-0102", True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("setting", "level", "sent"),
     [(WORK_MEM, "64M", "64MB"), (WORK_MEM, "1.5MB", "1536kB"), (BUFFERS, "16384", "128MB"), (NAPTIME, "90", "90s"),
      (NAPTIME, "2h", "2h"), (COST, "1.1", "1.1"), (JIT, "yes", "on"), (WAL, "MINIMAL", "minimal")],
@@ -116,7 +117,7 @@ def test_what_postgresql_is_sent_is_the_level(kilobytes: int) -> None:
     assert not POSTGRESQL.same(WORK_MEM, sent, str(kilobytes + 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "read", "same"),
     [("4G", "3.7 GiB", True), ("4GB", "3.7 GiB", True), ("4GiB", "4.0 GiB", True), ("1GB", "953.6 MiB", True),
      ("512MiB", "512.0 MiB", True), ("512MB", "512.0 MiB", False), ("64 MB", "61.0 MiB", True),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.design.statements import split
 from toolkit.design.transactions import (
     ReadFrom,
@@ -91,7 +92,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), BAD.items())
+@for_each(("text", "said"), BAD.items())
 def test_what_cannot_be_right_is_refused(text: str, said: str) -> None:
     with pytest.raises(ToolkitError, match=said) as caught:
         parse_transactions(text)
@@ -111,7 +112,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("sql", "said"), WRONG.items())
+@for_each(("sql", "said"), WRONG.items())
 def test_what_its_sql_may_not_be(sql: str, said: str) -> None:
     one = only(f'[[transaction]]\nname = "p"\nsql = """{sql}"""\nparameters = {{a = {{uniform = [1, 2]}}}}')
     with pytest.raises(ToolkitError, match=said) as caught:
@@ -126,7 +127,7 @@ def test_statements_are_divided_where_the_engine_would_divide_them() -> None:
     assert split(" -- only this", "duckdb") == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sql", "reads"),
     [
         ("SELECT x FROM t WHERE a = :a", True),
@@ -142,7 +143,7 @@ def test_what_only_reads_is_told_from_what_may_change_something(sql: str, reads:
 
 
 # -- for a loop in the server -------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("text", "spelled"),
     [
         ("SELECT :n", "SELECT v1"),
@@ -154,7 +155,7 @@ def test_what_only_reads_is_told_from_what_may_change_something(sql: str, reads:
         ),
     ],
 )
-@pytest.mark.parametrize("engine", ["postgresql", "oracle"])
+@for_each("engine", ["postgresql", "oracle"])
 def test_variables_stand_where_parameters_stood_and_nowhere_else(engine: str, text: str, spelled: str) -> None:
     assert with_variables(text, engine, {"n": "v1", "name": "v2"}) == spelled
 
@@ -165,7 +166,7 @@ def test_a_cast_of_postgresql_is_no_parameter() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "gives"),
     [
         ("SELECT 1", True),

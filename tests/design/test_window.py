@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.design.window import read_windows, spell_window
 from toolkit.errors import ToolkitError
 from toolkit.model.window import TimeSpan, Window, Windows, instant_of
@@ -97,7 +98,7 @@ def test_without_windows_nothing_is_ever_open_by_itself() -> None:
     assert Windows().now(at("2026-01-10")) is None and Windows().next(at("2026-01-10")) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "words"),
     [
         ("22:00-06:00", "is not a window"),
@@ -190,7 +191,7 @@ def test_a_window_is_spelled_as_it_is_written() -> None:
     assert spell_window(windows({"time": NIGHT, "days": ["mon..wed"]}).each[0]) == f"{NIGHT} mon,tue,wed"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "code", "hint"),
     [
         (7, "TK-0102", "write "), ("22:00", "TK-0102", "write times and a zone, "),
@@ -218,7 +219,7 @@ def test_each_refusal_has_its_code_and_the_way_out(value: object, code: str, hin
     assert (refused.value.code, str(refused.value.hint)[: len(hint)]) == (code, hint)
 
 
-@pytest.mark.parametrize("blackout", ["2026-01-05", date(2026, 1, 5), ["2026-01-05"], "2026-01-05..2026-01-05"])
+@for_each("blackout", ["2026-01-05", date(2026, 1, 5), ["2026-01-05"], "2026-01-05..2026-01-05"])
 def test_one_date_may_be_written_alone(blackout: object) -> None:
     (one,) = windows({"time": "01:00-02:00", "zone": "UTC", "blackout": blackout}).each
     assert [(each.first, each.last) for each in one.blackouts] == [(date(2026, 1, 5), date(2026, 1, 5))]
@@ -245,7 +246,7 @@ def test_an_opening_holds_its_begin_and_not_its_end() -> None:
     assert found.now(at("2026-01-10T00:59:59")) is None
 
 
-@pytest.mark.parametrize(("begin", "end", "many"), [(0, 1, 0), (1, 2, 1), (2, 3, 0), (0, 2, 1), (1, 1, 0)])
+@for_each(("begin", "end", "many"), [(0, 1, 0), (1, 2, 1), (2, 3, 0), (0, 2, 1), (1, 1, 0)])
 def test_an_opening_is_told_when_it_reaches_into_the_stretch(begin: int, end: int, many: int) -> None:
     spans = windows("01:00-02:00 UTC").spans(at(f"2026-01-10T0{begin}:00"), at(f"2026-01-10T0{end}:00"))
     assert len(spans) == many

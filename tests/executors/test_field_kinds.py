@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.tiers import examples
 from toolkit.executors import field_kinds
 from toolkit.executors.field_kinds import _kind_of, fields_of_files
@@ -55,7 +56,7 @@ def test_batches_find_what_each_value_alone_shows(values: list[str], batch: int)
         assert (found["digits"], found["scale"]) == (expected.digits, expected.scale)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "kind"),
     [
         ("0", "integer"), ("-9", "integer"), ("999999999999999999", "integer"), ("1" * 19, "decimal"),

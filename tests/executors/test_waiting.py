@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.errors import ToolkitError, unexpected
 from toolkit.executors import line, reach, waiting
 from toolkit.executors.reaching import Reach, may_still_end
@@ -218,7 +219,7 @@ def test_a_connection_is_waited_for_shortly_once_one_got_no_answer_as_the_end_wa
     assert hurry.is_over()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "found"), [(lambda: None, True), (refuses, True), (times_out, False), (hangs, False)],
     ids=["answers", "refuses", "times out", "hangs"],
 )  # fmt: skip
@@ -274,7 +275,7 @@ def test_a_user_who_waits_learns_of_it_within_ten_seconds(made: Callable[..., Cl
     assert waiting.HURRIED_LOOK_SECONDS + waiting.HURRIED_PROBE_SECONDS + waiting._HURRIED_ON_THE_WAY_SECONDS < 10
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("role", "finishing"),
     [(Role.CONTROL, False), (Role.WORKER, False), (Role.CONTROL, True), (Role.MONITOR, False)],
 )

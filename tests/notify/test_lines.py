@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.errors import ToolkitError
 from toolkit.model.protocols import Event, TaggedEvents
 from toolkit.notify.lines import LogLines, appending
@@ -32,7 +33,7 @@ def test_a_line_says_when_in_utc_what_and_how_bad() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("event", "level"),
     [
         (Event("trial-ended", "", {"outcome": "ok"}), "info"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.notify.runs import run, step
 from tests.notify.sinks import Hook, Mailbox, Silence, serving
 from tests.tiers import examples
@@ -35,7 +36,7 @@ def mail(port: int, password: str = "") -> str:
 
 
 # -- when -------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("now", "before", "expected"),
     [
         (["failed"], ["done"], {"always", "failure", "change"}),
@@ -106,7 +107,7 @@ Full report: dbatk plan report 20261121-210000-0000
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("record", "subject"),
     [
         (run(step(), step(target="crm")), "plan nightly is done on dwh, crm"),
@@ -336,7 +337,7 @@ def test_a_wrong_file_is_a_sentence_with_its_line(text: str, code: str, word: st
     assert "notify.toml" in caught.value.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "why"),
     [
         ("mailto://USER:secret@mail:2525?to=a@example.com", "add `&from=dbatk@example.com` to it"),

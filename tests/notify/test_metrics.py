@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.for_each import for_each
 from tests.notify.runs import BEGAN, run, step
 from toolkit.app.notices import tell
 from toolkit.config.notices import Notices
@@ -63,7 +64,7 @@ def test_what_is_not_known_is_left_out_never_zero() -> None:
     assert exposition([], NOW) == ""
 
 
-@pytest.mark.parametrize("odd", ['a "b"', "a\\b", "a\nb", "{}=,", "ü\u2028", "\ud800"])
+@for_each("odd", ['a "b"', "a\\b", "a\nb", "{}=,", "ü\u2028", "\ud800"])
 def test_labels_carry_any_name(odd: str) -> None:
     found = read(run(step(name=odd, target=odd)))
     shown = odd.encode("utf-8", "replace").decode()

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from tests.engines.arena import Heard
+from tests.for_each import for_each
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.preview import script
@@ -89,7 +90,7 @@ def test_a_file_takes_argument_lists_and_lines() -> None:
     assert found.target == "host://"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "code", "said"),
     [
         ({"factor": ["n=1,2"]}, "TK-0107", "used by no program"),
@@ -116,7 +117,7 @@ def test_what_cannot_be_right_is_refused(given: dict[str, object], code: str, sa
     assert (caught.value.code, said in caught.value.message) == (code, True), caught.value.message
 
 
-@pytest.mark.parametrize(
+@for_each(
     "kept",
     ["{{n}}", "${n}", "awk '{print $1}'", "{}", "{ n }", "{1}", "a{b c}d"],
 )

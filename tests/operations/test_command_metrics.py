@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.test_import import of_pgbench
+from tests.for_each import for_each
 from tests.operations.test_command import Heard, asked, ran, store
 from toolkit.analysis.advice import advice
 from toolkit.analysis.cells import cells
@@ -41,7 +42,7 @@ def told(spec: str, *lines: str) -> Metric | str:
 
 
 # -- from output --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "lines", "value", "unit"),
     [
         (r"rows=(\d+) rows", ["1 rows", "12 rows done"], 12.0, ""),
@@ -58,7 +59,7 @@ def test_a_number_is_found_in_the_output(spec: str, lines: list[str], value: flo
     assert (found.value, found.unit, found.source) == (value, unit, "its output")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "lines", "said"),
     [
         (r"x=a(\d)", ["b1"], "the metric `x` is not in the output"),
@@ -74,7 +75,7 @@ def test_what_is_not_there_is_a_sentence_never_a_number(spec: str, lines: list[s
     assert (said or "not a number") in found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "said"),
     [
         ("x=(a)(b)", "has 2 groups and needs one"),
@@ -214,7 +215,7 @@ def test_rows_of_a_load_are_its_volume() -> None:
         )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("typed", "kept"),
     [("10KiB", "10240 bytes"), ("100 bytes", "100 bytes"), ("1000 rows", "1000 rows"), ("rows", "rows")],
 )
@@ -224,7 +225,7 @@ def test_a_volume_is_kept_as_a_number_with_a_unit(typed: str, kept: str) -> None
     assert parse_experiment(dump_experiment(found)) == found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("judge", "metric", "kept"),
     [
         ("tps:higher", "tps=(x)", "tps:higher"), ("tps", "tps[1/s,higher]=(x)", "tps:higher"),
@@ -237,7 +238,7 @@ def test_which_way_is_better_is_said_with_the_metric_or_with_what_is_judged(
     assert asked("true", judge=judge, metric=[metric]).judge == kept
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "said"),
     [
         ({"judge": "tps:up"}, "cannot be read"),
@@ -285,7 +286,7 @@ def test_a_trial_without_the_phase_that_it_is_judged_by_is_failed(
     assert trial.reason == f"{where} has no number for the metric `a_seconds`, by which it is judged"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("given", "said"),
     [
         ({"server_log": "x.log"}, "`--server-log` needs `--log-phase`"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
+from tests.for_each import for_each
 from tests.operations.cases import TABLES
 from tests.operations.test_planning import everything, having, planner
 from toolkit.model.operations import operations
@@ -93,9 +92,7 @@ FACTORS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("engine", "name", "one"), FACTORS, ids=[f"{engine}-{name}-{one.name}" for engine, name, one in FACTORS]
-)
+@for_each(("engine", "name", "one"), FACTORS, ids=[f"{engine}-{name}-{one.name}" for engine, name, one in FACTORS])
 def test_two_levels_of_a_factor_are_two_plans_or_one_of_them_cannot_be_had(
     engine: EngineName, name: OperationName, one: Option
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.operations.cases import COLUMNS, MORE, TABLES
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -92,7 +93,7 @@ def having(name: OperationName) -> list[EngineName]:
 EVERY = [(engine, name) for name in operations() if name in TABLES for engine in having(name)]
 
 
-@pytest.mark.parametrize(("engine", "name"), EVERY)
+@for_each(("engine", "name"), EVERY)
 def test_a_measurement_makes_changes_and_drops_nothing_but_objects_of_ours(
     engine: EngineName, name: OperationName
 ) -> None:
@@ -106,7 +107,7 @@ def test_a_measurement_makes_changes_and_drops_nothing_but_objects_of_ours(
         assert len(step.object.name.name.encode()) <= 30
 
 
-@pytest.mark.parametrize(("engine", "name"), EVERY)
+@for_each(("engine", "name"), EVERY)
 def test_a_measurement_drops_all_that_it_makes(engine: EngineName, name: OperationName) -> None:
     steps = everything(plan(planner(engine, name, Mode.MEASUREMENT), degree=1))
     made = {step.object for step in steps if step.effect is Effect.CREATES}
@@ -115,7 +116,7 @@ def test_a_measurement_drops_all_that_it_makes(engine: EngineName, name: Operati
     assert all(ref in dropped or (ref and ref.table in tables) for ref in made)
 
 
-@pytest.mark.parametrize(("engine", "name"), EVERY)
+@for_each(("engine", "name"), EVERY)
 def test_a_job_drops_nothing_and_works_on_the_named_object(engine: EngineName, name: OperationName) -> None:
     steps = everything(plan(planner(engine, name, Mode.JOB), degree=1))
     if name == "purge" and engine != "postgresql":  # which notes its transactions in a table of the run's own
@@ -188,7 +189,7 @@ def test_a_column_that_is_not_there_names_the_nearest(engine: EngineName) -> Non
     assert "did you mean `id`?" in caught.value.hint.lower()
 
 
-@pytest.mark.parametrize(("engine", "name"), EVERY)
+@for_each(("engine", "name"), EVERY)
 def test_reads_name_files_of_the_engine(engine: EngineName, name: OperationName) -> None:
     from toolkit.rendering import sql_file
 
@@ -198,7 +199,7 @@ def test_reads_name_files_of_the_engine(engine: EngineName, name: OperationName)
         assert all(f":{bind}" in text for bind in query.binds)
 
 
-@pytest.mark.parametrize(("engine", "name"), EVERY)
+@for_each(("engine", "name"), EVERY)
 def test_what_makes_or_fills_an_object_says_what_it_takes_and_where(
     engine: EngineName, name: OperationName
 ) -> None:
@@ -282,7 +283,7 @@ WAYS: dict[tuple[EngineName, OperationName], tuple[dict[str, OptionValue | None]
 """Other options, of which one is needed for a choice to be had."""
 
 
-@pytest.mark.parametrize(("engine", "name", "option"), OWN_CHOICES)
+@for_each(("engine", "name", "option"), OWN_CHOICES)
 def test_an_engine_refuses_just_those_choices_that_help_does_not_show_of_it(
     engine: EngineName, name: OperationName, option: Option
 ) -> None:

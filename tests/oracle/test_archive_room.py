@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import OURS, assumed, connect, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenarios import database
@@ -108,7 +109,7 @@ def test_redo_goes_to_the_recovery_area_or_to_a_folder_of_which_nothing_is_known
     assert room(assumed()) == (None, None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "taken"),
     [
         ({"redo_bytes": 5.0}, (5.0, False)),
@@ -186,7 +187,7 @@ def test_a_job_that_is_resumed_needs_what_is_left_of_it(tmp_path: Path) -> None:
         assert status == 5 and "archived redo" in refused["error"]["message"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "options", "least", "most"),
     [
         ("ctas", {}, 100, 120),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.judging import judge
 from tests.oracle.make import INDEX, OURS, SCHEMA, connect, steps, texts, work
 from tests.oracle.standin import Scenario, running_standin
@@ -70,8 +71,8 @@ def clear(connection: OracleConnection) -> None:
     play(connection, steps(DIALECT.empty_copy(source, OURS, "mark", facts, bare=True)))
 
 
-@pytest.mark.parametrize("edition", ["ee", "26"])
-@pytest.mark.parametrize("degree", [1, 4])
+@for_each("edition", ["ee", "26"])
+@for_each("degree", [1, 4])
 def test_a_ctas_trial_from_session_to_drop(edition: str, degree: int) -> None:
     with running_standin(Scenario(edition=edition)) as standin:
         connection = connect(standin, Role.WORKER)

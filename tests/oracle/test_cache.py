@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, work
 from tests.oracle.standin import Scenario, privileges, running_standin
 from tests.oracle.test_command_line import dbatk
@@ -98,7 +99,7 @@ def test_without_the_privilege_nothing_is_begun_and_the_grant_is_named(tmp_path:
     assert "GRANT ALTER SYSTEM TO DBATK" in said["error"]["hint"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "words"),
     [
         (work("ctas", 2, Mode.JOB, cache="warm"), "a job leaves"),

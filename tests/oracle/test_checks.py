@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, target
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.standin.privileges import PRIVILEGES
@@ -89,7 +90,7 @@ def test_the_root_the_seed_and_a_restricted_database_are_no_place_for_tables() -
     assert judged(doctor_instance=({"logins": "RESTRICTED"},))["restricted"].state == "problem"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "by"),
     [
         ({"doctor_database": ({"force_logging": "YES"},)}, "the database"),
@@ -114,7 +115,7 @@ def test_a_standby_that_is_fed_and_a_replication_are_warned_of() -> None:
     assert found["supplemental-logging"].state == "warning"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "check"),
     [
         ("parallel_adaptive_multi_user", "TRUE", "parallel-adaptive-multi-user"),

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import oracledb
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import work
 from toolkit.config.urls import parse_url
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -126,7 +127,7 @@ def test_a_misspelt_protocol_does_not_send_in_clear_text(cluster: Cluster, url: 
     assert cluster.asked == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "words"),
     [
         ("oracle://dba@db1:1521:ORCL", "SID"),
@@ -206,7 +207,7 @@ def test_an_administrative_session_is_refused_the_work_but_not_the_doctor(user: 
 
 
 # -- who answers ------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("url", "options", "told"),
     [
         ("oracle://dba@db1:1521/dwh", {}, "nothing is encrypted (TCP)"),

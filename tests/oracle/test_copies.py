@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import INDEX, OURS, SOURCE, assumed, texts
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.test_command_line import dbatk
@@ -53,7 +54,7 @@ def test_partitions_have_each_their_own_storage_and_null_of_the_table_is_no_defa
     assert "WHERE" not in alike, "it has the rows"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "words"),
     [
         ({"target": ({**TABLE, "partitioned": "YES"},)}, "not partitioned"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.test_datapump import struck_at
@@ -221,7 +222,7 @@ def _kept(after: int, before: int = 0) -> dict[str, tuple[Row, ...]]:
     return {LOG: ({"piece": 1, "log_text": f"<{text}>"},), **counts}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("mode", "after", "refuted"),
     [(Mode.JOB, 500, False), (Mode.JOB, 503, False), (Mode.JOB, 499, True), (Mode.MEASUREMENT, 503, True)],
 )

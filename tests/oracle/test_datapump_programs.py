@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, steps, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_datapump import EXPORT, struck
@@ -196,7 +197,7 @@ def test_the_user_of_the_target_logs_on_or_what_the_profile_says() -> None:
     assert entered(None, datapump_connect="/") == "/"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("password", "options"),
     [
         ("a b", {}), ('a"b', {}), ("a@b", {}), ("a\nb", {}), (None, {}), ("good1", {"mode": "sysdba"}),
@@ -226,7 +227,7 @@ def test_names_stand_in_the_file_as_the_manual_writes_them(name: QualifiedName, 
     assert line in step.text.splitlines() and step.argv == ("expdp",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "options", "table", "sentence"),
     [
         ("datapump-export", {}, "50%", "cannot name `50%` for sure"),

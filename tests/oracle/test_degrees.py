@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_each import for_each
 from tests.oracle.make import assumed, target, work
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from tests.oracle.standin.readings import servers
@@ -18,7 +17,7 @@ def facts(release: str = "19-ee", *, most: int = 80, **answers: tuple[Row, ...])
     return assumed(release, settings=rows + answers.pop("more", ()), **answers)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "degree", "reason"),
     [
         (facts(), 40, "parallel_max_servers is 80"),

@@ -6,8 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
+from tests.for_each import for_each
 from toolkit.dialects.answers import Continuation, ErrorAdvice
 from toolkit.dialects.oracle import errors
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -22,14 +21,14 @@ def test_no_code_is_explained_twice() -> None:
     assert len(codes) == len(set(codes)) == len(CATALOGUE) > 150
 
 
-@pytest.mark.parametrize("advice", CATALOGUE.values(), ids=CATALOGUE)
+@for_each("advice", CATALOGUE.values(), ids=CATALOGUE)
 def test_every_entry_says_what_it_means_and_what_to_do(advice: ErrorAdvice) -> None:
     assert re.fullmatch(r"(ORA|DPY|DPI|RMAN)-\d{4,5}", advice.code)
     assert advice.meaning and advice.advice
     assert advice.meaning[-1] != "."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "goes_on"),
     [
         ("ORA-00054", Continuation.TRIAL),
@@ -85,12 +84,12 @@ COMMON = {
 }
 
 
-@pytest.mark.parametrize("of", COMMON)
+@for_each("of", COMMON)
 def test_what_a_dba_meets_most_is_explained(of: str) -> None:
     assert [code for code in COMMON[of].split() if code not in CATALOGUE] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "remedy"),
     [
         ("ORA-65040", "the root"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_each import for_each
 from tests.oracle.make import work
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -29,7 +28,7 @@ def granted(operation: OperationName, degree: int, kept: tuple[Row, ...] | None,
     return DIALECT.work.granted(work(operation, degree), {} if kept is None else {"degree": kept}, peaks, ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "kept",
     [
         rows(DDL_Parallelized=1, Server_Threads=8, Allocation_Height=8, Allocation_Width=1),

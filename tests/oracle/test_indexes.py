@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.index_rows import copied, facts_with, index_row, key_rows, live, part_rows
 from tests.oracle.judging import judge
 from tests.oracle.make import EVERY_RELEASE, assumed, steps, texts, work
@@ -168,7 +169,7 @@ def test_a_prefix_of_a_key_is_compressed() -> None:
     assert "COMPRESS 2 LOGGING" in texts(DIALECT.work.timed(build(prefix=2), assumed()))[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "word"),
     [
         ({"bitmap": True, "unique": True}, "unique"),
@@ -189,7 +190,7 @@ def test_what_no_index_can_be_is_refused_with_its_sentence(options: dict[str, Op
     assert word in sentence(build(degree=degree, **options))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("form", [{"bitmap": True}, {"local": True}, {"global_hash": 4}, {"online": True}])
+@for_each("form", [{"bitmap": True}, {"local": True}, {"global_hash": 4}, {"online": True}])
 def test_what_comes_with_enterprise_edition_is_refused_elsewhere(form: dict[str, OptionValue]) -> None:
     assert "Enterprise Edition" in sentence(build(COLUMN, 1, **form), assumed("19-se2"))
     assert DIALECT.work.support(build(COLUMN, 1, **form), assumed("19-ee")).ok
@@ -201,9 +202,7 @@ def test_a_bitmap_index_is_built_online_only_where_the_release_can() -> None:
     assert DIALECT.work.support(item, assumed("19-ee")).ok
 
 
-@pytest.mark.parametrize(
-    "text", ["10,", ",10", "10 20", "x", "'a", "10);DROP TABLE T", "(SELECT 1 FROM DUAL)", "--"]
-)
+@for_each("text", ["10,", ",10", "10 20", "x", "'a", "10);DROP TABLE T", "(SELECT 1 FROM DUAL)", "--"])
 def test_a_bound_is_a_literal_and_nothing_else(text: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         bounds(text)
@@ -282,7 +281,7 @@ def test_a_partition_is_compressed_only_where_its_index_is() -> None:
     assert DIALECT.work.support(rebuild("PIX", P1, compression="basic"), enabled).ok
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("columns", "word"),
     [
         ({"index_type": "DOMAIN"}, "domain index"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.dialects.duckdb.dialect import DIALECT as DUCKDB
 from toolkit.dialects.indexes import names_in, read_key
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -17,7 +18,7 @@ from toolkit.errors import ToolkitError
 KNOWN = ("NAME", "CREATED", "A", "B", "odd col")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "spelled"),
     [
         ("NAME", '"NAME"'),
@@ -44,7 +45,7 @@ def test_a_key_is_read_and_spelled_anew(text: str, spelled: str) -> None:
     assert read_key(text, KNOWN, DIALECT).spelled == spelled
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "A;DROP TABLE T", "(select 1 from dual)", "UPPER(a", "a)", "a--x", "a/**/", "a /* b", "a:b", "x(a@l)",
@@ -59,7 +60,7 @@ def test_what_is_no_key_is_refused_with_a_hint(text: str) -> None:
     assert caught.value.code in {"TK-0104", "TK-0204"} and str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("text", ["NOPE", "UPPER(nope)", '"name"', "q'[a]'"])
+@for_each("text", ["NOPE", "UPPER(nope)", '"name"', "q'[a]'"])
 def test_a_column_that_is_not_there_is_not_taken_for_one(text: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         read_key(text, KNOWN, DIALECT)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.scenario import ViewRow
@@ -48,7 +49,7 @@ HIDDEN = (
 )
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@for_each("text", HIDDEN)
 def test_what_reads_by_a_text_that_is_not_known_is_unseen(text: str) -> None:
     assert look(text).unseen
 
@@ -238,7 +239,7 @@ def test_triggers_that_this_user_is_not_shown_are_on_the_bill(tmp_path: Path) ->
         assert "if there are any" not in Site(standin, tmp_path)(*job)[1]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "written"),
     [
         ("INSERT INTO app.t SELECT * FROM u", ("APP", "T")), ("UPDATE t SET a = 1", ("T",)),
@@ -252,7 +253,7 @@ def test_what_is_written_is_told_from_what_is_read(text: str, written: tuple[str
     assert look(text).written == (written,)
 
 
-@pytest.mark.parametrize(("text", "deletes"), [
+@for_each(("text", "deletes"), [
     ("DELETE FROM t", True), ("MERGE INTO t USING u ON (1 = 1) WHEN MATCHED THEN DELETE WHERE 1 = 1", True),
     ("BEGIN EXECUTE IMMEDIATE 'DELETE FROM t'; END;", True), ("INSERT INTO t SELECT 'DELETE' FROM u", False),
 ])  # fmt: skip

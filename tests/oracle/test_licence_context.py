@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.approvals import TargetPolicy as TargetStanding
 from toolkit.app.runs import licensing
 from toolkit.config.licences import Licence
@@ -43,8 +44,8 @@ def _on(**what: object) -> LicenceContext:
     return LicenceContext(**{"edition": "ee", "release": (19, 0), "pack_access": "DIAGNOSTIC+TUNING", **what})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("key", sorted(licences()))
-@pytest.mark.parametrize("edition", ["ee", "se2", "se", ""])
+@for_each("key", sorted(licences()))
+@for_each("edition", ["ee", "se2", "se", ""])
 def test_nothing_that_must_be_declared_is_allowed_without_a_word(key: str, edition: str) -> None:
     verdict = judge(key, LicenceContext(edition=edition, release=(19, 0), pack_access="DIAGNOSTIC+TUNING"))
     if key in declarable() or edition in {"se2", "se"}:
@@ -67,7 +68,7 @@ def test_the_default_of_the_parameter_is_no_evidence() -> None:
     assert "not declared" in _said(AWR, EE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "context", "part"),
     [
         (AWR, _on(declared=PACKS, edition="se2"), "not available for Standard Edition 2, although it is declared"),
@@ -99,7 +100,7 @@ def test_what_the_ground_does_not_carry_is_refused_with_the_reason(
     assert part in _said(text, context)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "context"),
     [
         (AWR, LicenceContext(PACKS, "ee", (19, 0), pack_access="DIAGNOSTIC+TUNING")),
@@ -242,7 +243,7 @@ def test_a_table_of_a_user_named_like_a_paid_view_is_free_but_oracles_own_is_not
     assert [use.thing for use in _behind(both).uses] == ["DBA_HIST_SYSSTAT"]
 
 
-@pytest.mark.parametrize("name", ["value", "Block", '"SELECT"', '"value"', 'PUBLIC."SELECT"'])
+@for_each("name", ["value", "Block", '"SELECT"', '"value"', 'PUBLIC."SELECT"'])
 def test_a_synonym_is_followed_whatever_word_it_is_called_by(name: str) -> None:
     assert {use.thing for use in _behind(f"SELECT * FROM {name}").uses} == {"V_$SQL_MONITOR"}
 
@@ -251,7 +252,7 @@ def test_a_view_over_a_free_exception_is_free() -> None:
     assert _behind("SELECT * FROM snaps") == look("SELECT * FROM snaps")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unseen"),
     [
         ("SELECT * FROM far", "@HQ"),
@@ -288,7 +289,7 @@ def test_comments_and_prose_of_a_script_hide_nothing_and_its_includes_are_not_re
     assert found.unseen == ("the script `deep/a` was not read",)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "licence"),
     [
         ("@?/rdbms/admin/awrrpt.sql", "diagnostics_pack"),
@@ -305,7 +306,7 @@ def test_a_script_is_read_as_its_client_reads_it(line: str, licence: str) -> Non
     assert licence in {use.licence for use in look_script(line).uses}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "unseen"),
     [
         ("@nowhere", "`nowhere`"),
@@ -364,7 +365,7 @@ def test_a_bill_of_an_older_release_is_read() -> None:
     assert bill_from_text(bill_to_text(bill).replace('"status"', '"standing"')) == bill
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"used": [{}], "notes": [], "unseen": [], "as_of": ""}', "\0"])
+@for_each("text", ["", "[]", "{}", '{"used": [{}], "notes": [], "unseen": [], "as_of": ""}', "\0"])
 def test_a_damaged_bill_is_no_bill(text: str) -> None:
     assert bill_from_text(text) is None
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.dictionary_lists import classified, text_of
 from tests.oracle.innocent import INNOCENT
 from tests.oracle.make import realdata
@@ -337,7 +338,7 @@ _ELSEWHERE = frozenset(
 """Free of the packs, but part of an option: DBMS_REDACT, DBMS_INMEMORY ..."""
 
 
-@pytest.mark.parametrize("text", INNOCENT)
+@for_each("text", INNOCENT)
 def test_an_innocent_statement_passes(text: str) -> None:
     found = look(text)
     assert (found.uses, found.unseen) == ((), ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.test_licence_context import _Dictionary, _leads, _object
 from toolkit.design.lexis import tokens
 from toolkit.dialects.oracle.licences import DIAGNOSTICS, look
@@ -17,7 +18,7 @@ PAID = "SELECT * FROM dba_hist_sysstat"
 BUILT = "EXECUTE IMMEDIATE runs text built at run time"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "arguments", "value"),
     [
         ("CHR", ["65"], "A"), ("CHR", ["0"], "\0"), ("CHR", ["1114111"], "\U0010ffff"), ("CHR", ["1114112"], None),
@@ -45,7 +46,7 @@ def test_a_function_of_constants_has_its_value(name: str, arguments: list[str], 
     assert fold("", name, arguments, 30) == value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("package", "name", "value"),
     [
         ("UTL_RAW", "CAST_TO_VARCHAR2", "A"), ("", "CAST_TO_VARCHAR2", None), ("APP", "UPPER", None),
@@ -108,7 +109,7 @@ def test_a_text_may_end_after_a_sign(sign: str) -> None:
     assert look(f"BEGIN x := 1 {sign}").unseen == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sum_", "known"),
     [("60 + 8", True), ("70 - 2", True), ("34 * 2", True), ("4 + 8 * 8", False), ("100000000000000 + 1", False),
      ("999999 + 999999", True), ("9999999 + 999999", False), ("6.5 + 3", False), ("x + 8", False)],
@@ -131,7 +132,7 @@ def test_a_function_of_the_blocks_own_is_not_sqls() -> None:
     assert look(own + text).unseen == (BUILT,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("returned", "seen"),
     [
         ("q'[select 1 from dual]'", True),
@@ -145,7 +146,7 @@ def test_a_macro_is_seen_where_it_returns_a_literal(returned: str, seen: bool) -
     assert ("a SQL macro returns a text that is built at run time" not in look(text).unseen) == seen
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unseen"),
     [("SELECT 1 -- x\rX\nFROM dual", True), ("SELECT 1 -- x\r\nFROM dual", False), ("SELECT 1 /* x\rX */", False),
      ("SELECT 1 -- x\r\r\nFROM dual", False), ("SELECT 1 --\r FROM dba_users", True)],
@@ -155,7 +156,7 @@ def test_a_carriage_return_within_a_comment_may_end_it(text: str, unseen: bool) 
     assert (sentence in look(text).unseen) == unseen
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "packs"),
     [
         ("CREATE TABLE t AS SELECT x FROM s PARTITION BY HASH (a)", set()),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.dialects.oracle.licences import resolution
 from toolkit.dialects.oracle.licences.resolution import MOST_NAMES, MOST_SCHEMAS, follow
 from toolkit.model.values import Row
@@ -209,7 +210,7 @@ def test_what_ddl_fires_is_asked_once_and_oracles_own_is_passed_over() -> None:
     assert {row["finding"] for row in follow([("ORDERS",)], catalogue)} == {"own"}  # no DDL is sent
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "sources", "unseen"),
     [
         ("FUNCTION", (("FUNCTION", "FUNCTION f RETURN NUMBER IS BEGIN RETURN 1; END;"),), []),

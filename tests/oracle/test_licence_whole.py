@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.test_licence_triggers import _Catalogue, trigger
 from toolkit.dialects.oracle.licences import LicenceFindings, Use, as_of, look, look_script
 from toolkit.dialects.oracle.licences.context import LicenceContext, refusals
@@ -131,7 +132,7 @@ TEXTS: dict[str, LicenceFindings] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@for_each("text", TEXTS)
 def test_all_that_a_text_says_is_found_and_nothing_else(text: str) -> None:
     assert look(text) == TEXTS[text]
 
@@ -150,7 +151,7 @@ SCRIPTS: dict[str, LicenceFindings] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", SCRIPTS)
+@for_each("text", SCRIPTS)
 def test_all_that_a_script_says_is_found_and_nothing_else(text: str) -> None:
     found, wanted = look_script(text), SCRIPTS[text]
     assert set(found.uses) == set(wanted.uses)
@@ -182,7 +183,7 @@ def test_findings_are_put_together_each_once() -> None:
 
 
 # -- one name ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("name", "constants", "meant"),
     [
         ("gv_$sql_monitor", (), told("", "T GV_$SQL_MONITOR")), ("orders", (), told()), ("dba_hist_snapshot", (), told()),
@@ -239,7 +240,7 @@ def test_what_is_unseen_is_refused_with_the_first_sentence(unseen: tuple[str, ..
         assert list(refusals(told(unseen=unseen), allowed)) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "message"),
     [
         (LicenceContext(edition="ee", pack_access="NONE"), "`X` belongs to Oracle Diagnostics Pack, which is not declared for this target"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.oracle.make import ON_TABLES, assumed, realdata, steps, work
 from tests.oracle.test_judge import statements
 from tests.tiers import examples, thinned
@@ -183,7 +184,7 @@ def test_a_comment_needs_no_licence(name: str, text: str) -> None:
     assert look(text.format(n=name)).uses == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "SELECT * FROM dba_objects WHERE object_name = '{n}'",
@@ -221,7 +222,7 @@ def test_no_plain_view_of_the_database_is_taken_for_a_paid_one() -> None:
     assert {view for view in paid if not any(word in view for word in words)} == set()
 
 
-@pytest.mark.parametrize("name", FREE)
+@for_each("name", FREE)
 def test_the_free_exceptions_pass_alone_but_not_in_company(name: str) -> None:
     assert look(f"SELECT * FROM sys.{name.lower()}").uses == ()
     assert _packs(f"SELECT * FROM {name} a JOIN dba_hist_sysstat b ON a.snap_id = b.snap_id") == {DIAGNOSTICS}
@@ -231,7 +232,7 @@ def test_the_beginning_of_a_family_is_enough_when_the_end_is_not_known() -> None
     assert _packs("BEGIN EXECUTE IMMEDIATE 'SELECT * FROM dba_hist_' || v_name; END;") == {DIAGNOSTICS}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "licence"),
     [
         ("SELECT * FROM dba_advisor_tasks WHERE advisor_name = 'ADDM'", DIAGNOSTICS),
@@ -256,7 +257,7 @@ def test_the_tuning_pack_needs_the_diagnostics_pack_beside_it() -> None:
     assert look("SELECT * FROM v$sql_monitor").needs() == {DIAGNOSTICS, TUNING}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         """SELECT * FROM XMLTABLE('fn:collection("oradb:/SYS/DBA_HIST_SYSSTAT")' COLUMNS v NUMBER)""",
@@ -270,7 +271,7 @@ def test_a_view_read_by_way_of_xml_or_a_function_is_found(text: str) -> None:
     assert _packs(text) == {DIAGNOSTICS}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unseen"),
     [
         ("BEGIN EXECUTE IMMEDIATE v_text; END;", "EXECUTE IMMEDIATE"),
@@ -295,7 +296,7 @@ def test_what_cannot_be_seen_is_said(text: str, unseen: str) -> None:
     assert any(unseen in sentence for sentence in look(text).unseen)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "BEGIN OPEN c FOR SELECT 1 FROM dual; EXECUTE IMMEDIATE 'truncate table t' ; END;",
@@ -309,7 +310,7 @@ def test_what_can_be_seen_is_not_said_to_be_hidden(text: str) -> None:
     assert look(text).unseen == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "ALTER SYSTEM SET control_management_pack_access = 'NONE' SCOPE=MEMORY",
@@ -329,7 +330,7 @@ def test_reading_the_packs_parameter_is_no_change() -> None:
 
 
 # -- clauses ----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("text", "licence"),
     [
         ("CREATE TABLE t COMPRESS FOR OLTP AS SELECT 1 x FROM dual", "advanced_compression"),
@@ -372,7 +373,7 @@ def test_a_clause_is_found_in_its_statement(text: str, licence: str) -> None:
     assert licence in _packs(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "CREATE TABLE t NOCOMPRESS NOPARALLEL LOGGING AS SELECT * FROM s",

@@ -14,6 +14,7 @@ import pytest
 
 from tests.engines.arena import Arena, oracle_arena
 from tests.engines.test_operations import experiment, run
+from tests.for_each import for_each
 from tests.oracle.standin import running_standin
 from tests.oracle.standin.faults import AFTER, BEFORE, Fault, break_connection
 from tests.oracle.test_command_line import dbatk
@@ -158,7 +159,7 @@ def test_nothing_of_a_measurement_stays(arena: Arena, store: Store, tmp_path: Pa
     assert there(arena) == [] and arena.leftovers() == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "style", "row"),
     [
         ("1;-;2", {"null": "-"}, [1, None, 2]),
@@ -179,7 +180,7 @@ def test_text_is_read_as_its_style_says(text: str, style: dict[str, str], row: l
     assert isinstance(found, oracle_rows.Read) and list(found.values) == row
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "text", "value"),
     [
         (Conversion.DATE, "2026-11-26", datetime(2026, 11, 26)),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle import wreck
 from tests.oracle.make import assumed, connect, target, work
 from tests.oracle.standin import running_standin
@@ -105,7 +106,7 @@ def test_copies_that_cannot_be_dropped_are_named_and_the_run_is_not_called_done(
         assert wreck.look(standin) == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "words"),
     [
         (

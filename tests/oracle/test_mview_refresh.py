@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SOURCE, assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.state import Made
@@ -143,7 +144,7 @@ def judged(found: Facts, mode: Mode = Mode.JOB, **options: object) -> str:
     return DIALECT.work.support(made, found).sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "options", "words"),
     [
         ({}, {}, ""),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Release
@@ -29,7 +30,7 @@ def test_quoting_and_reading_again_gives_the_same_name(name: str) -> None:
     assert DIALECT.parse_name(DIALECT.quote(name)).name == name
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -68,7 +69,7 @@ def test_any_text_is_either_a_name_or_refused(text: str) -> None:
         assert '"' not in name.name and "\0" not in name.name
 
 
-@pytest.mark.parametrize(("release", "limit"), [((11, 2), 30), ((12, 1, 0, 2), 30), ((12, 2), 128), ((19,), 128)])
+@for_each(("release", "limit"), [((11, 2), 30), ((12, 1, 0, 2), 30), ((12, 2), 128), ((19,), 128)])
 def test_the_limit_counts_bytes_and_depends_on_the_release(release: tuple[int, ...], limit: int) -> None:
     fits = "é" * (limit // 2)
     assert DIALECT.parse_name(f'"{fits}"', Release(release)).name == fits
@@ -76,7 +77,7 @@ def test_the_limit_counts_bytes_and_depends_on_the_release(release: tuple[int, .
         DIALECT.parse_name(f'"{fits}x"', Release(release))
 
 
-@pytest.mark.parametrize("name", ["", 'a"b', "a\0b", "x" * 129])
+@for_each("name", ["", 'a"b', "a\0b", "x" * 129])
 def test_names_without_a_spelling_are_not_quoted(name: str) -> None:
     with pytest.raises(ToolkitError) as refused:
         DIALECT.quote(name)

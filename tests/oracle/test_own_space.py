@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_each import for_each
 from tests.oracle.make import assumed
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.values import Row
@@ -11,7 +10,7 @@ from toolkit.model.values import Row
 SERVER: Row = {"user_name": "APP", "current_schema": "APP"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("owners", "server", "asked"),
     [
         ({"APP"}, SERVER, False),

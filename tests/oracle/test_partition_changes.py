@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle import wreck
 from tests.oracle.make import SOURCE, assumed, texts, work
 from tests.oracle.standin import Scenario, Standin, running_standin
@@ -215,7 +216,7 @@ def split(at: str = "15", into: tuple[str, ...] = ("P2", "P2B"), **more: OptionV
     return asked("partition-split", partition="P2", at=at, new_names=into, **more)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "found", "words"),
     [
         (split("20"), about(), "between 10 and 20 (ORA-14080)"),
@@ -246,7 +247,7 @@ def test_what_oracle_would_refuse_is_refused_in_a_sentence(item: object, found: 
     assert words in support.sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("item", "found", "wanted"),
     [
         (split("15.5", online=True, tablespace="fast"), about(),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SOURCE, assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.grammar import Command
@@ -96,7 +97,7 @@ def asked(**options: OptionValue):  # type: ignore[no-untyped-def]
     return work("partition-drop", degree, Mode.JOB, ref=ObjectRef(ObjectKind.TABLE, SOURCE), **options)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("found", "words"),
     [
         (about(partitioning_type="LIST"), "ranges of one DATE"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed
 from toolkit.dialects.oracle import partitions
 from toolkit.errors import ToolkitError
@@ -25,7 +26,7 @@ TYPES: tuple[Row, ...] = (
 DAY = "TO_DATE('2000-01-01', 'SYYYY-MM-DD', 'NLS_CALENDAR=GREGORIAN')"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "made"),
     [
         ("hash(ID) 16", ("HASH", ("ID",), 16, None, False, ())),
@@ -43,7 +44,7 @@ def test_each_form_is_spelled_anew(text: str, made: tuple[object, ...]) -> None:
     assert partitions.parse(text, RELEASE, TYPES) == partitions.Partitioning(*made)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         ("", "not a form of partitioning"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import ON_TABLES, SCHEMA, assumed, target, texts, work
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from toolkit.app.doctor import doctor
@@ -31,7 +32,7 @@ def read(scenario: Scenario) -> Facts:
         return doctor(target(standin)).facts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "code"), [("ee-19c", ""), ("11g", ""), ("pdb-12c", ""), ("autonomous", "autonomous"), ("rds", "rds")]
 )
 def test_the_service_is_told_at_run_time(name: str, code: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.oracle.judging import judge
 from tests.oracle.make import assumed, target
 from tests.oracle.standin import Scenario, Standin, running_standin
@@ -188,7 +189,7 @@ def test_no_name_leaves_its_quotes(schema: str, name: str, interim: str, space: 
 
 
 # -- the user's clause ------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("clause", "words"),
     [
         ("HASH (ID)", "does not begin with PARTITION BY"),
@@ -216,7 +217,7 @@ def test_a_clause_of_several_lines_becomes_one() -> None:
 
 
 # -- what is refused --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "words"),
     [
         ({"long_count": 1}, "LONG"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import OURS, assumed, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_command_line import dbatk
@@ -40,14 +41,14 @@ def into_nologging(**answers: tuple[Row, ...]) -> dict[str, tuple[Row, ...]]:
     return {"target": (target,), **answers}
 
 
-@pytest.mark.parametrize("operation", [CTAS, INSERT, BUILD, REBUILD])
+@for_each("operation", [CTAS, INSERT, BUILD, REBUILD])
 def test_every_operation_without_redo_is_refused_where_a_standby_would_lack_the_blocks(operation: str) -> None:
     assert DIALECT.work.support(unlogged(operation), facts()).ok
     assert not DIALECT.work.support(unlogged(operation), facts(STANDBY)).ok
     assert DIALECT.work.support(work(operation, 2), facts(STANDBY)).ok
 
 
-@pytest.mark.parametrize("status", ["DEFERRED", "ERROR", "DISABLED", "BAD PARAM", "ALTERNATE", "FULL"])
+@for_each("status", ["DEFERRED", "ERROR", "DISABLED", "BAD PARAM", "ALTERNATE", "FULL"])
 def test_a_standby_to_which_nothing_is_shipped_now_is_still_a_standby(status: str) -> None:
     support = DIALECT.work.support(unlogged(CTAS), facts({**STANDBY, "status": status}))
     assert not support.ok

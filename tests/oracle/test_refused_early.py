@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, work
 from toolkit.app.runs.preview import script
 from toolkit.design.build import General, build_experiment
@@ -22,7 +23,7 @@ def printed(operation: OperationName, assume: str = "19-ee", degree: int = 1, **
     return script(experiment, None, engine=ORACLE, assume=assume)[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words", "hint"),
     [
         ("PUBLIC.T", "only synonyms and links", "schema that it points to"),
@@ -64,7 +65,7 @@ def test_a_table_cannot_be_made_from_itself() -> None:
     assert caught.value.exit_code is ExitCode.USAGE
 
 
-@pytest.mark.parametrize("assume", ["19c-ee", "19-ee", "23ai-free", "26AI-EE"])
+@for_each("assume", ["19c-ee", "19-ee", "23ai-free", "26AI-EE"])
 def test_a_release_is_taken_as_oracle_writes_it(assume: str) -> None:
     assert "CREATE TABLE" in printed("ctas", assume, source="S", table="T")
 
@@ -87,7 +88,7 @@ def test_only_a_script_that_makes_objects_of_ours_says_that_they_are_dropped() -
     assert "DBATK_RUN_* are dropped again" in script(made, None, engine=ORACLE, assume="19-ee")[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "told"),
     [
         ("SELECT /*+ PARALLEL(8) */ * FROM s", True),

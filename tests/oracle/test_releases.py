@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import EVERY_RELEASE
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.errors import ToolkitError
@@ -20,7 +21,7 @@ _BANNERS = [
 ]
 
 
-@pytest.mark.parametrize(("banner", "number", "edition"), _BANNERS)
+@for_each(("banner", "number", "edition"), _BANNERS)
 def test_a_banner_tells_number_and_edition(banner: str, number: tuple[int, ...], edition: str) -> None:
     release = DIALECT.release({"version_text": banner, "edition": None})
     assert (release.number, release.edition) == (number, edition)
@@ -31,7 +32,7 @@ def test_an_unreadable_banner_gives_an_unknown_release() -> None:
     assert (release.number, release.edition) == ((), "")
 
 
-@pytest.mark.parametrize("text", EVERY_RELEASE)
+@for_each("text", EVERY_RELEASE)
 def test_every_release_and_edition_can_be_assumed(text: str) -> None:
     facts = DIALECT.assume(text)
     assert facts.assumed
@@ -39,7 +40,7 @@ def test_every_release_and_edition_can_be_assumed(text: str) -> None:
     assert DIALECT.release(facts.first("server")).number == facts.release.number
 
 
-@pytest.mark.parametrize("text", ["19", "10-ee", "19-pe", "", "ee-19", "19x-ee"])
+@for_each("text", ["19", "10-ee", "19-pe", "", "ee-19", "19x-ee"])
 def test_what_cannot_be_assumed_names_what_can(text: str) -> None:
     with pytest.raises(ToolkitError) as refused:
         DIALECT.assume(text)

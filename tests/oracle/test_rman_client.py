@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import BACKUP, assumed, realdata, steps, work
 from toolkit.dialects.backups import backups_of
 from toolkit.dialects.oracle.backup import client
@@ -59,14 +60,14 @@ def test_rman_is_led_to_the_server_by_tls_where_the_profile_says_so() -> None:
     assert line == 'CONNECT TARGET "bkp/s3cret!@tcps://db1:1522/DWH as sysbackup"\n'
 
 
-@pytest.mark.parametrize("password", ['a"b', "a@b", "a/b", "a b", "a\nDROP"])
+@for_each("password", ['a"b', "a@b", "a/b", "a b", "a\nDROP"])
 def test_a_password_that_would_end_the_string_is_refused_without_being_shown(password: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         entered(password, mode="sysbackup")
     assert password not in str(caught.value) and "rman_connect" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("said", ["sys/secret@db", "/; DELETE OBSOLETE", "/ as sysoper", "/@a b"])
+@for_each("said", ["sys/secret@db", "/; DELETE OBSOLETE", "/ as sysoper", "/@a b"])
 def test_a_connect_string_of_another_shape_is_refused(said: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         entered(rman_connect=said)
@@ -95,7 +96,7 @@ def test_a_status_alone_is_an_error_too() -> None:
     assert found is not None and found.code == "exit 1"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "code"),
     [
         ("venkat_01_2ch_ORA19504_all_channels_fail.log", "ORA-19504"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, texts, work
 from tests.oracle.test_rman_runs import _FAST, Dbatk, Site, _dbatk, _site  # noqa: F401 (fixtures)
 from toolkit.cli.main import main
@@ -195,7 +196,7 @@ def test_the_merge_comes_before_the_next_incremental_backup() -> None:
     assert script.count("'NIGHTLY'") + script.count("'nightly'") == 2, script
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "words"),
     [
         ({"compression": "basic"}, "is of backup sets"),

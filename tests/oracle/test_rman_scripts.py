@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.oracle.make import BACKUP as REF
 from tests.oracle.make import assumed, steps, work
 from tests.oracle.standin.rman_program import Block, Failed, Session, commands
@@ -151,7 +152,7 @@ def test_the_stand_in_understands_every_script_and_would_refuse_another_word(
                         Block(Session({})).parse(f"{part.strip()} NOSUCHWORD")
 
 
-@pytest.mark.parametrize("name", sorted(PATTERNS))
+@for_each("name", sorted(PATTERNS))
 def test_no_pattern_lets_a_quote_a_line_end_or_a_variable_through(name: str) -> None:
     for character in "'\"\n\r;&?\0`$(" if name not in {"rman_name", "rman_pdb_name"} else "'\"\n\r;&?\0`(":
         if name in {"rman_format", "rman_parms"} and character == "(":
@@ -233,9 +234,7 @@ REFUSED: list[tuple[dict[str, OptionValue], Mode, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("options", "mode", "words"), REFUSED, ids=lambda value: value if isinstance(value, str) else ""
-)
+@for_each(("options", "mode", "words"), REFUSED, ids=lambda value: value if isinstance(value, str) else "")
 def test_what_cannot_be_right_is_refused_with_a_sentence_and_a_hint(
     options: dict[str, OptionValue], mode: Mode, words: str
 ) -> None:
@@ -245,7 +244,7 @@ def test_what_cannot_be_right_is_refused_with_a_sentence_and_a_hint(
     assert caught.value.hint
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("form", "size"),
     [("/b/%U", "1G"), ("/b/%s_%p", "1G"), ("/b/%u_%t_%p", "1G"), ("/b/%d_%s", None), ("+DATA", "1G")],
 )
@@ -275,7 +274,7 @@ def test_a_command_id_fits_into_its_column() -> None:
     assert len(command_id("X" * 60)) == 32
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+@for_each("path", TEMPLATES, ids=lambda path: path.name)
 def test_a_template_has_a_whole_header_and_says_where_its_forms_are_written(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     header = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import connect, target
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.blocks import spread
@@ -124,7 +125,7 @@ def test_partitions_are_asked_for_where_the_table_has_some() -> None:
     assert found.rows("index_subpartitions") == () and not any("all_ind_subpartitions" in text for text in asked)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "asked"),
     [
         ({}, set()),

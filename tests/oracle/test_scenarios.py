@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, running_standin, scenarios
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -22,7 +23,7 @@ def asked(scenario: Scenario, text: str) -> tuple[Row, ...]:
             connection.close()
 
 
-@pytest.mark.parametrize("name", scenarios.EVERY)
+@for_each("name", scenarios.EVERY)
 def test_every_database_tells_its_release_and_its_edition(name: str) -> None:
     (server,) = asked(scenarios.EVERY[name](), sql_file("oracle", "server"))
     release = DIALECT.release(server)

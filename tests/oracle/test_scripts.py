@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.catalogue import CATALOGUE
+from tests.for_each import for_each
 from toolkit.resources import sql_root, template_root
 from toolkit.targets.base import names_in
 
@@ -16,14 +15,14 @@ TEMPLATES = sorted((template_root() / "oracle").glob("*.sql.j2"))
 HEADER = ("Title", "Needs", "License", "Effect", "Params", "Versions")
 
 
-@pytest.mark.parametrize("path", [*PLAIN, *TEMPLATES], ids=lambda path: path.name)
+@for_each("path", [*PLAIN, *TEMPLATES], ids=lambda path: path.name)
 def test_a_script_opens_with_its_whole_header(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()[: len(HEADER)]
     for line, name in zip(lines, HEADER, strict=True):
         assert re.fullmatch(rf"-- {name}: \S.*", line), line
 
 
-@pytest.mark.parametrize("path", PLAIN, ids=lambda path: path.name)
+@for_each("path", PLAIN, ids=lambda path: path.name)
 def test_a_plain_script_is_one_terminated_statement_that_names_its_binds(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     header, body = text.split("-- Versions:", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import RUN, assumed, target
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios
 from toolkit.app.runs.planning import read_base_facts, with_licences
@@ -86,7 +87,7 @@ def test_awr_that_nobody_declared_is_refused_with_the_alternative_and_nothing_of
         assert packs(standin) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "scenario", "declared", "says"),
     [
         ("awr", scenarios.standby(), DECLARED, "open READ ONLY"),

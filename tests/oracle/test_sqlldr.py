@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
+from tests.for_each import for_each
 from tests.oracle.make import OURS, assumed, work
 from tests.oracle.test_external_files import _COLUMNS
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -71,7 +70,7 @@ def test_a_conventional_load_has_its_batch_and_an_old_release_no_line_ends_in_qu
     assert lines[7] == "FIELDS TERMINATED BY ';' OPTIONALLY ENCLOSED BY '\"'"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "sentence"),
     [
         ({"method": "direct", "sessions": 2}, "several sessions maintain no index by direct path"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import connect
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_command_line import dbatk
@@ -64,7 +65,7 @@ def test_what_may_pass_ends_nothing(tmp_path: Path) -> None:
     assert outcomes == ["failed", "failed", "ok", "ok", "ok", "ok"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("code", "message", "said"),
     [
         ("ORA-00942", "ORA-00942: table or view does not exist", "ORA-00942: table or view does not exist"),
@@ -90,7 +91,7 @@ def test_the_headline_is_the_line_of_the_cause(code: str, message: str, said: st
 # -- passwords that a server repeats ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         'ORA-00922: missing option near ALTER USER a IDENTIFIED BY "s3cret Pa$$"',

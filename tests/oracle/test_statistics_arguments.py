@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SCHEMA, assumed, texts, work
 from tests.oracle.standin import grammar
 from toolkit.design.levels import parse_levels
@@ -46,7 +47,7 @@ def test_a_measurement_leaves_cursors_alone() -> None:
     assert sent(mode=Mode.MEASUREMENT)["no_invalidate"] == "TRUE"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "spelled"), [("auto", "DBMS_STATS.AUTO_SAMPLE_SIZE"), ("compute", "NULL"), (10, "10"), (100, "100")]
 )
 def test_a_sample_is_a_number_a_constant_or_null(level: OptionValue, spelled: str) -> None:
@@ -64,7 +65,7 @@ def test_oracles_own_choice_takes_nothing_beside_it() -> None:
     assert "ignores degree;" in sentence(gather="auto", degree=4)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "FOR ALL COLUMNS SIZE AUTO", "for all indexed columns size 254", "FOR ALL HIDDEN COLUMNS SIZE SKEWONLY",
@@ -76,7 +77,7 @@ def test_a_schema_takes_all_columns(text: str) -> None:
     assert sent(method_opt=text)["method_opt"] == "'" + " ".join(text.split()) + "'"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "FOR COLUMNS SIZE 254 REGION, STATUS SIZE 10", 'FOR COLUMNS "Mixed  Case" SIZE 1',
@@ -89,7 +90,7 @@ def test_a_table_takes_chosen_columns_and_a_schema_does_not(text: str) -> None:
         sentence(method_opt=text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "FOR ALL COLUMN", "SIZE AUTO", "FOR ALL COLUMNS SIZE MANY", "FOR ALL COLUMNS SIZE 12345", "FOR COLUMNS",
@@ -110,7 +111,7 @@ def test_a_release_has_its_largest_histogram() -> None:
     assert "1 to 2048 buckets" in sentence(method_opt="FOR ALL COLUMNS SIZE 0")
 
 
-@pytest.mark.parametrize("percent", [None, "auto", "compute", 100])
+@for_each("percent", [None, "auto", "compute", 100])
 def test_blocks_are_sampled_for_a_percentage_only(percent: OptionValue | None) -> None:
     options: dict[str, OptionValue] = {} if percent is None else {"estimate_percent": percent}
     assert "a percentage below 100" in sentence(block_sample="yes", **options)

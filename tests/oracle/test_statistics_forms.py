@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SCHEMA, assumed, texts, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.statistics import Statistics
@@ -87,7 +88,7 @@ def test_tables_are_chosen_by_a_list_of_filters() -> None:
         sent(only_tables=("APP.ORDERS",))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "reason"),
     [
         ({"incremental": "yes", "estimate_percent": 10}, "need `--estimate-percent auto`"),

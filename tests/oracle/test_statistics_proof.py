@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_each import for_each
 from tests.oracle.make import OURS, SCHEMA, assumed, texts, work
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.statistics import Proof, live_statistics_of
@@ -38,7 +37,7 @@ def test_the_same_state_is_proven() -> None:
     assert found.good and "none of 3 published statistics" in found.sentence and not found.mend
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "why"),
     [
         ({"newest": "2026-11-21 05:13:43"}, "analyzed 2026-11-21 05:13:43, after the start"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SCHEMA, SOURCE, assumed, texts, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.statistics import Statistics
@@ -118,7 +119,7 @@ def test_only_tables_that_were_chosen_are_published() -> None:
     assert " LIKE " not in texts([publish_pending(whole, assumed())])[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("patterns", "refused"), [(("ORD%",), True), (("O_DERS",), True), (('"orders"',), True), (("ITEM%",), False)]
 )
 def test_pending_statistics_hinder_only_the_tables_that_are_gathered(
@@ -131,7 +132,7 @@ def test_pending_statistics_hinder_only_the_tables_that_are_gathered(
     assert ("PUBLISH_PENDING_STATS('APP', 'ORDERS')" in said) is refused and bool(said) is refused
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answers", "reason"),
     [
         ({"stats_hindrances:APP": ({"hindrance": "window", "reason": "a window is open"},)},
@@ -187,7 +188,7 @@ def test_the_word_for_off_is_that_of_the_release() -> None:
         assert f"pvalue => '{off}'" in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("everywhere", "of_orders", "options", "reason"),
     [
         ({"PUBLISH": "FALSE"}, {}, {}, "APP.ORDERS need PUBLISH TRUE: the preference of the database is FALSE"),
@@ -240,7 +241,7 @@ def test_nothing_that_nobody_asked_for_is_sent() -> None:
     assert "( gathering_mode => 'NOWORKLOAD' )" in _call(server="system")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("degree", "options", "sent"),
     [
         (8, {"estimate_percent": 10}, "( degree => 8 , estimate_percent => 10 , options => 'GATHER' )"),

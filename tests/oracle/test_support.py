@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, work
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.model.steps import ObjectRef
@@ -16,9 +17,9 @@ CTAS, INSERT = "ctas", "insert"
 BUILD, REBUILD, STATS = "index-build", "index-rebuild", "stats-gather"
 
 
-@pytest.mark.parametrize("edition", ["se2", "xe", "free"])
-@pytest.mark.parametrize("operation", ON_TABLES)
-@pytest.mark.parametrize("degree", [2, "default", "auto"])
+@for_each("edition", ["se2", "xe", "free"])
+@for_each("operation", ON_TABLES)
+@for_each("degree", [2, "default", "auto"])
 def test_an_edition_without_parallel_execution_refuses_a_degree(
     edition: str, operation: OperationName, degree: int | str
 ) -> None:
@@ -34,7 +35,7 @@ def test_enterprise_edition_may_work_in_parallel_unless_its_options_say_no() -> 
     assert DIALECT.work.support(work(CTAS, 8), off).state is SupportState.UNSUPPORTED
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "release", "level", "state"),
     [
         (CTAS, "19-ee", "basic", SupportState.SUPPORTED),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SOURCE, assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.state import Made
@@ -129,7 +130,7 @@ def judged(found: Facts, degree: int = 1, part: IndexPart | None = None, **optio
     return DIALECT.work.support(replace(made_work, part=part), found).sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "words"),
     [
         ({"iot_type": "IOT"}, "index-organized"),

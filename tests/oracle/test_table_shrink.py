@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import SOURCE, assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.indexes import Key, Shape
@@ -116,7 +117,7 @@ def judged(found: Facts, mode: Mode = Mode.JOB, part: IndexPart | None = None) -
     return DIALECT.work.support(replace(made, part=part), found).sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "words"),
     [
         ({"iot_type": "IOT"}, "index-organized"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import OURS, SOURCE, assumed, work
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.test_command_line import dbatk
@@ -185,7 +186,7 @@ def test_lobs_make_an_estimate_the_least() -> None:
     assert (taken.bytes, taken.unknown) == (1000.0, "its LOBs are not counted")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("kind", "why"),
     [("NUMBER", ""), *((kind, "its LOBs are not counted") for kind in ("BLOB", "JSON", "VECTOR", "XMLTYPE"))],
 )

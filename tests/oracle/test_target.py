@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import oracledb
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import RUN, connect, target
 from tests.oracle.standin import Scenario, running_standin
 from toolkit.errors import ToolkitError
@@ -30,7 +31,7 @@ def address(
     return Address("oracle", database, "dba", host, port, tuple(parameters.items()))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("place", "expected"),
     [
         (address(), "db1:1521/svc"),
@@ -45,7 +46,7 @@ def test_an_address_becomes_easy_connect_or_an_alias(place: Address, expected: s
     assert way.connect_string(place, {}) == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     "place",
     [
         address(""),
@@ -91,7 +92,7 @@ def test_rows_come_with_lower_case_names_and_plain_values() -> None:
         connection.close()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "plain"),
     [
         (datetime.datetime(2026, 11, 21, 5, 31), "2026-11-21T05:31:00"),

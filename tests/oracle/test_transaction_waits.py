@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import assumed, connect, work
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.test_command_line import dbatk
@@ -146,7 +147,7 @@ def test_a_wait_that_cannot_be_seen_is_said_to_be_unbounded(tmp_path: Path) -> N
     assert any("not bounded" in text and "V$SESSION" in text for text in run["warnings"])  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "scratch", "watched"),
     [({"online": True}, False, True), ({}, False, False), ({"online": True}, True, False),
      ({"online": True, "on_live_objects": True}, True, True)],

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.make import INDEX, ON_TABLES, SCHEMA, assumed, steps, texts, work
 from toolkit.dialects.oracle.dialect import DIALECT
 from toolkit.dialects.work import Work
@@ -39,7 +40,7 @@ def test_the_serial_baseline_is_forbidden_to_read_in_parallel() -> None:
     assert "NO_PARALLEL(s)" in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("level", "before", "since"),
     [
         ("none", "NOCOMPRESS", "NOCOMPRESS"),
@@ -122,8 +123,8 @@ def test_a_refused_session_parameter_is_tolerated_but_not_a_refused_policy() -> 
     assert "DDL_LOCK_TIMEOUT = " in firm and not by_text[firm]
 
 
-@pytest.mark.parametrize("operation", ON_TABLES)
-@pytest.mark.parametrize("degree", [1, 4, "default", "auto"])
+@for_each("operation", ON_TABLES)
+@for_each("degree", [1, 4, "default", "auto"])
 def test_every_session_parameter_is_put_back(operation: OperationName, degree: int | str) -> None:
     item = work(operation, degree)
     begun, ended = (

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from tests.for_each import for_each
 from tests.postgresql.test_backup_basebackup import error, metrics, trial
 from tests.servers.postgresql import Server
 from toolkit.cli.main import main
@@ -94,7 +95,7 @@ def test_sessions_and_compressions_are_swept_and_nothing_stays(dump: Run, tmp_pa
     assert list((tmp_path / "dumps").iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("log", "most"),
     [
         ('pg_dump: dumping contents of table "a.b"|pg_dump: dumping contents of table "a.c"', 2),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.dialects.postgresql.locks import lock_waits
 from toolkit.model.values import Row
 
@@ -67,6 +67,6 @@ def test_whatever_others_call_themselves_it_is_one_printable_line(
     assert sentence.isprintable() and len(sentence) < 1500
 
 
-@pytest.mark.parametrize("statement", ["", "   ", "/* never ends", "'; DROP TABLE t", None])
+@for_each("statement", ["", "   ", "/* never ends", "'; DROP TABLE t", None])
 def test_a_statement_without_a_first_word_is_left_out(statement: str | None) -> None:
     assert told(row(statement=statement)).endswith("in a transaction for 61.0 s)")

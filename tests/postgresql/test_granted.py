@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.postgresql.helpers import index, table, work_of
 from toolkit.dialects.postgresql.dialect import DIALECT
 from toolkit.dialects.postgresql.granted import SERIAL_PLAN, why_fewer, workers_by_memory, workers_by_size
@@ -95,7 +96,7 @@ def test_fewer_workers_than_wanted_are_told_what_sets_their_number() -> None:
     assert all_of_them.sentence == "the planner requested 3 workers"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("planned", "counters", "peak", "degree", "source"),
     [
         ((3,), counted(3, 3), 0, 4, "pg_stat_database.parallel_workers_launched"),
@@ -129,7 +130,7 @@ def test_a_plan_that_cannot_be_read_proves_nothing() -> None:
     assert DIALECT.work.granted(ctas(4), {"plan": ({"query plan": "{"},)}, {}, ()).degree is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("notices", "peak", "degree"),
     [
         ((SERIALLY,), 3, 1),
@@ -158,7 +159,7 @@ def test_degree_one_and_insert_are_one_process() -> None:
 
 
 # compute_parallel_worker: 1 worker from 8 MB on, 2 from 24, 3 from 72, 4 from 216
-@pytest.mark.parametrize(("megabytes", "workers"), [(7, 0), (8, 1), (23, 1), (24, 2), (72, 3), (216, 4)])
+@for_each(("megabytes", "workers"), [(7, 0), (8, 1), (23, 1), (24, 2), (72, 3), (216, 4)])
 def test_workers_by_size_follow_powers_of_three(megabytes: int, workers: int) -> None:
     assert workers_by_size(megabytes * 128, 1024) == workers
 
@@ -176,7 +177,7 @@ def test_each_process_of_a_build_has_its_32_megabytes(kilobytes: int, wanted: in
     assert kept == wanted or kilobytes // (kept + 2) < 32768
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("megabytes", "memory", "fixed", "requested", "word"),
     [
         (32, 64, None, 1, "maintenance_work_mem of 64 MB is enough for 1 worker; 2 need 96 MB"),

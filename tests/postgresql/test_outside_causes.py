@@ -14,6 +14,7 @@ import pytest
 
 from tests.chaos.world import Restartable
 from tests.engines.arena import Heard
+from tests.for_each import for_each
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed, unprivileged
 from toolkit.app.approvals import Approvals
@@ -228,7 +229,7 @@ def test_one_failed_trial_is_exit_3_and_named(
     assert "failed: degree=1 (not this time)" in told.err
 
 
-@pytest.mark.parametrize(("said", "outside"), [
+@for_each(("said", "outside"), [
     ("pg_dump: error: query failed: server closed the connection unexpectedly", True),
     ("pg_dump: error: query failed: FATAL:  terminating connection due to administrator command", True),
     ("pg_basebackup: error: could not receive data from WAL stream: server closed the connection", True),

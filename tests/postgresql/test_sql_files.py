@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.catalogue import CATALOGUE
+from tests.for_each import for_each
 from tests.postgresql.helpers import Bench, open_context, target_of
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import begun_from, installed, running_postgresql
@@ -79,7 +80,7 @@ def versions(path: Path) -> tuple[int, int]:
     return int(match[1]), int(match[2] or 99)
 
 
-@pytest.mark.parametrize("path", [*FILES, *TEMPLATES], ids=lambda path: path.name)
+@for_each("path", [*FILES, *TEMPLATES], ids=lambda path: path.name)
 def test_every_script_opens_with_its_header(path: Path) -> None:
     lines = path.read_text().splitlines()
     assert [re.match(r"-- (\w+): \S", line)[1] for line in lines[:6]] == list(HEADER)
@@ -87,7 +88,7 @@ def test_every_script_opens_with_its_header(path: Path) -> None:
     assert "\t" not in path.read_text()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@for_each("path", FILES, ids=lambda path: path.stem)
 def test_every_sql_file_is_one_statement_with_its_binds_declared(path: Path) -> None:
     text = path.read_text()
     assert text.rstrip().endswith(";")

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.for_each import for_each
 from tests.postgresql.helpers import index, table, work_of
 from toolkit.dialects.postgresql.advice import ERRORS
 from toolkit.dialects.postgresql.checks import grants
@@ -35,13 +36,13 @@ ABSENT = {
 of partitions other than ATTACH and DETACH, and a repository of backups."""
 
 
-@pytest.mark.parametrize("operation", [name for name, one in operations().items() if not one.runs_programs])
+@for_each("operation", [name for name, one in operations().items() if not one.runs_programs])
 def test_every_operation_is_supported_plainly(operation: OperationName) -> None:
     mode = Mode.JOB if operations()[operation].once else Mode.MEASUREMENT
     assert support(operation, mode=mode).ok != (operation in ABSENT)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "more", "words"),
     [
         ("insert", {"options": {"degree": 2}}, "by the blocks of its source, and a query has none"),
@@ -71,7 +72,7 @@ def test_what_cannot_be_done_is_refused_with_its_sentence(operation: str, more: 
     assert words in answer.sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "more"),
     [
         ("ctas", {"options": {"logging": "nologging"}}),
@@ -107,7 +108,7 @@ def test_statistics_of_a_schema_in_one_call_are_refused() -> None:
     assert not DIALECT.work.support(work_of("stats-gather", ref), FACTS).ok
 
 
-@pytest.mark.parametrize("text", ["14", "15", "16", "17", "18", "17.10"])
+@for_each("text", ["14", "15", "16", "17", "18", "17.10"])
 def test_known_releases_can_be_assumed(text: str) -> None:
     facts = DIALECT.assume(text)
     assert facts.assumed
@@ -115,7 +116,7 @@ def test_known_releases_can_be_assumed(text: str) -> None:
     assert len(DIALECT.watching(facts).snapshots) >= 3
 
 
-@pytest.mark.parametrize("text", ["13", "19-ee", "", "x", "99"])
+@for_each("text", ["13", "19-ee", "", "x", "99"])
 def test_unknown_releases_name_the_known_ones(text: str) -> None:
     with pytest.raises(ToolkitError, match="is not a supported PostgreSQL release") as caught:
         DIALECT.assume(text)
@@ -131,12 +132,12 @@ def test_every_sqlstate_has_five_characters_a_meaning_and_an_advice() -> None:
         assert advice.advice
 
 
-@pytest.mark.parametrize("code", ["53300", "55P03", "40P01", "57P03", "08006"])
+@for_each("code", ["53300", "55P03", "40P01", "57P03", "08006"])
 def test_errors_that_may_be_gone_at_the_next_try_are_passing(code: str) -> None:
     assert DIALECT.explain(code, "").passing
 
 
-@pytest.mark.parametrize("code", ["42P01", "42501", "53100", "25006", "23505"])
+@for_each("code", ["42P01", "42501", "53100", "25006", "23505"])
 def test_errors_that_stay_are_not_passing(code: str) -> None:
     assert not DIALECT.explain(code, "").passing
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.for_each import for_each
 from tests.postgresql.helpers import RUN, Bench, target_of
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed
@@ -356,7 +357,7 @@ def test_a_close_ends_the_statement_that_another_thread_waits_for(context: Bench
         context.worker.execute("SELECT 1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "hint"),
     [
         ('FATAL:  database "no" does not exist', "the database does not exist"),

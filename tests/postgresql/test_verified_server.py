@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.for_each import for_each
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed, unprivileged
 from toolkit.app.approvals import Approvals, TargetPolicy, exposed
@@ -252,7 +253,7 @@ def test_a_store_is_verified_as_a_target_is(server: Server, authorities: Path) -
 
 
 # -- what is said of it -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "options", "told"),
     [
         ("", (), "nothing verifies that `db.example` is the server (sslmode is prefer)"),
@@ -282,7 +283,7 @@ def test_libpqs_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert target.exposure is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("policy", "approvals", "count"),
     [
         (TargetPolicy(production=True), Approvals(), 1),

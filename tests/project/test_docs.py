@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.project.tree import ROOT, project_files
 from toolkit.config.profiles import DRIVER_OPTIONS
 from toolkit.design.file import load_experiment
@@ -104,7 +105,7 @@ def _commands() -> list[tuple[str, str]]:
     return [(page, line) for page, line in lines if line.startswith("dbatk ")]
 
 
-@pytest.mark.parametrize(("page", "line"), _commands(), ids=lambda value: value.replace("docs/", "")[:60])
+@for_each(("page", "line"), _commands(), ids=lambda value: value.replace("docs/", "")[:60])
 def test_a_command_shown_exists_with_its_options(
     page: str, line: str, generator: ModuleType, known_commands: dict[tuple[str, ...], Any]
 ) -> None:
@@ -126,7 +127,7 @@ def test_a_command_shown_exists_with_its_options(
     assert used <= flags, f"{page}: `{line}`"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@for_each("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_between_pages_lead_somewhere(path: Path) -> None:
     text = _BLOCK.sub("", path.read_text(encoding="utf-8"))
     targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", text)]
@@ -145,7 +146,7 @@ def test_every_page_is_reached_from_the_index() -> None:
     assert written - linked == set()
 
 
-@pytest.mark.parametrize(("page", "text"), [one for one in _shown("toml") if "[experiment]" in one[1]])
+@for_each(("page", "text"), [one for one in _shown("toml") if "[experiment]" in one[1]])
 def test_an_experiment_shown_loads(page: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "shown.toml"
     path.write_text(text, encoding="utf-8")

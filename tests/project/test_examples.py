@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines.arena import Heard
+from tests.for_each import for_each
 from tests.project.tree import ROOT
 from tests.tiers import thinned
 from toolkit.app.approvals import Approvals, TargetPolicy, check_experiment
@@ -60,7 +61,7 @@ def test_every_example_is_known_here() -> None:
     assert {path.stem for path in EXAMPLES} == set(ENGINES)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@for_each("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_loads_as_a_measurement_of_its_name(path: Path) -> None:
     experiment = load_experiment(path)
     assert experiment.name == path.stem
@@ -68,7 +69,7 @@ def test_an_example_loads_as_a_measurement_of_its_name(path: Path) -> None:
     assert len(experiment.factors) >= 1
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@for_each("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_says_how_it_is_run(path: Path) -> None:
     opening = "".join(line for line in path.read_text(encoding="utf-8").splitlines(True) if line.startswith("#"))
     assert f"dbatk run examples/{path.name}" in opening
@@ -80,7 +81,7 @@ def test_an_example_says_how_it_is_run(path: Path) -> None:
     assert refused is ("--allow-commands" in opening)
 
 
-@pytest.mark.parametrize("name", OF_CATALOGUE)
+@for_each("name", OF_CATALOGUE)
 def test_an_example_that_needs_the_catalogue_says_so(name: str) -> None:
     engine, release = ENGINES[name]
     with pytest.raises(ToolkitError, match=OF_CATALOGUE[name]) as refused:
@@ -105,9 +106,7 @@ def test_the_example_of_a_setting_of_duckdb_runs_here(tmp_path: Path, monkeypatc
     assert {trial.cell["memory_limit"] for trial in trials if trial.elapsed_seconds} == {"128MB", "256MB", "4GB"}
 
 
-@pytest.mark.parametrize(
-    "path", [one for one in EXAMPLES if one.stem not in OF_CATALOGUE], ids=lambda path: path.stem
-)
+@for_each("path", [one for one in EXAMPLES if one.stem not in OF_CATALOGUE], ids=lambda path: path.stem)
 def test_an_example_prints_its_script_without_a_database(path: Path) -> None:
     engine, release = ENGINES[path.stem]
     experiment = load_experiment(path)

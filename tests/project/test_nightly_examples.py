@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
+from tests.for_each import for_each
 from tests.oracle.standin import Scenario, Standin, running_standin
 from tests.oracle.standin.indexes import Key, Shape
 from tests.oracle.standin.privileges import ANY_TABLE, PRIVILEGES
@@ -47,7 +48,7 @@ def _steps() -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("plan", "step", "target"), _steps())
+@for_each(("plan", "step", "target"), _steps())
 def test_each_step_is_rendered_for_its_engine(plan: str, step: str, target: str) -> None:
     found = next(one for one in load_plan(ROOT / f"examples/{plan}.toml").steps if one.name == step)
     engine, release = ENGINES[target]

@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from tests.for_each import for_each
 from tests.project.tree import ROOT, imported, project_files, sources, texts
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -52,7 +53,7 @@ def pins(name: str) -> dict[tuple[str, str], str]:
     return {(package, marker): version for package, version, marker in _PIN.findall(text)}
 
 
-@pytest.mark.parametrize("name", SETS)
+@for_each("name", SETS)
 def test_every_pin_has_hashes_and_no_address(name: str) -> None:
     text = (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8")
     entries = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
@@ -99,14 +100,14 @@ def test_no_file_names_a_package_registry() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", sorted(direct("core", "postgresql", "keyring", "notify", "dask")))
+@for_each("name", sorted(direct("core", "postgresql", "keyring", "notify", "dask")))
 def test_every_dependency_of_the_package_is_imported_by_it(name: str) -> None:
     module = MODULES.get(name, name.replace("-", "_"))
     found = sources(rf"^\s*(?:import|from) {module}\b")
     assert any(module in imported(tree) for _, tree in found)
 
 
-@pytest.mark.parametrize("name", sorted(direct("test") - COMMANDS))
+@for_each("name", sorted(direct("test") - COMMANDS))
 def test_every_dependency_of_the_tests_is_used_by_them(name: str) -> None:
     module = MODULES.get(name, name.replace("-", "_"))
     users = [*texts("tests"), *texts("benchmarks")]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from tests.for_each import for_each
 from tests.live import database
 from tests.project.tree import ROOT
 
@@ -82,7 +83,7 @@ jobs:
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new", "fault"),
     [
         ('"on"', "on", "no `on`"),

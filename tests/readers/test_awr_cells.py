@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.readers.awr.rows import Rows, cut_tables, span_of, table_of
 from toolkit.readers.awr.tables import AwrTable, Numbers, Patterns, guess_comma, instant, label, snake, unit_of
 
@@ -16,7 +16,7 @@ POINT, COMMA = Numbers(), Numbers(comma=True)
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("text", "point", "comma"),
     [
         ("7", 7, 7), ("-7", -7, -7), ("+7", 7, 7), ("9" * 29, int("9" * 29), int("9" * 29)), ("9" * 30, None, None),
@@ -61,7 +61,7 @@ def test_a_column_is_read_as_its_cells_are(texts: list[str]) -> None:
     assert COMMA.column(texts) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unit", "milliseconds", "seconds"),
     [
         ("12", "ms", 12, 0.012), ("12", "s", 12000.0, 12), ("1,500", "us", 1.5, 0.0015), ("12", None, None, 12),
@@ -80,7 +80,7 @@ def test_a_duration_is_read_in_its_own_unit_or_that_of_its_heading(
     assert POINT.seconds(text, unit) == seconds
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "times", "meant"),
     [
         ("5", 1000, 5000),
@@ -96,7 +96,7 @@ def test_a_number_in_thousands_is_multiplied(text: str, times: int, meant: float
     assert (found, type(found)) == (meant, type(meant))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "size"),
     [("7", 7 * 2**20), ("7M", 7 * 2**20), ("7MB", 7 * 2**20), ("1.5K", 1536), ("2 G", 2**31), ("2GB", 2**31),
      ("3T", 3 * 2**40), ("1P", 2**50), ("1B", 2**20), ("0.3K", 307.2), ("1,024K", 2**20), ("", None), ("M", None),
@@ -107,7 +107,7 @@ def test_a_size_is_read_in_multiples_of_1024(text: str, size: float | None) -> N
     assert (found, type(found)) == (size, type(size))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "comma"),
     [
         (["1.000,5"], True), (["1,000.5"], False), (["1,55"], True), (["1,555"], False), ([",5"], True),
@@ -120,7 +120,7 @@ def test_most_numbers_of_a_report_tell_its_decimal_mark(texts: list[str], comma:
 
 
 # -- dates ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("text", "meant"),
     [
         ("2025-03-02 10:11:12", "2025-03-02T10:11:12"), ("2025/3/2 10:11", "2025-03-02T10:11"),
@@ -142,7 +142,7 @@ def test_a_time_is_read_as_exactly_as_it_is_printed(text: str, meant: str | None
 
 
 # -- headings ---------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "unit"),
     [("time s", "s"), ("avg wait ms", "ms"), ("total wait time sec", "sec"), ("elapsed seconds", "seconds"), ("times", None),
      ("cr avg time us busy", "us"), ("ms", "ms"), ("time cs", "cs"), ("avg ns", "ns"), ("waits", None), ("bus", None),
@@ -152,7 +152,7 @@ def test_a_heading_names_its_unit(heading: str, unit: str | None) -> None:
     assert unit_of(heading) == unit
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "printed"),
     [("Redo size:", "Redo size"), ("Buffer  Hit   %:", "Buffer Hit"), ("In-memory Sort % : ", "In-memory Sort"),
      ("% Non-Parse CPU:", "% Non-Parse CPU"), ("a: b:", "a: b"), ("plain", "plain")],
@@ -161,7 +161,7 @@ def test_a_label_is_kept_without_its_colon(cell: str, printed: str) -> None:
     assert label(cell) == printed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("heading", "name"),
     [("% DB time", "pct_db_time"), ("Time (s)", "time_s"), ("Reads/s", "reads_per_s"), ("Snap#", "snap_number"),
      ("a/b", "a_b"), ("%Time -outs", "pct_time_outs"), ("***", "column"), ("", "column"), ("Gets/Second", "gets_second"),
@@ -209,7 +209,7 @@ def grid(*lines: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     return table.columns, [*table.rows]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "columns", "rows"),
     [
         (("!A|!B", "1|2"), ("A", "B"), [("1", "2")]),
@@ -252,7 +252,7 @@ def test_what_holds_nothing_is_no_table_and_a_cell_spans_no_more_than_a_table_ha
     assert len(columns) in {401, 402}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wide", "high", "span"),
     [("2", "3", (2, 3)), (None, "", (1, 1)), ("0", "x", (1, 1)), (" 2 ", "-1", (2, 1)), ("400", "401", (400, 400)),
      ("99999", "100000", (400, 1)), ("\u0662", "1.5", (1, 1))],
@@ -261,7 +261,7 @@ def test_what_is_no_small_number_spans_one_cell(wide: str | None, high: str | No
     assert span_of(wide, high) == span
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cell", "words"),
     [
         ("<td>a &lt;b&gt; &quot;c&quot; &amp;lt; &nbsp;d", 'a <b> "c" &lt; d'), ("<td>&#65;&#8364;&#160;x", "A\u20ac x"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.readers.awr_samples import STATSPACK, TEXT
 from tests.readers.test_awr_text_tables import FILES, FUNCTIONS
 from toolkit.readers.awr.always import COUNTED, LATCHES
@@ -34,7 +35,7 @@ def added(sections: str) -> str:
     return TEXT.replace("End of Report", f"{sections}\nEnd of Report")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("report", "line"),
     [
         (TEXT, "log file sync                        57,000       1,500     26    2.4 Commit"),
@@ -174,7 +175,7 @@ def test_a_text_of_no_instance_may_have_other_lists(title: str) -> None:
     assert not lists_of_text(NAMES[2:], title)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lists", "lost"),
     [
         (("Tablespace IO Stats", "File IO Stats"), "I/O of files"),
@@ -255,7 +256,7 @@ def tables(**less: tuple[tuple[str, ...], ...]) -> list[AwrTable]:
     return [AwrTable(name, "", ("", "Begin Value"), rows) for name, rows in {**TABLES, **less}.items()]
 
 
-@pytest.mark.parametrize("name", LOST)
+@for_each("name", LOST)
 def test_a_list_that_lost_its_middle_is_told_by_its_twin_or_by_what_all_reports_have(name: str) -> None:
     assert not twins(WHOLE)
     rows = WHOLE[name]
@@ -290,7 +291,7 @@ def test_times_of_undo_that_are_too_many_to_be_listed_add_up_to_less() -> None:
     assert not twins({**WHOLE, "undo_over_time": most})
 
 
-@pytest.mark.parametrize("name", TABLES)
+@for_each("name", TABLES)
 def test_a_list_as_it_is_printed_that_lost_a_row_is_told(name: str) -> None:
     whole = {**WHOLE, "wait_events": WAITED, "foreground_events": [], "background_events": [], "top_events": [],
              "wait_event_histogram": []}  # fmt: skip
@@ -312,7 +313,7 @@ PROCESSES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("lost", [slice(1, 2), slice(0, 1), slice(0, 3), slice(6, 8), slice(8, 10)])
+@for_each("lost", [slice(1, 2), slice(0, 1), slice(0, 3), slice(6, 8), slice(8, 10)])
 def test_the_memory_of_a_process_is_held_against_that_of_its_parts(lost: slice) -> None:
     def told(rows: tuple[tuple[str, ...], ...]) -> list[str]:
         return twins(WHOLE, [AwrTable("Top Process Memory (by component)", "", ("", "PId"), rows)])
@@ -327,7 +328,7 @@ def test_the_memory_of_a_process_is_held_against_that_of_its_parts(lost: slice) 
     assert sentence.endswith("rows of the list are missing")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("share", "rows", "is_short"),
     [
         ("-> Captured Segments account for   99.5% of Total", ("50.10", "49.30"), False),
@@ -460,7 +461,7 @@ AWR_ENTRY = "         151          151     10.51 b2gnxm5z6r51n\nselect one from 
 LIST_ENDS = "          -------------------------------------------------------------\n\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pages", "words"),
     [
         ([f"{AWR_ENTRY}\n"], ""),

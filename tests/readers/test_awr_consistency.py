@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.for_each import for_each
 from tests.readers.awr_samples import STATSPACK, TEXT, html
 from toolkit.readers.awr.consistency import inconsistencies
 from toolkit.readers.awr.impossible import impossible
@@ -250,11 +251,11 @@ def test_no_real_report_is_said_to_deny_itself_or_to_lose_a_line() -> None:
         assert not [one for one in found if any(word in one for word in words)], path.name
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("waited", "idle", "warns"),
     [(1875.0, 92.0, True), (4000.0, 92.0, False), (1875.0, 30.0, False), (1875.0, None, False)],
 )
-@pytest.mark.parametrize("name", ["foreground_wait_classes", "wait_classes"])
+@for_each("name", ["foreground_wait_classes", "wait_classes"])
 def test_db_time_is_held_against_its_waits_and_cpu(
     name: str, waited: float, idle: float | None, warns: bool
 ) -> None:

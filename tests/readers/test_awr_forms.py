@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_each import for_each
 from tests.readers.awr_samples import TEXT, html
 from toolkit.readers.awr.forms import FieldKind, in_form
 from toolkit.readers.awr.report import read_report
 
 
-@pytest.mark.parametrize(("kind", "cell", "good"), [
+@for_each(("kind", "cell", "good"), [
     (FieldKind.SQL_ID, "g3f3cw3zy5aat", True), (FieldKind.SQL_ID, "59.7", False),
     (FieldKind.SQL_ID, "g3f3cw3zy5aa", False), (FieldKind.SQL_ID, "g3f3cw3zy5aai", False),
     (FieldKind.SQL_ID, "G3F3CW3ZY5AAT", False), (FieldKind.HASH_VALUE, "4294967295", True),
@@ -21,7 +20,7 @@ def test_a_kind_of_value_has_a_form(kind: FieldKind, cell: str, good: bool) -> N
     assert in_form(kind, cell) == (cell if good else None)
 
 
-@pytest.mark.parametrize(("old", "new", "words"), [
+@for_each(("old", "new", "words"), [
     ("<td>abcdfghjkmn12</td>", "<td>59.7</td>",
      "in `SQL ordered by Elapsed Time`, column `SQL Id`, 1 value is no SQL_ID: `59.7`"),
     ("<td>log file sync</td><td>57K</td>", "<td>17.5</td><td>57K</td>",

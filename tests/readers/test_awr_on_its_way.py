@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.readers.awr_samples import STATSPACK, TEXT, html
 from tests.readers.mangling import LESS, SAME, as_csv, as_markdown, copied, mailed, zipped
 from tests.tiers import examples, thinned
@@ -90,14 +91,14 @@ def check_not_another(text: str, way: str) -> None:
         assert now - several <= was
 
 
-@pytest.mark.parametrize("way", SAME)
-@pytest.mark.parametrize("sample", SAMPLES)
+@for_each("way", SAME)
+@for_each("sample", SAMPLES)
 def test_what_a_mail_does_to_a_report_is_undone(sample: str, way: str) -> None:
     if (sample, way) != ("page", "an empty line after each"):
         check_same(SAMPLES[sample], way)
 
 
-@pytest.mark.parametrize("way", LESS)
+@for_each("way", LESS)
 def test_what_cannot_be_undone_is_said(way: str) -> None:
     check_not_another(html(), way)
     if not way.startswith(("copied", "in a note", "out of")):
@@ -144,7 +145,7 @@ def test_the_last_row_of_a_copied_part_is_kept_without_its_last_cell() -> None:
         assert all(event["wait_class"] is None for event in found)
 
 
-@pytest.mark.parametrize("text", [
+@for_each("text", [
     as_markdown(html()), as_csv(html(), ","), as_csv(html(), ";"),
     "\n".join(f"{line};;;;;;;;" for line in as_csv(html(), ";").replace('""', "").splitlines()),
 ])  # fmt: skip
@@ -157,7 +158,7 @@ def test_a_page_in_a_note_or_a_spreadsheet_is_read_by_its_cells(text: str) -> No
     assert report.faults == []
 
 
-@pytest.mark.parametrize("name", ["xl/workbook.xml", "word/document.xml", "content.xml", "mimetype"])
+@for_each("name", ["xl/workbook.xml", "word/document.xml", "content.xml", "mimetype"])
 def test_a_file_of_such_a_name_makes_no_document_of_an_archive(name: str) -> None:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -166,7 +167,7 @@ def test_a_file_of_such_a_name_makes_no_document_of_an_archive(name: str) -> Non
     assert alone(file.getvalue()).report.facts["db_name"] == "ACME"
 
 
-@pytest.mark.parametrize(("mark", "member", "told"), [
+@for_each(("mark", "member", "told"), [
     ("[Content_Types].xml", "xl/workbook.xml", "an Excel workbook"),
     ("[Content_Types].xml", "word/document.xml", "a Word document"),
     ("[Content_Types].xml", "ppt/presentation.xml", "a PowerPoint presentation"),
@@ -182,7 +183,7 @@ def test_a_document_of_an_office_program_is_named_not_its_members(mark: str, mem
     assert "copied into it" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize("line", [
+@for_each("line", [
     "{}x", "{}|{}x", "|---|{}x", "|---{}x", "| --- |{}---{}x", "---|---{}x", "{}- {}-",
 ])  # fmt: skip
 def test_a_line_of_blanks_costs_no_more_than_its_length(line: str) -> None:
@@ -320,7 +321,7 @@ def test_single_blanks_between_cells_are_refused_with_what_to_do() -> None:
     assert "Ctrl+S" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize(("text", "at"), [
+@for_each(("text", "at"), [
     (html(), "1.5K"), (html().replace("</td>", "</TD>"), "26.32ms"), (TEXT, "57,000 "), (STATSPACK, "57,000 "),
 ])  # fmt: skip
 def test_of_a_value_in_which_a_file_is_cut_off_nothing_is_read(text: str, at: str) -> None:
@@ -333,7 +334,7 @@ def test_of_a_value_in_which_a_file_is_cut_off_nothing_is_read(text: str, at: st
         assert {name: value for name, value in event.items() if value is not None}.items() <= one.items()
 
 
-@pytest.mark.parametrize("pair", [(html(), html()), (TEXT, TEXT), (html(), TEXT), (STATSPACK, TEXT)])
+@for_each("pair", [(html(), html()), (TEXT, TEXT), (html(), TEXT), (STATSPACK, TEXT)])
 def test_two_reports_in_one_file_are_two(pair: tuple[str, str]) -> None:
     read = read_reports("\n".join(pair).encode(), "both.txt")
     assert [one.name for one in read] == ["both.txt#1", "both.txt#2"]
@@ -362,7 +363,7 @@ def test_a_zip_that_unpacks_to_more_than_200_mb_is_refused() -> None:
         read_reports(zipped(" " * 150_000_000, " " * 60_000_000), "b.zip")
 
 
-@pytest.mark.parametrize(("head", "told"), [
+@for_each(("head", "told"), [
     ("~~BEGIN-OS-INFORMATION~~\nSTAT_NAME  STAT_VALUE\n", "an extract of AWR-Miner"),
     ("SQL Monitoring Report\n\nSQL Text\n------\nselect 1\n", "a SQL Monitor report"),
     ("<?xml version='1.0'?>\n<sql_monitor_report version='4.0'>\n", "a SQL Monitor report"),

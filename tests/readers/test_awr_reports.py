@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.readers.awr_samples import CLUSTER, STATSPACK, TEXT, html
 from tests.tiers import examples
 from toolkit.errors import ExitCode, ToolkitError
@@ -136,7 +137,7 @@ def test_the_container_flag_may_stand_in_a_table_of_its_own() -> None:
     assert document(apart.replace("<h3>Load", f"{flag}<h3>Load"))["cdb"] is True
 
 
-@pytest.mark.parametrize(("printed", "meant"), [
+@for_each(("printed", "meant"), [
     ("08-\u041d\u043e\u044f-18 09:05", "2018-11-08T09:05"), ("04-Okt-23 23:09:19", "2023-10-04T23:09:19"),
     ("01-8\u6708 -24 10:00:00", "2024-08-01T10:00:00"), ("15-D\xc9C.-21 07:00", "2021-12-15T07:00"),
     ("2023-10-04 23:09:19", "2023-10-04T23:09:19"), ("31-Feb-23 10:00", None), ("soon", None), ("", None),
@@ -145,7 +146,7 @@ def test_times_of_several_languages_are_read_as_exactly_as_printed(printed: str,
     assert instant(printed) == meant
 
 
-@pytest.mark.parametrize(("printed", "comma", "meant"), [
+@for_each(("printed", "comma", "meant"), [
     ("57K", False, 57_000), ("2198.8K", False, 2_198_800), ("1.8E+08", False, 180_000_000), (".5", False, 0.5),
     ("1,234", False, 1234), ("1,234", True, 1.234), ("1.234", True, 1234), ("1.234,5", False, 1234.5),
     ("1 234,5", True, 1234.5), ("1'234.50", False, 1234.5), ("-3", False, -3), ("1,23,4", False, None),
@@ -156,7 +157,7 @@ def test_numbers_are_read_or_null(printed: str, comma: bool, meant: float | None
     assert Numbers(comma).number(printed) == meant
 
 
-@pytest.mark.parametrize(("printed", "comma"), [
+@for_each(("printed", "comma"), [
     ([], False), (["1.5", "1,5"], False), (["1.5", "1,5", "2,5"], True), (["1.5", "2.5", "1,5"], False),
     (["1,234", "1.234"], False),
 ])  # fmt: skip
@@ -209,7 +210,7 @@ def test_a_section_missing_from_its_contents_is_named() -> None:
     ]
 
 
-@pytest.mark.parametrize("raw", [
+@for_each("raw", [
     b"", b"\x00\x01\x02\x03", b"PK\x03\x04" + b"x" * 500, b"\x7fELF" + bytes(range(256)) * 20,
     b"<html><body>" + b"<p>AWR report</p>" * 50, b"WORKLOAD REPOSITORY report for\n" + b"nothing\n" * 50,
     b"hello " * 2_000_000, gzip.compress(b"hello " * 1000), b"\x1f\x8b" + b"junk" * 100,
@@ -271,7 +272,7 @@ def test_bytes_of_any_kind_do_no_harm(text: str, place: float, junk: bytes) -> N
     survive(junk)
 
 
-@pytest.mark.parametrize(("head", "told"), [
+@for_each(("head", "told"), [
     ("<html><head><title>ASH Report - From 01-Jan-25 To 02-Jan-25</title>", "an ASH report"),
     ("\nASH Report For ACME/acme1\n", "an ASH report"),
     ("          ADDM Report for Task 'TASK_1'\n", "an ADDM report"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.for_each import for_each
 from tests.readers.awr_samples import TEXT
 from toolkit.readers.awr.report import read_report
 
@@ -139,7 +138,7 @@ FOUND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LISTS)
+@for_each("name", LISTS)
 def test_each_line_of_an_entry_is_read_below_its_ruler(name: str) -> None:
     document = read(LISTS[name])
     assert values(document, name) == FOUND[name]
@@ -152,13 +151,13 @@ def test_without_containers_the_same_list_has_a_ruler_less() -> None:
     assert values(read(plain), "ash_sql_by_event") == [row[:-1] for row in FOUND["ash_sql_by_event"]]
 
 
-@pytest.mark.parametrize(("name", "before"), [
+@for_each(("name", "before"), [
     ("ash_sql_by_event", "update orders"), ("ash_sql_by_event", "CPU + Wait"),
     ("ash_sql_by_event", "          ff5gg"),
     ("ash_sessions", "APP   "), ("ash_sessions", "      401"), ("ash_objects", "APP.ORDERS_PK"),
     ("ash_over_time", "              "),
 ])  # fmt: skip
-@pytest.mark.parametrize("end", ["", "\f"])
+@for_each("end", ["", "\f"])
 def test_a_page_break_within_an_entry_parts_nothing(name: str, before: str, end: str) -> None:
     whole = LISTS[name]
     begin = whole.index("\n", whole.rindex("---")) + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.errors import ToolkitError
 from toolkit.readers.trials import read_trials
 
@@ -12,7 +13,7 @@ MANY = "9" * 5000
 TOML = "[[trial]]\ndegree = {}\nelapsed_seconds = {}\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         (f"0 1 3502 0 {LATE} 811057\n", "not a file of trials that dbatk reads"),

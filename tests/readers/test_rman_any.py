@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.for_each import for_each
 from tests.readers.rman_samples import LANGUAGES, PLAN, Job, messages_of, whole_log
 from tests.tiers import thinned
 from toolkit.readers.rman.decode import lines_of
@@ -53,8 +54,8 @@ def sayings(log: Log) -> object:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("language", LANGUAGES)
+@for_each("seed", SEEDS)
 def test_the_order_of_the_channels_messages_does_not_matter(language: str, seed: int) -> None:
     words = LANGUAGES[language]
     mixed = whole_log(words, middle=interleaved(language, random.Random(seed)))
@@ -73,14 +74,14 @@ def last_word(lines: Sequence[str]) -> int:
     return max(n for n, line in enumerate(lines) if line.strip())
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_a_log_cut_at_any_line_is_never_complete(language: str) -> None:
     lines = whole_log(LANGUAGES[language])
     for end in range(last_word(lines)):
         assert read_log(lines[:end]).outcome not in COMPLETE, lines[end - 1 : end + 1]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_a_log_cut_at_any_character_is_never_complete(language: str) -> None:
     text = "\n".join(whole_log(LANGUAGES[language])).rstrip()
     for end in range(0, len(text) - 14, 37):
@@ -98,7 +99,7 @@ def test_a_log_without_its_beginning_is_read_and_says_so(language: str) -> None:
             assert found.outcome not in COMPLETE
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_a_whole_log_mixed_with_half_of_another_is_never_complete(seed: int) -> None:
     chance = random.Random(seed)
     names = list(LANGUAGES)
@@ -117,7 +118,7 @@ def _repeated(lines: list[str], chance: random.Random) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_a_line_of_a_channel_that_is_there_twice_changes_nothing(language: str) -> None:
     lines = whole_log(LANGUAGES[language])
     begin = next(n for n, line in enumerate(lines) if "01:00:04" in line) + 1
@@ -157,7 +158,7 @@ def test_a_damaged_log_gives_a_document_and_no_traceback(damage: object, seed: i
         json.dumps(log_document(found, "log"), allow_nan=False)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_without_the_end_of_an_operation_no_log_is_complete(language: str) -> None:
     lines = whole_log(LANGUAGES[language])
     operations = [one for one in read_log(lines).operations if one.finish]
@@ -167,7 +168,7 @@ def test_without_the_end_of_an_operation_no_log_is_complete(language: str) -> No
         assert read_log(without).outcome not in COMPLETE
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_bytes_that_mean_nothing_are_no_log(seed: int) -> None:
     raw = random.Random(seed).randbytes(70_000)
     for junk in (raw, b"\xff\xfe" + raw, b"\x1f\x8b\x08\x00" + raw, raw.replace(b"\n", b""), b"\0" * 5000):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.readers.rman import stamps
 from toolkit.readers.rman.stamps import DATE, has_time, of_stamp, parser, read
 
@@ -40,7 +41,7 @@ def test_a_day_alone_is_its_midnight(at: datetime, form: str) -> None:
     assert not has_time(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "at"),
     [
         ("02-MAR-26 12:00:01 AM", datetime(2026, 3, 2, 0, 0, 1)),
@@ -115,7 +116,7 @@ def test_the_order_learnt_holds_for_more_stamps_than_are_remembered(monkeypatch:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["02-MAR-26", "02-MAR-2026 01:02:03", "2026-03-02", "20260302 010203", "Mar 2, 2026", "2026年03月02日"]
 )
 def test_a_date_is_found_inside_a_line(text: str) -> None:

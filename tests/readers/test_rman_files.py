@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.readers.rman_samples import whole_log
 from tests.readers.test_rman_forms import HEAD, SET, TAIL
 from toolkit.readers.rman import decode
@@ -64,7 +65,7 @@ def test_a_long_line_is_cut_and_the_rest_of_the_file_is_read(monkeypatch: pytest
     assert set("".join(cut[1:-1])) == {"x"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "text"),
     [
         ("grün".encode("cp1252") + b" and more", "grün and more"),
@@ -93,7 +94,7 @@ def test_what_gzip_packed_in_several_members_is_read_as_far_as_it_goes(monkeypat
         assert most - 8 <= len("\n".join(kept)) + 1 <= most
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "lines"),
     [
         ("<pre>a &lt;b&gt; &amp; c\xa0d</pre>", ["a <b> & c d"]), ("<p>one</p><p>two</p>", ["one", "two"]),
@@ -135,7 +136,7 @@ WRAPPED: dict[str, Callable[[str], bytes]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WRAPPED)
+@for_each("way", WRAPPED)
 def test_a_log_in_an_archive_or_a_mail_is_taken_out(way: str) -> None:
     found = parts_in(io.BufferedReader(io.BytesIO(WRAPPED[way](LOG))))  # type: ignore[arg-type]
     assert found is not None
@@ -144,7 +145,7 @@ def test_a_log_in_an_archive_or_a_mail_is_taken_out(way: str) -> None:
     assert part.source == ("night.log" if way.startswith(("zip", "tar")) else "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw", [LOG.encode(), gzip.compress(LOG.encode(), mtime=0), b"\x1f\x8b" + b"junk" * 99, b"", b"\0\1\2" * 99]
 )
 def test_a_log_as_it_was_written_is_left_in_its_file(raw: bytes) -> None:
@@ -191,7 +192,7 @@ def size_of(*listed: str) -> int | None:
 NAMED = "        Piece Name: /backup/ACME_7"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("row", "size"),
     [
         ("6550    Full    15.00M     DISK        00:00:01     02-MAR-26", 15 * 2**20),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from tests.for_each import for_each
 from tests.readers.rman_samples import ENGLISH, LANGUAGES, STAMPS, whole_log
 from tests.tiers import thinned
 from toolkit.readers.rman.decode import lines_of
@@ -84,7 +85,7 @@ def test_bytes_of_any_encoding_and_line_end_are_read(encoding: str, end: str) ->
     assert read_log(lines_of(io.BytesIO(packed))).outcome == "completed"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "around",
     ["    {}", "> {}", "2026-03-02 01:00:00 {}", "[host42]: {}", "<span>{}</span><br/>", "| {}", "\t{}", "\x1b[32m{}\x1b[0m"],
 )  # fmt: skip
@@ -331,7 +332,7 @@ def test_numbered_messages_are_no_errors_but_their_errors_are() -> None:
     assert (found.outcome, found.causes[0].code) == ("failed", "RMAN-06023")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_the_time_a_channel_was_throttled_is_not_the_time_it_worked(language: str) -> None:
     lines = whole_log(LANGUAGES[language])
     at = next(n for n, line in enumerate(lines) if "00:01:30" in line)
@@ -387,7 +388,7 @@ def test_notes_of_one_command_and_its_answer_are_complete() -> None:
     assert (read_log(broken).outcome, read_log(broken).corrupt) == ("completed_with_warnings", [7])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "lines",
     [[], [""], ["nothing of the kind"], ["SQL> select 1 from dual;", "ORA-00942: table or view does not exist"],
      ["Starting backup at your own risk", "channel four: the news"], ["=====", "RMAN"]],
@@ -443,7 +444,7 @@ IMPLICIT = ["Starting implicit crosscheck backup at 19-DEC-24", "Crosschecked 5 
             "Finished implicit crosscheck backup at 19-DEC-24"]  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", [CROSSCHECKED, DELETED, [*CROSSCHECKED, *DELETED], [*IMPLICIT, *CATALOGED]])
+@for_each("answer", [CROSSCHECKED, DELETED, [*CROSSCHECKED, *DELETED], [*IMPLICIT, *CATALOGED]])
 def test_an_excerpt_of_a_command_without_a_beginning_ends_with_its_last_line(answer: Sequence[str]) -> None:
     for head in ([], HEAD[:5]):
         typed = [*head, "RMAN> crosscheck backup;", "", *answer]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.readers.rman.model import RmanMessage
 from toolkit.readers.rman.sessions import Faults, Identity, RmanSessions, cause_of
 
@@ -12,7 +13,7 @@ def messages(*codes: str) -> list[RmanMessage]:
     return [RmanMessage(code, "", number) for number, code in enumerate(codes, 1)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stack", "cause"),
     [
         (["RMAN-03002", "RMAN-06059"], "RMAN-06059"),
@@ -28,7 +29,7 @@ def test_the_cause_of_a_stack_is_its_last_message_that_is_no_frame(stack: list[s
     assert cause_of(messages(*stack)).code == cause
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("number", "is_error"),
     [(999, False), (1000, True), (1999, True), (2000, False), (3999, False), (4000, True), (4999, True),
      (5000, False), (19999, False), (20000, True), (20999, True), (21000, False), (3009, True), (3002, True)],
@@ -127,7 +128,7 @@ def test_a_target_outranks_an_auxiliary_and_both_outrank_names() -> None:
     assert not identity.connected("connected to recovery catalog database")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("release", "patch", "shown"),
     [(None, None, None), (None, "19.3.0.0.0", None), ("19.0.0.0.0", None, "19.0.0.0.0"),
      ("19.0.0.0.0", "19.0.0.0.0", "19.0.0.0.0"), ("19.0.0.0.0", "19.3.0.0.0", "19.0.0.0.0 (19.3.0.0.0)")],
@@ -152,7 +153,7 @@ def judged(*events: str) -> tuple[int, int]:
     return len(sessions.missing), len(sessions.excerpt)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("events", "verdict"),
     [
         ((), (0, 0)),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.readers.rman.log import read_file, read_log
 from toolkit.readers.rman.model import Log, log_document
 
@@ -59,7 +60,7 @@ def test_every_log_at_hand_is_held() -> None:
     assert {path.name for path in (FOLDER / "rman").iterdir()} == set(OUTCOMES)
 
 
-@pytest.mark.parametrize("name", OUTCOMES)
+@for_each("name", OUTCOMES)
 def test_a_real_log_ends_as_it_did(name: str) -> None:
     log = read(name)
     assert (log.outcome.value, len(log.operations), log.version) == OUTCOMES[name]
@@ -71,7 +72,7 @@ def test_channels_were_busy_for_as_long_as_their_sets_took(name: str) -> None:
     assert dict(read(name).channel_busy_seconds) == BUSY[name]
 
 
-@pytest.mark.parametrize("name", CAUSES)
+@for_each("name", CAUSES)
 def test_the_cause_of_a_stack_is_found(name: str) -> None:
     assert [one.code for one in read(name).causes] == CAUSES[name]
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.tiers import examples
 from toolkit.readers.rman import grammar
 from toolkit.readers.rman.grammar import Shape, prefix_of
@@ -30,13 +31,13 @@ WORDS = st.sampled_from([
 ])  # fmt: skip
 
 
-@pytest.mark.parametrize("line", PREFIXED)
+@for_each("line", PREFIXED)
 def test_a_message_behind_a_prefix_is_seen(line: str) -> None:
     assert Shape(line).last
     assert prefix_of(line)
 
 
-@pytest.mark.parametrize("line", HEADS)
+@for_each("line", HEADS)
 def test_a_head_is_seen_in_every_language(line: str) -> None:
     assert Shape(line).head
 
@@ -56,8 +57,8 @@ def test_a_quick_look_hides_nothing_that_the_patterns_find(line: str) -> None:
     assert bool(shape.word) == (grammar.ANY_CHANNEL.match(line) is not None)
 
 
-@pytest.mark.parametrize("before", ["", " ", "3", "-", "(", "é"])
-@pytest.mark.parametrize("name", sorted(grammar.COMMANDS))
+@for_each("before", ["", " ", "3", "-", "(", "é"])
+@for_each("name", sorted(grammar.COMMANDS))
 def test_the_name_of_a_command_is_one_word(before: str, name: str) -> None:
     found = grammar.OPERATION.search(f"{before}{name} 2025-03-10")
     assert found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.readers.rman_samples import ENGLISH, GERMAN, LANGUAGES, NUMBERED, TENG, whole_log
 from tests.readers.test_rman_forms import HEAD, SET, STACK, TAIL, failover
 from toolkit.readers.rman import decode
@@ -30,7 +31,7 @@ def test_all_that_a_session_says_is_read() -> None:
     assert log_document(read_log(SESSION), "log") == wanted
 
 
-@pytest.mark.parametrize("name", LOGS)
+@for_each("name", LOGS)
 def test_whole_messages_and_single_lines_say_the_same(name: str) -> None:
     """What is indented is no whole message, and is read line by line."""
     assert read_log([f" {line}" if line else line for line in LOGS[name]]) == read_log(LOGS[name])
@@ -156,7 +157,7 @@ SMALL: dict[str, tuple[list[str], dict[str, object]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SMALL)
+@for_each("name", SMALL)
 def test_all_that_a_small_log_says_is_read(name: str) -> None:
     lines, told = SMALL[name]
     connected = {
@@ -169,7 +170,7 @@ def test_all_that_a_small_log_says_is_read(name: str) -> None:
     assert log_document(read_log(lines), "log") == NOBODY | connected | told
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@for_each("language", LANGUAGES)
 def test_an_autobackup_that_begins_while_a_set_is_written_ends_no_set(language: str) -> None:
     words, auto = LANGUAGES[language], "Control File and SPFILE Autobackup"
     lines = whole_log(words)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.readers.server_log import stamped
 
 NOW = datetime(2026, 11, 28, 16, 50, tzinfo=UTC)
@@ -26,7 +27,7 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "at", "step"),
     [
         ("2026-11-28 16:42:38.123 UTC [4711] LOG:  checkpoint starting: time", AT + 0.123, 0.001),
@@ -60,7 +61,7 @@ def test_a_time_in_a_further_line_of_a_statement_is_none_of_the_log() -> None:
     assert [(one.at - AT, one.step_seconds) for one in stamped(lines, NOW)] == [(pytest.approx(0.123), 0.001)] * 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line", ["2026-13-28 16:42:38 UTC x", "2026-11-28 25:42:38 x", "Foo 28 18:42:38 x", "I. 13/28 18:42:38. x",
              "192.168.1.1 12:00", "1795884158", "", "Feb 30 10:00:00 x"],
 )  # fmt: skip

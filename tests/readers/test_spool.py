@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.readers.attempts import (
     AttemptRead,
     Count,
@@ -33,7 +34,7 @@ def one(line: str) -> object:
     return found
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "seconds"),
     [
         ("Elapsed: 00:00:01.23", 1.23),
@@ -53,7 +54,7 @@ def test_the_time_of_a_client_is_read_in_every_form(line: str, seconds: float) -
     assert one(line) == Elapsed(pytest.approx(seconds))
 
 
-@pytest.mark.parametrize("line", ["Elapsed: 00:00:61.00", "Elapsed: soon", "12:00:01.00", "at 5: 00:00:01.00"])
+@for_each("line", ["Elapsed: 00:00:61.00", "Elapsed: soon", "12:00:01.00", "at 5: 00:00:01.00"])
 def test_what_only_looks_like_a_time_is_none(line: str) -> None:
     assert read_spool(line) == ()
 
@@ -197,7 +198,7 @@ def test_what_the_driver_says_of_an_attempt_outranks_its_end() -> None:
 
 
 # -- each line, and each event ----------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("line", "told"),
     [
         ("Elapsed: 12 00:00:01,5", ()), ("Elapsed: 00:59:59.000001  ", (Elapsed(3599.000001),)),
@@ -224,7 +225,7 @@ def test_a_field_that_is_not_there_is_empty_and_a_failure_is_its_line() -> None:
     assert (str(Failure("ORA-1", "why")), str(Failure("ORA-1", ""))) == ("ORA-1: why", "ORA-1")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("printed", "value"),
     [
         ("", None), ("7", 7), ("-7", -7), ("+7", 7), ("7.0", 7.0), ("7.", 7.0), (".5", 0.5), ("-.5", -0.5), ("1E3", 1000.0),
@@ -251,7 +252,7 @@ EMPTY = {"runs": {RUN}, "trials": {3}}
 ITEM = [mark("stage", "timed"), mark("clock", at(3)), mark("item", "1")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("lines", "told"),
     [
         # seconds between two instants belong to the stage in which the second one is; what runs backwards took none
@@ -308,7 +309,7 @@ def test_an_attempt_of_several_spools_is_timed_from_its_first_item_on() -> None:
     assert (attempt.before, attempt.kept) == ({"k": [{"a": 1}]}, {"k": [{"a": 1}]})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("stage", "code", "lost", "fatal"),
     [("prepare", "ORA-00942", False, True), ("begin", "ORA-03113", True, True), ("setup", "SP2-0640", True, True),
      ("snapshot", "ORA-00942", False, False), ("timed", "ORA-12547", True, False), ("conclude", "ORA-01012", True, False)],

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit import rendering, resources
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -27,7 +28,7 @@ def render(dialect: Dialect, text: str, values: Mapping[str, ContextValue]) -> s
     return rendering._tidy(template.render(**values))
 
 
-@pytest.mark.parametrize("value", ["x", "1; DROP TABLE t", 1, 1.5, True, None, QualifiedName("t"), ("a", "b")])
+@for_each("value", ["x", "1; DROP TABLE t", 1, 1.5, True, None, QualifiedName("t"), ("a", "b")])
 def test_nothing_unfiltered_renders(value: ContextValue) -> None:
     for dialect in DIALECTS:
         with pytest.raises(jinja2.TemplateRuntimeError, match="without a filter"):
@@ -44,7 +45,7 @@ def test_a_filtered_value_that_is_joined_to_another_is_unfiltered_again() -> Non
         render(DIALECTS[0], "SELECT {{ (x | integer) ~ ' ; DROP' }}", {"x": 1})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value"),
     [
         ("integer", "1"), ("integer", True), ("integer", 1.0), ("integer", None),

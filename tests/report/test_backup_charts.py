@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.analysis.test_backups import FLAT, MIB, backup_run, piece, published
+from tests.for_each import for_each
 from toolkit.report.render import render
 from toolkit.report.view import run_view
 
@@ -36,7 +35,7 @@ def test_the_page_holds_every_piece_as_harmless_text() -> None:
     assert "&lt;i&gt;big&lt;/i&gt;.bkp" in text and "<i>big" not in text
 
 
-@pytest.mark.parametrize("format", ["html", "text", "markdown", "json", "csv"])
+@for_each("format", ["html", "text", "markdown", "json", "csv"])
 def test_every_format_of_the_published_sweep_can_be_written(format: str) -> None:
     text = render(published(), format)
     assert "channels=20" in text or '"channels": 20' in text or ",20," in text

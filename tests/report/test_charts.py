@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.report import make
 from tests.report.make import cell, host_samples, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
@@ -199,7 +200,7 @@ def test_a_gain_below_one_has_ticks_on_both_sides() -> None:
     assert {"0.5", "1"} <= {tick.label for tick in chart.y.ticks}
 
 
-@pytest.mark.parametrize("highest", [1, 2, 3, 7, 130])
+@for_each("highest", [1, 2, 3, 7, 130])
 def test_an_axis_of_counted_things_has_whole_ticks(highest: float) -> None:
     scale = linear(0.0, highest, 200.0, 0.0, least=1.0)
     assert all(float(tick.label.replace(",", "")).is_integer() for tick in scale.ticks)
@@ -219,7 +220,7 @@ def test_an_axis_of_ratios_has_ticks_on_both_sides_of_one(ratio: float, width: f
     assert min(ticks) < 1.0 < max(ticks) and 1.0 in ticks
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "words"),
     [
         ("server_version", "version of the server"),

@@ -15,6 +15,7 @@ import pytest
 from pypdf import PdfReader
 
 from tests.analysis.awr.made import interval, origin, segments
+from tests.for_each import for_each
 from tests.report.test_page_in_browser import SHOWN, browser, letters, opened
 from tests.tiers import thinned
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
@@ -162,7 +163,7 @@ def test_no_escape_reaches_the_terminal() -> None:
         assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("head", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "|calc", "%x"])
+@for_each("head", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "|calc", "%x"])
 def test_a_spreadsheet_takes_no_name_for_a_formula(head: str) -> None:
     series = trends([interval(who=origin(head, database=head), waits={head: (5.0, 2)})], sql=[head])
     for row in csv.reader(io.StringIO(trend_sheet(series))):

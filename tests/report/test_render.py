@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.report.make import cell, host_samples, metric, run_of, sweep, sweep_trials, trial
 from tests.tiers import examples
 from toolkit.analysis.compare import compare
@@ -69,7 +70,7 @@ class Page(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
 
-@pytest.mark.parametrize("chosen", list(Format))
+@for_each("chosen", list(Format))
 def test_text_from_outside_does_no_harm(chosen: Format) -> None:
     text = render(evil_run(), chosen)
     if chosen is Format.MARKDOWN:
@@ -107,7 +108,7 @@ def test_a_script_cannot_end_its_own_code_block() -> None:
     assert "````sql\nSELECT 1;\n```\n# out\n````" in render(run, Format.MARKDOWN)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\t=1", "  =1", "\r=1"])
+@for_each("text", ["=1+1", "+1", "-1", "@sum", "\t=1", "  =1", "\r=1"])
 def test_a_cell_of_csv_is_never_a_formula(text: str) -> None:
     run = run_of([trial(1, cell(level=text), 1, None, outcome=Outcome.FAILED, reason=text)], label=text)
     (row,) = csv.DictReader(io.StringIO(render(run, Format.CSV)))
@@ -128,7 +129,7 @@ def test_csv_has_one_row_for_each_trial_of_all_runs() -> None:
     assert (rows[0]["factor:degree"], rows[9]["factor:degree"], rows[9]["factor:compression"]) == ("1", "", "none")
 
 
-@pytest.mark.parametrize("run", [sweep(TIMES), evil_run(), sweep({4: [1.0]}, mode=Mode.JOB), run_of([])])
+@for_each("run", [sweep(TIMES), evil_run(), sweep({4: [1.0]}, mode=Mode.JOB), run_of([])])
 def test_text_fits_eighty_columns_without_colour(run: RunRecord) -> None:
     text = render(run, Format.TEXT, comparisons=[compare(sweep(TIMES, run="a"), sweep(TIMES, run="b"))])
     assert max(map(len, text.splitlines())) <= 80
@@ -152,7 +153,7 @@ def test_any_text_leaves_the_page_whole(text: str) -> None:
     assert "script" not in {tag for tag, _ in page.tags}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("others used it", "Others used it"),
@@ -189,8 +190,8 @@ def test_an_unknown_format_is_a_fault_of_the_caller() -> None:
         render(sweep(TIMES), "pdf")
 
 
-@pytest.mark.parametrize("chosen", list(Format))
-@pytest.mark.parametrize(
+@for_each("chosen", list(Format))
+@for_each(
     "run",
     [
         run_of([]),

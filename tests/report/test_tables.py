@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.for_each import for_each
 from tests.report.make import cell, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.cells import analyse
 from toolkit.model.values import Scalar
@@ -23,7 +24,7 @@ SURROUNDINGS: dict[str, Scalar] = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "value", "text"),
     [
         ("setting.wal_buffers", "512 8kB", "4.00 MiB"),
@@ -67,7 +68,7 @@ def test_factors_have_columns_of_their_own_while_they_are_narrow() -> None:
     assert found.rows[0][0] == "degree=1,compression=none,tablespace=users_big"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "shown"),
     [
         ("8.18 s", "8.18 s"),

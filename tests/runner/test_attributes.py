@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.runner.world import DIALECT, KEY, RUN, Thing, World, create, drop, folder, index, refused, table
 from tests.store.make import head
 from toolkit.errors import ToolkitError
@@ -413,7 +414,7 @@ def test_a_folder_that_is_not_found_may_be_on_the_host_that_made_it(kept: Store)
     assert hidden() is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("identity", "before", "found", "another"),
     [("7", None, "7", False), ("7", None, "8", True), (None, "7", "7", False), (None, "7", "8", True),
      (None, None, "8", False)],

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from tests.for_each import for_each
 from tests.store.make import BEGAN, RUN
 from toolkit.errors import ToolkitError
 from toolkit.model.records import Holder, Lease
@@ -64,7 +65,7 @@ class Waiting(Stop):
 
 
 # -- who is known to be alive -------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@for_each(
     ("now", "first", "alive"),
     [
         (HOLDER, HOLDER, False),

@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
@@ -29,9 +30,10 @@ class Shown:
         return Answer(({"identity": "1"},) if self.there and "identity" in step.name else ())
 
 
-@pytest.mark.parametrize("engine", ["oracle", "postgresql"])
-@pytest.mark.parametrize(
-    ("there", "code", "said"), [(False, "TK-0211", "table `APP.T` is gone"), (True, "TK-0306", "no longer see")]
+@for_each("engine", ["oracle", "postgresql"])
+@for_each(
+    ("there", "code", "said"),
+    [(False, "TK-0211", "table `APP.T` is gone"), (True, "TK-0306", "no longer see")],
 )
 def test_an_object_that_shows_nothing_is_gone_or_hidden(engine: str, there: bool, code: str, said: str) -> None:
     with pytest.raises(ToolkitError, match=said) as caught:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.schedule.make import NIGHT, job
 from toolkit.app.scheduling import Crontab
 from toolkit.errors import ToolkitError
@@ -51,7 +52,7 @@ def as_cron_runs(text: str) -> list[str]:
     return done.stdout.split("\0")[:-1]
 
 
-@pytest.mark.parametrize("odd", ["plain", "a b", "100%", "%", "it's", '"x"', "$HOME `id` $(id)", "a\\b", "; id #"])
+@for_each("odd", ["plain", "a b", "100%", "%", "it's", '"x"', "$HOME `id` $(id)", "a\\b", "; id #"])
 def test_cron_and_the_shell_pass_every_name_on_as_it_is(odd: str) -> None:
     made = job(command=("/usr/bin/printf", "%s\\0", "run", odd), environment=(("DBATK_STORE", odd),))
     assert as_cron_runs(command(made)) == ["run", odd]
@@ -159,7 +160,7 @@ def test_without_the_command_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch
     assert list(Crontab(zone="UTC").list()) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("opening", "zone", "shown"),
     [
         (Opening(22 * 60, "Europe/Berlin"), "UTC", "21:00 UTC"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.oracle.judging import judge
 from tests.oracle.make import documented_parameters
 from tests.oracle.standin import Scenario, Standin, running_standin, scenarios, scheduler
@@ -80,7 +81,7 @@ def test_names_fit_every_release_and_never_meet() -> None:
     assert all(re.fullmatch(r"DBATK_[A-Z0-9_]{1,24}", name) for name in names)
 
 
-@pytest.mark.parametrize("name", ["x y", '"x"', "x'; DROP", "", "1x", "a.b.c"])
+@for_each("name", ["x y", '"x"', "x'; DROP", "", "1x", "a.b.c"])
 def test_a_credential_that_needs_quotes_is_refused(name: str) -> None:
     with pytest.raises(ToolkitError):
         check_credential(name)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.errors import ToolkitError
 from toolkit.snapshots import ceilings
 from toolkit.snapshots.ceilings import CeilingRequest, check_room, measure_ceilings
@@ -49,7 +50,7 @@ def test_what_fails_half_way_leaves_no_file(disk: Path, monkeypatch: pytest.Monk
     assert list(disk.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("folder", "size", "code"),
     [("/dev/null", SMALL, "TK-0102"), ("/no/such", SMALL, "TK-0102"), (__file__, SMALL, "TK-0102"),
      (".", 1, "TK-0102"), (".", 2**50, "TK-0102")],

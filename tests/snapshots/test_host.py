@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from tests.for_each import for_each
 from toolkit.snapshots import host
 from toolkit.snapshots.host import HostProvider, HostState, host_state, others_part
 
@@ -31,7 +32,7 @@ def after(seconds: float = 10.0, **spent: float) -> HostState:
     return replace(BEFORE, at=BEFORE.at + seconds, **grown)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spent", "others"),
     [
         ({"user": 20.0}, 0.5),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.for_each import for_each
 from toolkit.model.protocols import Answer, DatabaseError, Event
 from toolkit.model.steps import Step
 from toolkit.model.values import Row
@@ -51,7 +50,7 @@ def test_a_long_one_is_asked_every_two_seconds_and_its_end_is_told() -> None:
     assert [step.binds for step in one.asked] == [{"run": "run 1", "seconds": 2}, {"run": "run 1", "seconds": 4}]
 
 
-@pytest.mark.parametrize(("done", "percent"), [(0, 0), (39.9, 99), (40, 99), (50, 99)])
+@for_each(("done", "percent"), [(0, 0), (39.9, 99), (40, 99), (50, 99)])
 def test_no_statement_is_told_to_be_done_before_it_ends(done: float, percent: float) -> None:
     event = progress_event((scan(done, 40),))
     assert event is not None

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from tests.store.make import experiment
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
@@ -69,14 +70,14 @@ def test_words_of_a_newer_version_are_refused(key: str, value: object) -> None:
     assert caught.value.code == "TK-0403"
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"target": "x"}', '{"factors": 3, "options": {}}'])
+@for_each("text", ["", "[]", "{}", "null", '{"target": "x"}', '{"factors": 3, "options": {}}'])
 def test_a_damaged_experiment_is_refused(text: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         experiment_from_json(text)
     assert caught.value.code in ("TK-0402", "TK-0403")
 
 
-@pytest.mark.parametrize("key", ["target", "operation", "options", "factors", "mode"])
+@for_each("key", ["target", "operation", "options", "factors", "mode"])
 def test_an_experiment_without_a_needed_key_is_damaged(key: str) -> None:
     document = json.loads(experiment_to_json(experiment()))
     del document[key]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from tests.for_each import for_each
 from tests.store.make import BEGAN, RUN, head
 from toolkit.errors import ExitCode, ToolkitError
 from toolkit.model.records import Lease
@@ -23,7 +24,7 @@ LEASE = Lease("db", RUN, "far", 4711, 1000.0, BEGAN)
 MINE = Lease("db", RUN, this_host(), os.getpid(), process_began(os.getpid()), BEGAN)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("seconds", "alive", "live"),
     [
         (0, None, True),

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.for_each import for_each
 from tests.store.make import BEGAN, CELL, RUN, head, trial
 from tests.tiers import thinned
 from toolkit.errors import ToolkitError
@@ -96,7 +97,7 @@ def test_without_a_location_the_environment_then_the_users_folder_says(
     assert find_place(tmp_path / "other").path == tmp_path / "other"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("location", "path"),
     [
         ("sqlite:////abs/store", "/abs/store"),
@@ -109,7 +110,7 @@ def test_a_file_can_be_named_as_path_or_url(location: str, path: str) -> None:
     assert str(find_place(location).path) == path.format(here=Path.cwd(), home=Path.home())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "location",
     [
         "mysql://host/db",
@@ -306,7 +307,7 @@ def test_a_new_store_that_another_process_locks_is_told(sqlite_path: Path) -> No
 MOUNTS = [("/", "ext4"), ("/mnt", "nfs4"), ("/mnt/local", "xfs"), ("/share", "ext4"), ("/share", "cifs")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "kind"),
     [
         ("/home/x", "ext4"),

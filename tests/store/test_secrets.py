@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.servers.postgresql import Server
 from toolkit.errors import ToolkitError
 from toolkit.store import open_store
@@ -32,7 +33,7 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@for_each("address", ADDRESSES)
 def test_a_password_is_in_no_message_and_no_traceback(address: str) -> None:
     with pytest.raises(ToolkitError) as caught:
         open_store(address)
@@ -42,7 +43,7 @@ def test_a_password_is_in_no_message_and_no_traceback(address: str) -> None:
     assert CANARY not in shown
 
 
-@pytest.mark.parametrize("address", [each for each in ADDRESSES[:9] if each.count("@") == 1])
+@for_each("address", [each for each in ADDRESSES[:9] if each.count("@") == 1])
 def test_a_password_is_in_no_repr(address: str) -> None:
     place = find_place(address)
     assert CANARY not in repr(place) + str(place)

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from tests.analysis.awr.made import HOUR, interval, origin, segments
+from tests.for_each import for_each
 from toolkit.analysis.awr.diff import IntervalDiff, compare_intervals
 from toolkit.analysis.awr.findings import headline, measures
 from toolkit.analysis.awr.from_report import interval_of
@@ -70,7 +71,7 @@ def test_the_wrong_order_is_swapped_and_said() -> None:
     assert "slower" in headline(diff)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "words"),
     [
         ({"snapshot_source": "statspack"}, "count differently"),
@@ -96,7 +97,7 @@ def test_two_databases_are_compared_where_that_is_meant() -> None:
     assert "database" in kinds(compare_intervals(interval(), other, force=True))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "kind"),
     [
         ({"host": "other"}, "host"),
@@ -496,7 +497,7 @@ def spent(wait: float, cpu: float, idle: float | None, *, whole: bool = True) ->
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("after", "sentence"),
     [
         (spent(1800, 900, 92.0), "waits and CPU account for 0.750 of 1.67 active sessions, on a host 92 % idle"),
@@ -551,7 +552,7 @@ def test_executions_that_are_many_times_as_many_are_other_work_though_transactio
     assert headline(compare_intervals(interval(), as_many)).startswith("it got slower: one execution")
 
 
-@pytest.mark.parametrize(("transactions", "executes", "one"), [
+@for_each(("transactions", "executes", "one"), [
     (13.2, 100.0, "execution"), (10.0, 132.0, "transaction"), (10.5, 100.0, "transaction"),
     (4.0, 100.0, "execution"), (8.0, 130.0, "transaction"),
 ])  # fmt: skip
@@ -572,7 +573,7 @@ def test_transactions_that_are_many_times_as_many_are_other_work_unless_executio
     assert headline(compare_intervals(interval(), alike)).startswith("it got slower: one execution")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("load", "cpu", "verdict"),
     [
         ({"executes": 450.0}, 1200.0, "it got slower: one transaction"),
@@ -590,7 +591,7 @@ def test_as_many_transactions_in_as_much_time_are_judged_with_their_executions_b
     assert len(beside) == (0 if "inconclusive" in verdict else 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("executes", "cpu", "ends"),
     [
         (106.0, 1060.0, "(+6.0 %), with 10.6 executions in each instead of 10.0"),

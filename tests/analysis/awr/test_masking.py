@@ -7,11 +7,11 @@ import re
 import string
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from tests.analysis.awr.made import interval, origin
+from tests.for_each import for_each
 from tests.readers.awr_samples import html
 from tests.tiers import examples
 from toolkit.analysis.awr.diff import compare_intervals
@@ -120,7 +120,7 @@ def test_a_table_that_is_called_like_a_word_of_sql_is_a_name_where_it_is_known()
     assert names.sql("select x from data").endswith(f"from {names.name('data')}")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["select 'it''s' from t", "select 'cut off", 'select "cut off', "select /* cut off", "select q'[it's]' from t",
      "select q'!a'b!' from t", "select 4111111111111111 from t"],

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.analysis.awr.diff import compare_intervals
 from toolkit.analysis.awr.from_report import interval_of
 from toolkit.analysis.awr.sentences import cause_sentence
@@ -41,7 +42,7 @@ def read(name: str) -> Interval:
     return interval_of(read_report(file.read_bytes(), name).document())
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@for_each("name", PAIRS)
 def test_the_first_cause_is_the_one_a_consultant_names(name: str) -> None:
     before, after, cause, more = PAIRS[name]
     diff = compare_intervals(read(before), read(after), force=True)
@@ -49,7 +50,7 @@ def test_the_first_cause_is_the_one_a_consultant_names(name: str) -> None:
     assert (first.key, first.impact > 0) == (cause, more)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@for_each("name", PAIRS)
 def test_no_wait_is_said_to_have_grown_that_fell(name: str) -> None:
     before, after, _, _ = PAIRS[name]
     diff = compare_intervals(read(before), read(after), force=True)

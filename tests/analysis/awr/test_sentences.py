@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.awr.made import interval, origin
+from tests.for_each import for_each
 from tests.tiers import examples
 from toolkit.analysis.awr.causes import Cause
 from toolkit.analysis.awr.changes import Amount, Change
@@ -232,7 +233,7 @@ def test_no_sentence_of_a_statement_denies_its_own_numbers(values, part: str, gr
         assert any((b > a) == grew and a != b for a, b in each), sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("who", "counters", "said"),
     [
         ({"rac": True}, PARALLEL, "does less work on this instance per execution"),

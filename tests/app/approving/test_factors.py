@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.approving import subject_of_experiment
 from toolkit.app.targets import find_target
 from toolkit.design.file import parse_experiment
@@ -34,8 +35,8 @@ def approved(target: str, apply: str, undo: str) -> str:
     return subject_of_experiment(Path("e.toml"), experiment, find_target(target)).name
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(
+@for_each("target", TARGETS)
+@for_each(
     ("apply", "undo"),
     [
         ("SET search_path = {level}", "RESET search_path"),

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from tests.app.approving.test_complete import made
+from tests.for_each import for_each
 from tests.servers.postgresql import Server
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.naming import queries_of
@@ -59,7 +60,7 @@ def test_what_postgresql_reads_is_named(
     assert f"{postgresql_schema}.{name}" in _names(text, "postgresql")
 
 
-@pytest.mark.parametrize(("query", "name"), ON_DUCKDB)
+@for_each(("query", "name"), ON_DUCKDB)
 def test_what_duckdb_reads_is_named(query: str, name: str) -> None:
     text = query.format("")
     with duckdb.connect() as session:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.app.hosts import watching
 from toolkit.dialects.workloads import _of_hosts_over_time
 from toolkit.executors import hosts
@@ -127,7 +128,7 @@ def test_a_workload_for_fewer_hosts_takes_the_first_ones_and_no_host_is_without_
     assert not few[1].told
 
 
-@pytest.mark.parametrize("when", [Act.CONNECT, Act.BEGIN, Act.LOOK, Act.MEASURE, Act.END])
+@for_each("when", [Act.CONNECT, Act.BEGIN, Act.LOOK, Act.MEASURE, Act.END])
 def test_a_host_that_is_lost_fails_the_trial_and_ends_the_users_of_all(when: Act) -> None:
     hosts = Host("a", [0.1]), Host("b", [0.1], lost=when)
     with pytest.raises(DatabaseError) as caught:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.for_each import for_each
 from toolkit.app.maintenance.choice import Choice, NextStep, Size, choose, expected, slow_items
 from toolkit.app.maintenance.plan_targets import TargetStep
 from toolkit.design.plan_step import experiment_of
@@ -148,7 +148,7 @@ def test_expectations_are_the_median_and_the_slow_tail_of_nights_in_one_piece() 
     assert many is not None and (many.seconds, many.slow_seconds) == (106, 110)
 
 
-@pytest.mark.parametrize(("nights", "slow"), [(1, 150), (3, 150), (4, 150), (5, 100), (6, 100)])
+@for_each(("nights", "slow"), [(1, 150), (3, 150), (4, 150), (5, 100), (6, 100)])
 def test_a_duration_is_doubted_until_five_nights_are_known(nights: int, slow: float) -> None:
     found = expected([night("a", days, seconds=100) for days in range(1, nights + 1)])
     assert found is not None and (found.seconds, found.slow_seconds, found.runs) == (100, slow, nights)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.engines.arena import Heard
+from tests.for_each import for_each
 from tests.oracle.standin import Scenario, Standin, running_standin
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
@@ -186,7 +187,7 @@ def test_an_unknown_wish_is_refused_with_its_line() -> None:
         read_plan(parse_document(text, "n.toml"), Path())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "closed"),
     [
         (datetime(2027, 3, 9, 5, 59, tzinfo=UTC), None),

@@ -11,6 +11,7 @@ from typing import NoReturn
 import duckdb
 import pytest
 
+from tests.for_each import for_each
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import outlook, plan_targets_of
 from toolkit.app.maintenance.conditions import what_must_hold
@@ -186,7 +187,7 @@ def test_a_step_that_would_not_fit_may_still_be_skipped_by_its_condition(store: 
     assert grown.verdict.endswith("; its condition, asked only when it would begin, may skip it")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "says"),
     [
         (Condition(ConditionKind.SQL, "SELECT 1", at_least=1, at_most=5), "its query returns between 1 and 5"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
+from tests.for_each import for_each
 from toolkit.app.maintenance import verify
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("options", "every"),
     [
         ({"schema": ("APP",)}, True),

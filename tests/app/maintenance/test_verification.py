@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from tests.engines.arena import Heard
+from tests.for_each import for_each
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt as attempting
 from toolkit.app.maintenance import plan_targets_of, run_plan, verify
@@ -172,7 +173,7 @@ def test_what_cannot_be_counted_is_said_and_is_no_failure(run: Runner, monkeypat
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("keys", "said"),
     [
         ('operation = "ctas"\nsource = "g"\ntable = "x"\nexpect_rows = "all"', "cannot be `all`"),
