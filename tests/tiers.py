@@ -16,6 +16,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 TIER = os.environ.get("DBATK_TESTS", "fast")
 """`fast`, `extra` (what `fast` leaves out, and every property at full strength), or `full` (both at once)."""
@@ -158,6 +159,26 @@ class _Scheduling(LoadScopeScheduling):
         if _GRAMMARS in nodeid:
             return _GRAMMARS
         return _SCOPES.get(nodeid.partition("::")[0], nodeid)
+
+    def schedule(self) -> None:
+        collected = next(iter(self.registered_collections.values()))
+        self._places = {nodeid: place for place, nodeid in enumerate(collected)}
+        super().schedule()
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """Forget the test: after each one xdist counts anew all that the worker was ever given."""
+        nodeid = self.registered_collections[node][item_index]
+        scope, given = self._split_scope(nodeid), self.assigned_work[node]
+        del given[scope][nodeid]
+        if not given[scope]:
+            del given[scope]
+        self._reschedule(node)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        """Give out the next row; xdist would look for each of its tests from the first one on."""
+        scope, unit = self.workqueue.popitem(last=False)
+        self.assigned_work[node][scope] = unit
+        node.send_runtest_some([self._places[nodeid] for nodeid in unit])
 
 
 @pytest.hookimpl(optionalhook=True)
