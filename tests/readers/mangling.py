@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import functools
 import gzip
 import io
 import quopri
@@ -137,14 +138,11 @@ def copied(page: str, between: str = "\t", *, empty: bool = True) -> str:
         between: What stands between two cells.
         empty: Empty cells leave their mark.
     """
-    window = _Window()
-    window.feed(page)
-    window.close()
     return "\n".join(
         line if isinstance(line, str) else between.join(
             cell for cell in line if empty or cell.replace("\xa0", "").strip()
         )
-        for line in window.lines
+        for line in _lines(page, _Window)
     )  # fmt: skip
 
 
@@ -158,18 +156,19 @@ class _Cells(_Window):
             self.lines.append(row)
 
 
-def cells_of(page: str) -> list[str | list[str]]:
-    window = _Cells()
+@functools.lru_cache(maxsize=2)  # most ways of a page begin with it, and it takes longer than to read the report
+def _lines(page: str, program: type[_Window]) -> tuple[str | list[str], ...]:
+    window = program()
     window.feed(page)
     window.close()
-    return window.lines
+    return tuple(window.lines)
 
 
 def as_markdown(page: str) -> str:
     """Return a page as programs of notes write it: bars between cells, a ruler below the first row of a table."""
     lines: list[str] = []
     above: str | list[str] = ""
-    for line in cells_of(page):
+    for line in _lines(page, _Cells):
         lines.append(line if isinstance(line, str) else "| ".join(line) + "  ")
         if isinstance(line, list) and isinstance(above, str):
             lines.append("|".join(["---"] * len(line)) + "  ")
@@ -180,7 +179,7 @@ def as_markdown(page: str) -> str:
 def as_csv(page: str, between: str) -> str:
     file = io.StringIO()
     csv.writer(file, delimiter=between).writerows(
-        [line] if isinstance(line, str) else line for line in cells_of(page)
+        [line] if isinstance(line, str) else line for line in _lines(page, _Cells)
     )
     return file.getvalue()
 
