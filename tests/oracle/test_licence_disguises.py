@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.for_each import for_each
 from tests.oracle.dictionary_lists import classified, text_of
 from tests.oracle.innocent import INNOCENT
 from tests.oracle.make import realdata
-from tests.tiers import thinned
+from tests.tiers import FULL, thinned
 from toolkit.dialects.oracle.licences import dictionary, look
 from toolkit.dialects.oracle.licences.lists import licences, spellings
 from toolkit.dialects.oracle.licences.resolution import findings, follow, own_names
@@ -209,11 +209,13 @@ def _quotings(name: str) -> tuple[str, ...]:
 OBJECTS = sorted(
     {spelling for pack in dictionary.PACKS for name in dictionary.named()[pack] for spelling in spellings(name)}
 )
-_PARTS = 16
+_HERE = OBJECTS if FULL else OBJECTS[::16]
 
 
-def _slice(part: int) -> Sequence[str]:
-    return OBJECTS[part::_PARTS]
+def _quoted(objects: Sequence[str], first: int) -> Iterator[str]:
+    """Yield each object in one quoting: in a row of lists that begin one further, each meets all of them."""
+    for at, name in enumerate(objects, first):
+        yield _quotings(name)[at % 7]
 
 
 def _caught(text: str) -> bool:
@@ -222,17 +224,11 @@ def _caught(text: str) -> bool:
 
 
 @pytest.mark.thin(3)
-@pytest.mark.parametrize("part", thinned(range(_PARTS), _PARTS))
 @pytest.mark.parametrize("disguise", thinned(DISGUISES, 4))
-def test_every_object_of_the_packs_is_caught_in_every_disguise(disguise: str, part: int) -> None:
-    spell, first = DISGUISES[disguise], list(DISGUISES).index(disguise)
-    passed = [
-        spell(written)
-        for at, name in enumerate(_slice(part), first)
-        for written in (_quotings(name)[at % 7], _quotings(name)[(at + 3) % 7])  # each quoting meets each disguise
-        if not _caught(spell(written))
-    ]
-    assert passed == []
+def test_every_object_of_the_packs_is_caught_in_every_disguise(disguise: str) -> None:
+    first = list(DISGUISES).index(disguise)
+    texts = {DISGUISES[disguise](written) for written in _quoted(_HERE, first)}  # some show nothing of the object
+    assert [text for text in sorted(texts) if not _caught(text)] == []
 
 
 def test_the_product_is_as_large_as_it_should_be() -> None:
@@ -277,7 +273,6 @@ class _Catalogue:
         return ({"kind": "FUNCTION", "text": text},)
 
 
-@pytest.mark.parametrize("part", thinned(range(_PARTS), _PARTS))
 @pytest.mark.parametrize(
     "kind",
     [
@@ -293,15 +288,18 @@ class _Catalogue:
 @pytest.mark.parametrize(
     "text", ["SELECT * FROM value", 'SELECT v.* FROM "APP"."VALUE" v', "SELECT app.value(1) FROM dual"]
 )
-def test_every_object_is_caught_behind_a_name_of_the_users(text: str, kind: str, part: int) -> None:
+def test_every_object_is_caught_behind_a_name_of_the_users(text: str, kind: str) -> None:
     if kind == "public synonym" or kind == "synonyms":
         text = text.replace("app.", "").replace('"APP".', "")
-    for name in _slice(part):
+    passed = []
+    for name in _HERE:
         if "." in name:
             continue
         rows = follow(look(text).names, _Catalogue(name, kind))
         found = look(text, own_names(rows)) + findings(rows)
-        assert found.uses or found.unseen, name
+        if not (found.uses or found.unseen):
+            passed.append(name)
+    assert passed == []
 
 
 # -- what is in neither list, and what passes --------------------------------------------------------------------
