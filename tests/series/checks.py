@@ -67,9 +67,9 @@ SELECT c.relname, c.relfilenode FROM pg_class c
 _GATHERED = (
     "SELECT DISTINCT c.relname FROM pg_statistic s JOIN pg_class c ON c.oid = s.starelid"
     " WHERE c.relnamespace = %(schema)s::regnamespace"
-    # what was never filled has no rows to gather anything of
-    " UNION SELECT m.relname FROM pg_class m"
-    " WHERE m.relnamespace = %(schema)s::regnamespace AND m.relkind = 'm' AND NOT m.relispopulated"
+    # no rows leave nothing there: a view that was never filled is left out, and an empty table counted (else: -1)
+    " UNION SELECT m.relname FROM pg_class m WHERE m.relnamespace = %(schema)s::regnamespace"
+    " AND (m.relkind = 'm' AND NOT m.relispopulated OR m.relkind = 'r' AND m.reltuples = 0)"
 )
 _FILLED = """
 SELECT FROM pg_statistic_ext e JOIN pg_statistic_ext_data d ON d.stxoid = e.oid

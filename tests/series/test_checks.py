@@ -62,6 +62,8 @@ IN_DATABASE = (
      "the exchange of `aged_1` is done"),
     ("mix", ("DELETE FROM {0}.made WHERE id = 7",), "the table is not right"),
     ("stats gather", (_STATISTICS,), "the statistics of `source` are gathered, and there are none"),
+    ("stats gather of a schema", ("UPDATE pg_class SET reltuples = -1 WHERE oid = '{0}.archived'::regclass",),
+     "the statistics of `archived` are gathered, and there are none"),
     ("stats gather", ("CREATE STATISTICS {0}.left ON k, word FROM {0}.filled",), "`statistics left` was None"),
     ("stats gather", ("ALTER STATISTICS {0}.checked_group SET STATISTICS 7",), "`statistics checked_group` was"),
     ("stats gather", ("DROP STATISTICS {0}.checked_group",), "`statistics checked_group` was"),

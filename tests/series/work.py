@@ -137,7 +137,7 @@ WORKS = (
     Work("index rebuild of a schema online", (*_REBUILD, "--schema", "{}", "--online"), rebuilds=_ALL),
     Work("stats gather", (*_GATHER, "--table", "{}.source"), gathers=("source",)),
     Work("stats gather of a schema", (*_GATHER, "--schema", "{}", "--concurrency", "2"),
-         gathers=("source", "filled", "parted", "parted_0", "parted_1")),
+         gathers=("source", "filled", "parted", "parted_0", "parted_1", "archived")),
     Work("stats extend", (*_EXTEND, "{}.source", "--columns", "k,word", "--name", "made"),
          makes_statistics="ON k, word FROM source"),
     Work("stats extend, drop", (*_EXTEND, "{}.checked", "--columns", "word,k", "--drop"),
