@@ -77,16 +77,20 @@ def again_and_again(turn: Callable[[threading.Event], None]) -> Iterator[None]:
         thread.join()
 
 
-def lock(server: Server) -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def lock(server: Server) -> Iterator[None]:
+    """Let two sessions hold a lock in turn: while one has it the other waits for it, so there is no gap."""
+
     def turn(stop: threading.Event) -> None:
         with server.connect() as session:
-            session.execute("BEGIN")
-            session.execute("LOCK TABLE s IN ACCESS EXCLUSIVE MODE")
-            stop.wait(4)
-            session.execute("COMMIT")
-        stop.wait(0.05)
+            while not stop.is_set():
+                session.execute("BEGIN")
+                session.execute("LOCK TABLE s IN ACCESS EXCLUSIVE MODE")
+                stop.wait(2)
+                session.execute("COMMIT")
 
-    return again_and_again(turn)
+    with again_and_again(turn), again_and_again(turn):
+        yield
 
 
 def no_standby(server: Server) -> contextlib.AbstractContextManager[None]:

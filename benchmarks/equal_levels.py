@@ -1,18 +1,23 @@
 """Sweeps of identical work: how often a difference is told, how often a planted one, and the same by other rules.
 
     PYTHONPATH=. python benchmarks/equal_levels.py [duckdb|postgresql] [SWEEPS] [--seed N] [--levels N]
+    PYTHONPATH=. python benchmarks/equal_levels.py ... --detect 10
 
 Runs sweeps of CREATE TABLE AS SELECT whose configurations do the same: 200 in parts, with another seed each. Then
 the times of the last configuration are made longer by 3, 5, 10 and 20 %. Beside dbatk's rule stand those of other
 tools, each pair of configurations by itself: a gate of 2.5 % and of 10 % on medians, Welch's t test, the
-Mann-Whitney test and a bootstrap of the ratio of medians, at 5 %. Exits 1 where dbatk tells a difference in more
-than 5 % of the equal sweeps and two standard errors. Twenty sweeps on DuckDB took 2.5 minutes on a busy machine.
+Mann-Whitney test and a bootstrap of the ratio of medians, at 5 %. Last, how often the time of a sweep and the
+difference that it detects were predicted within 25 % by those before it, and the times of a trial. Exits 1 where
+dbatk tells a difference in more than 5 % of the equal sweeps and two standard errors.
+
+With `--detect` a sweep is repeated until such a difference is told or excluded, as without `--repeat`.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +26,13 @@ from statistics import fmean, median, variance
 
 from benchmarks.changing_load import ALONE, Silent, database, slowed
 from toolkit.analysis.cells import RunAnalysis, analyse
+from toolkit.analysis.noise import NEWEST_RUNS
+from toolkit.analysis.outlook import detectable, expected
 from toolkit.analysis.quantiles import t_cdf
+from toolkit.analysis.sequential import decide
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import start
+from toolkit.design.build import MOST_SWEEPS
 from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Factor
@@ -106,7 +115,9 @@ def planted(run: RunRecord, factor: float) -> RunRecord:
     return RunRecord(run.head, tuple(slow.get(trial.trial, trial) for trial in run.trials), run.environment)
 
 
-def sweeps(engine: str, count: int, seed: int, levels: int, repeat: int) -> list[RunRecord]:
+def sweeps(
+    engine: str, count: int, seed: int, levels: int, repeat: int, detect_pct: float | None = None
+) -> list[RunRecord]:
     """Measure sweeps of identical work."""
     factors = (Factor("variant", tuple("abcdefghijklmnop"[:levels])), *ALONE)
     options = {"source": "gtest", "table": "gtest_copy"}
@@ -114,14 +125,62 @@ def sweeps(engine: str, count: int, seed: int, levels: int, repeat: int) -> list
     with folder, database(engine) as target, open_store(f"{folder.name}/store.sqlite") as store:
         for number in range(count):
             experiment = Experiment(
-                "equal", "ctas", options, factors, Mode.MEASUREMENT, repeat, 1, seed=seed + number, snapshot="none"
-            )
+                "equal", "ctas", options, factors, Mode.MEASUREMENT, repeat, 1, seed=seed + number,
+                snapshot="none", detect_pct=detect_pct,
+            )  # fmt: skip
             approvals = Approvals(not_production=True)
             run = start(experiment, target, store=store, approvals=approvals, events=Silent())
             found.append(store.load_run(run, samples=False))
             print(f"\rsweep {number + 1} of {count}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return found
+
+
+def predicted(runs: Sequence[RunRecord], fewest: int = 3) -> str:
+    """Say how well the time of each run, and the difference that it detects, were predicted by those before it."""
+    told_of, in_time, detects, between = 0, 0, 0, 0
+    for number, run in enumerate(runs[fewest:], fewest):
+        experiment = run.head.experiment
+        cells = list(dict.fromkeys(trial.cell for trial in run.trials))
+        said = detectable(experiment, cells, runs[max(0, number - NEWEST_RUNS) : number])
+        seen = analyse(run).fit.noise.times(2 / experiment.repeat).minimum_detectable_pct()
+        if said is None or said.seconds is None or seen is None:
+            continue
+        took = math.fsum((one.ended_at - one.began_at).total_seconds() for one in run.trials)
+        told_of, in_time = told_of + 1, in_time + (abs(said.seconds - took) <= took / 4)
+        detects += abs(said.detects.middle - seen) <= seen / 4
+        between += said.detects.low <= seen <= said.detects.high
+    return (
+        f"of {told_of} sweeps predicted within 25 %: the time of {in_time}, the difference that is detected of "
+        f"{detects}; it lay within the range of {between}"
+    )
+
+
+def predicted_ends(runs: Sequence[RunRecord], fewest: int = 3) -> str:
+    """Say how long the runs went on, and how well that was predicted by those before each."""
+    told_of, near, between, repeats = 0, 0, 0, [max(trial.repeat for trial in run.trials) for run in runs]
+    for number, run in enumerate(runs[fewest:], fewest):
+        cells = list(dict.fromkeys(trial.cell for trial in run.trials))
+        said = expected(run.head.experiment, cells, runs[max(0, number - NEWEST_RUNS) : number])
+        told_of += said.repeats is not None
+        near += said.repeats is not None and abs(said.repeats - repeats[number]) <= repeats[number] / 4
+        low, high = said.repeats_between or (said.repeats or 0, said.repeats or 0)
+        between += low <= repeats[number] <= high
+    known = sum(bool(decide(run).reason) for run in runs)
+    return (
+        f"{known} of {len(runs)} ended by what was known, after {median(repeats):g} repeats in the median; of "
+        f"{told_of} predicted within 25 %: the repeats of {near}; they lay within what was said of {between}"
+    )
+
+
+def times(runs: Sequence[RunRecord]) -> str:
+    """Say how long the timed statements took, and how much they vary within a sweep."""
+    values = sorted(
+        one.elapsed_seconds for run in runs for one in run.trials if one.counts and one.elapsed_seconds
+    )
+    noise = median(math.sqrt(analyse(run).fit.noise.variance) for run in runs)
+    low, middle, high = (values[len(values) * part // 20] for part in (1, 10, 19))
+    return f"a statement took {middle:.3f} s (nine of ten: {low:.3f} to {high:.3f}); noise in a sweep {noise:.0%}"
 
 
 def main() -> int:
@@ -131,19 +190,25 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--levels", type=int, choices=range(2, 17), default=3, metavar="2..16")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--detect", type=float, metavar="PCT")
     given = parser.parse_args()
-    runs = sweeps(given.engine, given.sweeps, given.seed, given.levels, given.repeat)
-    print(f"{given.engine}, {len(runs)} sweeps of {given.levels} equal configurations, {given.repeat} repeats:")
-    print("told in", *(f"{name:>13}" for name in ("dbatk", *RULES)))
+    repeat = given.repeat if given.detect is None else MOST_SWEEPS
+    runs = sweeps(given.engine, given.sweeps, given.seed, given.levels, repeat, given.detect)
+    print(f"{given.engine}, {len(runs)} sweeps of {given.levels} equal configurations, {repeat} repeats at most:")
+    rules = RULES if given.detect is None else {}  # ranks of twenty repeats cannot be counted one by one
+    print("told in", *(f"{name:>13}" for name in ("dbatk", *rules)))
     wrong = 0.0
     for factor in PLANTED:
         found = [analyse(planted(run, factor)) for run in runs]
         shares = [
             fmean(map(told, found)),
-            *(fmean(by_rule(one, rule) for one in found) for rule in RULES.values()),
+            *(fmean(by_rule(one, rule) for one in found) for rule in rules.values()),
         ]
         wrong = shares[0] if factor == 1 else wrong
         print(f"{factor - 1:+7.0%}", *(f"{share:13.1%}" for share in shares))
+    print(predicted(runs) if given.detect is None else predicted_ends(runs))
+    print(times(runs))
+    print("load average of this host:", *(f"{load:.1f}" for load in os.getloadavg()))
     return 0 if wrong <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / len(runs)) else 1
 
 

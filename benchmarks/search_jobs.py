@@ -1,8 +1,10 @@
 """Search beside a whole sweep on real jobs of DuckDB and PostgreSQL: the time of both, and what they find.
 
-    PYTHONPATH=. python benchmarks/search_jobs.py [duckdb|postgresql ...] [--pairs N] [--seed N] [--budget 150]
+    PYTHONPATH=. python benchmarks/search_jobs.py [duckdb|postgresql ...] [--pairs N] [--levels N]
+        [--seed N] [--budget 150]
 
-The job is a sort into a new table (CREATE TABLE AS SELECT ... ORDER BY) with 16 sizes of memory. Each pair is a
+The job is a sort into a new table (CREATE TABLE AS SELECT ... ORDER BY) with 16 sizes of memory, or so many as are
+asked for between the same ends: of more levels a search can leave out more. Each pair is a
 sweep and a search, in turn first, which end after so many seconds at the latest. The best that the search found is
 held against the sweep. Exits 1 where a search took more than 25 % of the time of its sweep in the median, or more
 than one in twenty found what the sweep shows to be more than 3 % worse than its best. On a busy machine the budget
@@ -31,10 +33,8 @@ from toolkit.model.words import Mode
 from toolkit.store import Store, open_store
 from toolkit.targets.base import Target
 
-MEMORY = {
-    "duckdb": Factor("memory_limit", tuple(f"{round(24 * 1.35**n)}MB" for n in range(16)), setting=True),
-    "postgresql": Factor("work_mem", tuple(f"{round(128 * 1.6**n)}kB" for n in range(16)), setting=True),
-}
+MEMORY = {"duckdb": ("memory_limit", 24, "MB", 1.35**15), "postgresql": ("work_mem", 128, "kB", 1.6**15)}
+"""The setting of each engine, its least size, its unit, and how many times as large the largest is."""
 QUERY = "SELECT a.*, b.amount AS other FROM gtest a JOIN gtest b ON a.id = b.id ORDER BY a.idname, b.idname"
 
 
@@ -52,10 +52,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engines", nargs="*", choices=("duckdb", "postgresql"), default=("duckdb", "postgresql"))
     parser.add_argument("--pairs", type=int, default=1)
+    parser.add_argument("--levels", type=int, default=16)
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--budget", type=float, default=150.0)
     given = parser.parse_args()
-    pairs = [pair for engine in given.engines for pair in pairs_of(engine, given.pairs, given.seed, given.budget)]
+    pairs = [
+        pair
+        for engine in given.engines
+        for pair in pairs_of(engine, given.pairs, given.seed, given.budget, memory(engine, given.levels))
+    ]
     wrong = sum(pair.shown_worse for pair in pairs)
     print(
         f"all: {median(pair.share for pair in pairs):.0%} of the time; {wrong} of {len(pairs)} shown to be worse"
@@ -63,7 +68,14 @@ def main() -> int:
     return 0 if median(pair.share for pair in pairs) <= 0.25 and wrong <= len(pairs) / 20 else 1
 
 
-def pairs_of(engine: str, count: int, seed: int, budget: float) -> list[Pair]:
+def memory(engine: str, levels: int) -> Factor:
+    """Return sizes of memory, each so many times as large as the one before."""
+    name, least, unit, times = MEMORY[engine]
+    sizes = (round(least * times ** (n / (levels - 1))) for n in range(levels))
+    return Factor(name, tuple(f"{size}{unit}" for size in sizes), setting=True)
+
+
+def pairs_of(engine: str, count: int, seed: int, budget: float, sizes: Factor) -> list[Pair]:
     """Measure pairs of a sweep and a search on one engine."""
     found = []
     with (
@@ -73,11 +85,11 @@ def pairs_of(engine: str, count: int, seed: int, budget: float) -> list[Pair]:
     ):
         for number in range(count):
             order = (False, True) if number % 2 else (True, False)
-            runs = {search: _run(engine, target, store, seed + number, budget, search=search) for search in order}
+            runs = {search: _run(sizes, target, store, seed + number, budget, search=search) for search in order}
             pair = _pair(swept=runs[False], searched=runs[True])
             found.append(pair)
             print(
-                f"{engine} {number + 1}: {pair.ran} of 16 run in {pair.share:.0%} of the time; "
+                f"{engine} {number + 1}: {pair.ran} of {len(sizes.levels)} run in {pair.share:.0%} of the time; "
                 f"its best is {pair.worse:+.1%} of the sweep's best by medians"
                 f"{', shown to be worse' if pair.shown_worse else ''}",
                 flush=True,
@@ -85,12 +97,12 @@ def pairs_of(engine: str, count: int, seed: int, budget: float) -> list[Pair]:
     return found
 
 
-def _run(engine: str, target: Target, store: Store, seed: int, budget: float, *, search: bool) -> RunRecord:
+def _run(sizes: Factor, target: Target, store: Store, seed: int, budget: float, *, search: bool) -> RunRecord:
     experiment = Experiment(
         "search",
         "ctas",
         {"query": QUERY, "table": "gtest_copy"},
-        (Factor("degree", (1,)), MEMORY[engine]),
+        (Factor("degree", (1,)), sizes),
         Mode.MEASUREMENT,
         repeat=MOST_SWEEPS,
         detect_pct=DETECT_PCT,

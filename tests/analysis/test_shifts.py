@@ -39,11 +39,12 @@ def test_looking_every_night_is_wrong_in_at_most_one_of_a_thousand_nights(alike:
     assert 1000 * found / looked <= 1.5
 
 
-def test_a_tenth_more_is_found_within_seven_nights_where_a_hundred_went_before() -> None:
-    series = nights(300, 107, 0.0, 0.05, 2)
-    series[:, 100:] += np.log(1.1)
-    found, _ = first_alarms(series, 101)
-    assert found / 300 >= 0.78
+@pytest.mark.parametrize(("before", "alike", "least"), [(60, 0.0, 0.77), (100, 0.0, 0.87), (60, 0.3, 0.3)])
+def test_a_tenth_more_is_found_within_seven_nights(before: int, alike: float, least: float) -> None:
+    series = nights(300, before + 7, alike, 0.05, 2)
+    series[:, before:] += np.log(1.1)
+    found, _ = first_alarms(series, before + 1)
+    assert found / 300 >= least
 
 
 def test_a_tenth_more_has_no_floor_to_pass() -> None:
@@ -51,6 +52,13 @@ def test_a_tenth_more_has_no_floor_to_pass() -> None:
     (found,) = shifts([(66 if night >= 60 else 60) * chance.uniform(0.97, 1.03) for night in range(80)])
     assert found.index == 60
     assert (found.before, found.after) == (pytest.approx(60, rel=0.02), pytest.approx(66, rel=0.02))
+
+
+def test_two_new_nights_are_no_change_yet_and_no_place_before_them_is_named() -> None:
+    chance = random.Random(3)
+    series = [(66 if night >= 60 else 60) * chance.uniform(0.97, 1.03) for night in range(63)]
+    assert [shifts(series[:end]) for end in (61, 62)] == [[], []]
+    assert [one.index for one in shifts(series)] == [60]
 
 
 def test_a_change_that_was_found_stays_found_the_nights_after() -> None:

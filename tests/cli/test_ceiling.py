@@ -44,6 +44,7 @@ def test_what_was_measured_is_kept_and_names_the_limit_of_a_run(
         ((), 2, "no target was given"),
         (("--folder", "/dev/null"), 2, "is a device"),
         (("--folder", "none_such"), 2, "there is no folder"),
+        (("--folder", ""), 2, "`--folder` is empty"),
         (("--size", "1G"), 2, "`--size` needs `--folder`"),
         (("--seconds", "soon"), 2, "`--seconds` cannot be `soon`"),
         (("--seconds", "nan"), 2, "`--seconds` cannot be `nan`"),

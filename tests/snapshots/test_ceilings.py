@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -48,6 +49,18 @@ def test_what_fails_half_way_leaves_no_file(disk: Path, monkeypatch: pytest.Monk
     with pytest.raises(KeyboardInterrupt):
         measure_ceilings(CeilingRequest(disk, SMALL, 0.1, fio=False))
     assert list(disk.iterdir()) == []
+
+
+def test_a_disk_that_becomes_full_is_called_full_and_the_file_goes(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ceilings.os, "pwritev", full)
+    with pytest.raises(ToolkitError, match="became full") as refused:
+        measure_ceilings(CeilingRequest(disk, SMALL, 0.1, fio=False))
+    assert (refused.value.code, list(disk.iterdir())) == ("TK-0305", [])
 
 
 @for_each(

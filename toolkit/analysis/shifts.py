@@ -1,16 +1,16 @@
 """Where a series of numbers changed its level, judged anew with each point and seldom wrong however often.
 
-A change-point model of phase II (D. M. Hawkins, P. Qiu and C. W. Kang, *The Changepoint Model for Statistical
-Process Control*, Journal of Quality Technology 35 (2003), 355-366): at each point the likelihood of a change of
-level at some earlier point is held against that of none, by all points since the last change. Nothing need be
-known of the levels or the noise. Points that follow upon each other closely are alike, so both likelihoods are
-those of a first-order autoregression, each with the correlation that suits it best, 0 to 0.5: a series that
-wanders explains a step without a change, unless the step is too large for that.
+At each point the likelihoods of a change at each earlier one are summed and held against that of none, by all
+points since the last change: the statistic of Shiryaev and Roberts, than which hardly anything finds a change
+sooner (M. Pollak, *Optimal Detection of a Change in Distribution*, Annals of Statistics 13 (1985), 206-227). The
+levels, the noise and the size of the change are not known, and averaged over. Points that follow upon each other
+closely are alike, so the likelihoods are those of first-order autoregressions with correlations of 0 to 0.5: a
+series that wanders explains a step without a change, unless the step is too large for that. A change is mostly
+sought where neighbours differ, since nothing finds it within a week where they are alike (`docs/measurement.md`).
 
 A point is judged by what came before it and never again, so looking every night alarms no more often than looking
-once. The limit was chosen by simulation: at most 1 false alarm in 1,000 points (`docs/measurement.md`). Logarithms
-are judged where all values are positive, and values far from the median are drawn nearer, so that a single peak is
-no change.
+once. The limit was chosen by simulation: at most 1 false alarm in 1,000 points. Logarithms are judged where all
+values are positive, and values far from the median are drawn nearer, so that a single peak is no change.
 """
 
 from __future__ import annotations
@@ -34,9 +34,15 @@ _LONGEST = 200
 """Points looked back upon."""
 _AT_ONCE = 50
 _CORRELATIONS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-_FARTHEST = 3.0
+_WHERE_SOUGHT = (10, 4, 2, 2, 1, 1)
+"""How much a change with each correlation counts; without a change all count alike."""
+_SIZE = 1.5
+"""Of a change, in standard deviations of a single point: so large is an ordinary one."""
+_RECENT, _OLD = 10, 0.1
+"""So many places of a change, from the end, count whole; each of those before counts a tenth."""
+_FARTHEST = 2.5
 """Standard deviations from the median, by its absolute deviations, to which values are drawn nearer."""
-_LIMIT, _LIMIT_OF_FEW = 3.7, 6.0
+_LIMIT, _MORE_OF_FEW = 5.1, 20.0
 _NOTHING = 1e-300
 
 
@@ -95,24 +101,33 @@ def shifts(values: Sequence[float | None]) -> list[Shift]:
 
 def limit(points: int) -> float:
     """Return what the evidence of a change must exceed."""
-    return _LIMIT * (1 + _LIMIT_OF_FEW / points)
+    return _LIMIT + _MORE_OF_FEW / points
 
 
 def evidence_of_change(
     series: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return of each row the root of twice the log likelihood ratio, and where a change would begin."""
+    """Return of each row the logarithm of the odds that its level has changed, and where it probably did.
+
+    Nothing is evident yet where the likeliest place is so young that the points since then may be a peak.
+    """
     import numpy as np
 
-    rows, count = series.shape
-    at = np.arange(_LEAST_SIDE, count - _LEAST_SIDE + 1)
-    level, change = _misfits(_drawn_nearer(series), at)
-    spread = np.log(1 - np.square(_CORRELATIONS))[:, None]
-    none = (count * np.log(np.maximum(level, _NOTHING)) - spread).min(axis=0)
-    some = (count * np.log(np.maximum(change, _NOTHING)) - spread[:, :, None]).min(axis=0)
-    best = some.argmin(axis=1)
-    gained = none - some[np.arange(rows), best]
-    return np.sqrt(np.maximum(gained, 0)), at[best]
+    count = series.shape[1]
+    at = np.arange(_LEAST_SIDE, count)
+    level, change, length, size = _misfits(_drawn_nearer(series), at)
+    own = 1 - np.square(_CORRELATIONS)[:, None]
+    # prior to the points every level is as likely as any other, and so is the logarithm of any noise
+    none = (np.log(own / size) - (count - 1) * np.log(np.maximum(level, _NOTHING))) / 2
+    told = _SIZE**2 * length / own
+    misfit = level[:, :, None] - (level[:, :, None] - change) * (told / (1 + told))[:, None, :]
+    some = (np.log(own / size) - np.log1p(told))[:, None, :] - (count - 1) * np.log(np.maximum(misfit, _NOTHING))
+    sought = np.log(np.array(_WHERE_SOUGHT) * len(_WHERE_SOUGHT) / sum(_WHERE_SOUGHT))
+    places = np.logaddexp.reduce(some / 2 + sought[:, None, None], axis=0)
+    places += np.where(count - at <= _RECENT, 0.0, np.log(_OLD))
+    odds = np.logaddexp.reduce(places[:, at <= count - _LEAST_SIDE], axis=1) - np.logaddexp.reduce(none, axis=0)
+    likeliest = at[places.argmax(axis=1)]
+    return np.where(likeliest <= count - _LEAST_SIDE, odds, -np.inf), likeliest
 
 
 def _drawn_nearer(series: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,10 +140,13 @@ def _drawn_nearer(series: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(centred, -farthest, farthest)
 
 
-def _misfits(series: NDArray[np.float64], at: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _misfits(
+    series: NDArray[np.float64], at: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the squares that one level leaves, and a second one from each place on, by each correlation first.
 
-    What a point adds to the correlated part of the one before is uncorrelated; the first one is scaled to match.
+    With them what the points tell of a second level, and of one: their precision. What a point adds to the
+    correlated part of the one before is uncorrelated; the first one is scaled to match.
     """
     import numpy as np
 
@@ -147,4 +165,4 @@ def _misfits(series: NDArray[np.float64], at: NDArray[np.intp]) -> tuple[NDArray
     step = (
         kept[:, None] * rest + correlation[:, None] * own[:, :, at] - (along / size)[:, :, None] * shared[:, None]
     )
-    return level, level[:, :, None] - step * step / length[:, None]
+    return level, level[:, :, None] - step * step / length[:, None], length, size

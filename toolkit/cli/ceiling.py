@@ -69,8 +69,10 @@ def _ceiling(arguments: Arguments) -> int:
         raise ToolkitError(
             "`--size` needs `--folder`", code="TK-0107", hint="name a folder on the disk to measure"
         )
+    if folder == "":
+        raise ToolkitError("`--folder` is empty", code="TK-0102", hint="name a folder, as `.` for this one")
     wanted = CeilingRequest(
-        None if folder is None else Path(folder),
+        None if folder is None else Path(folder).absolute(),
         2**30 if size is None else parse_bytes(size),
         _seconds(arguments.text("seconds")),
         not arguments.flag("no_fio"),

@@ -8,6 +8,7 @@ measured by this process, in one thread for each CPU: they show what the host gi
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import mmap
@@ -162,9 +163,17 @@ def _fill(path: Path, size: int, seconds: float) -> int:
         done = 0
         while done < size and (done < _LEAST_BYTES or time.monotonic() < until):
             if os.pwritev(handle, [block], done) != _BLOCK:
-                raise ToolkitError(f"`{path.parent}` is full", code="TK-0305", hint="give a smaller `--size`")
+                raise _full(path.parent)
             done += _BLOCK
     return done
+
+
+def _full(folder: Path) -> ToolkitError:
+    return ToolkitError(
+        f"`{folder}` became full: somebody else wrote to its file system, or a quota ended",
+        code="TK-0305",
+        hint="give a smaller `--size`, or another folder",
+    )
 
 
 @contextlib.contextmanager
@@ -176,6 +185,8 @@ def _blocks(path: Path) -> Iterator[tuple[int, mmap.mmap]]:
         try:
             yield handle, block
         except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise _full(path.parent) from None
             reason = (error.strerror or "unknown reason").lower()
             raise ToolkitError(
                 f"I/O failed in `{path.parent}`: {reason}", code="TK-0405", hint="check the disk"
