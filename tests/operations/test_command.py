@@ -17,6 +17,7 @@ import pytest
 
 from tests.engines.arena import Heard
 from tests.for_each import for_each
+from tests.servers.forks import Forked
 from toolkit.app.approvals import Approvals
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.runs.preview import script
@@ -452,31 +453,29 @@ def test_a_setup_that_fails_is_an_error_of_a_program_and_not_of_a_database(
 
 
 @pytest.mark.parametrize(
-    ("word", "more", "text", "count"),
+    ("number", "more", "text", "count"),
     [
-        ("7474.1", (), "sleep {0}; sleep {0}", 2),
-        ("7474.2", ("--cleanup", "true"), "sleep {0}; sleep {0}", 2),
-        ("7474.3", (), "env -i sleep {0}; sleep {0}", 2),  # below one that is known
-        ("7474.4", (), "(env -i sleep {0} &); sleep {0}; sleep {0}", 3),  # in its session alone
-        ("7474.5", (), "exec env -i sleep {0}", 1),  # by what it writes to alone
-        ("7474.6", (), "env -i setsid sh -c 'sleep {0}; sleep {0}' & exec env -i sleep {0}", 3),
+        ("1", (), "sleep {0}; sleep {0}", 2),
+        ("2", ("--cleanup", "true"), "sleep {0}; sleep {0}", 2),
+        ("3", (), "env -i sleep {0}; sleep {0}", 2),  # below one that is known
+        ("4", (), "(env -i sleep {0} &); sleep {0}; sleep {0}", 3),  # in its session alone
+        ("5", (), "exec env -i sleep {0}", 1),  # by what it writes to alone
+        ("6", (), "env -i setsid sh -c 'sleep {0}; sleep {0}' & exec env -i sleep {0}", 3),
     ],
 )
 def test_programs_that_outlive_dbatk_and_their_keeper_are_ended_by_clean_which_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str, more: tuple[str, ...], text: str, count: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], number: str, more: tuple[str, ...], text: str, count: int
 ) -> None:
-    place = str(tmp_path / "store.sqlite")
-    line = [sys.executable, "-m", "toolkit", "command", "--store", place, "--measure", "--repeat", "1", *more,
-            "--", "sh", "-c", text.format(word)]  # fmt: skip
-    dbatk = subprocess.Popen(line, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        until(lambda: len(at_work(dbatk, word)) == count, "it never began")
-        dbatk.send_signal(signal.SIGSTOP)  # or it would see that its keepers are gone
-        for keeper in psutil.Process(dbatk.pid).children():
-            keeper.kill()
-    finally:
-        dbatk.kill()
-        dbatk.wait()
+    place, word = str(tmp_path / "store.sqlite"), f"7474.{number}{os.getpid()}"  # another run may be at work here
+    line = ("command", "--store", place, "--measure", "--repeat", "1", *more, "--", "sh", "-c", text.format(word))
+    with Forked("toolkit", *line) as dbatk:
+        try:
+            until(lambda: len(at_work(dbatk, word)) == count, "it never began")
+            dbatk.send_signal(signal.SIGSTOP)  # or it would see that its keepers are gone
+            for keeper in psutil.Process(dbatk.pid).children():
+                keeper.kill()
+        finally:
+            dbatk.kill()
     assert len(left(word)) == count, "nobody ended them"
     status = main(["clean", "-t", "host://", "--store", place])
     assert left(word) == []
@@ -485,7 +484,7 @@ def test_programs_that_outlive_dbatk_and_their_keeper_are_ended_by_clean_which_s
     assert (status, "not cleaned: " in told) == ((ExitCode.INCOMPLETE, True) if more else (ExitCode.DONE, False))
 
 
-def at_work(dbatk: subprocess.Popen[bytes], word: str) -> list[psutil.Process]:
+def at_work(dbatk: subprocess.Popen[bytes] | Forked, word: str) -> list[psutil.Process]:
     """The programs of a trial, once they are what they are to be."""
     below = psutil.Process(dbatk.pid).children(recursive=True)
     return [one for one in left(word) if one in below and one.name() in ("sh", "sleep")]

@@ -63,7 +63,7 @@ _AGAIN = [
 ]
 
 
-@pytest.mark.parametrize(("first", "again", "when"), thinned(_AGAIN, 2))
+@pytest.mark.parametrize(("first", "again", "when"), thinned(_AGAIN, 4))
 def test_killed_again_while_it_is_resumed_no_row_is_lost_or_doubled(
     tmp_path: Path, first: str, again: str, when: str
 ) -> None:

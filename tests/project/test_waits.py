@@ -29,15 +29,15 @@ def is_wait(call: ast.Call) -> bool:
     """Tell whether a call may wait, by its name and what it is given."""
     called = call.func
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    owner = ast.unparse(called.value) if isinstance(called, ast.Attribute) else ""
-    given = " ".join(ast.unparse(each) for each in (*call.args, *(key.value for key in call.keywords)))
     if name == "join":
+        given = " ".join(ast.unparse(each) for each in (*call.args, *(key.value for key in call.keywords)))
         return not given or re.search("seconds|deadline|until|timeout", given, re.IGNORECASE) is not None
     if name == "get":
         return not call.args or any(key.arg in ("timeout", "block") for key in call.keywords)
-    if name == "connect":
-        return owner in SERVERS or not owner
-    return name in ALWAYS or (owner == "subprocess" and name in PROGRAMS)
+    if name in ALWAYS or name not in {"connect", *PROGRAMS}:
+        return name in ALWAYS
+    owner = ast.unparse(called.value) if isinstance(called, ast.Attribute) else ""
+    return owner in SERVERS or not owner if name == "connect" else owner == "subprocess"
 
 
 def is_locked(item: ast.withitem) -> bool:

@@ -19,6 +19,14 @@ from tests.servers.parent import die_with_parent
 TIMEOUT_SECONDS = 240
 """Processes begin slowly on a machine that is busy with other tests."""
 ROOT = Path(__file__).parents[2]
+_QUIET = {
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+    "DASK_DISTRIBUTED__SCHEDULER__ACTIVE_MEMORY_MANAGER__START": "False",
+    "DASK_DISTRIBUTED__WORKER__MEMORY__MONITOR_INTERVAL": "10s",
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+}
+"""What dask looks at many times a second while it waits, most of the CPU time of one that does nothing."""
 _NAMED = "import socket\nsocket.gethostname = lambda: {host!r}\n"
 
 
@@ -118,6 +126,6 @@ class DaskCluster:
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
+                env={**os.environ, "PYTHONPATH": str(ROOT), **_QUIET, **self.environment, **environment},
                 preexec_fn=die_with_parent,  # noqa: PLW1509 - nothing else can ask for it
             )

@@ -238,6 +238,8 @@ def import_everything() -> None:
 
 def _warm_up() -> None:
     """Let forks inherit what is computed once: the command line, templates, statements of a store ..."""
+    import typer.main
+
     from tests.shared import share
     from tests.store.make import RUN, head, step, trial
     from toolkit import rendering
@@ -251,7 +253,10 @@ def _warm_up() -> None:
     from toolkit.store import open_store
 
     share()
-    main.build_app()
+    whole = main.build_app()
+    typer.main.get_command(whole)
+    for one in (*whole.registered_groups, *whole.registered_commands):
+        typer.main.get_command(main._for((str(one.name),), main.build_app()))
     for engine in engines():
         dialect = dialect_of(engine)
         for path in (template_root() / engine).glob("*.j2"):

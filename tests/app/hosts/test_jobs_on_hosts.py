@@ -11,6 +11,7 @@ import pytest
 from tests.app.hosts.conftest import Begin, processes_of, until
 from tests.servers.dask import TIMEOUT_SECONDS, DaskCluster
 from tests.servers.forks import Forked
+from tests.tiers import thinned
 from toolkit.errors import ExitCode
 
 pytestmark = pytest.mark.postgresql
@@ -86,7 +87,7 @@ after = ["a"]
 """
 
 
-@pytest.mark.parametrize("number", [3, 4])
+@pytest.mark.parametrize("number", thinned([4, 3], 2))
 def test_three_and_four_hosts_each_prepare_run_and_conclude(
     begin: Begin, cluster: DaskCluster, tmp_path: Path, number: int
 ) -> None:

@@ -45,7 +45,7 @@ def backups(place: Path) -> list[Path]:
     return sorted(place.glob("backup_*"))
 
 
-@pytest.mark.thin(3)
+@pytest.mark.thin(6)
 @pytest.mark.parametrize("lasts", [1, 1000])
 @pytest.mark.parametrize("at", range(1, WRITES + 1))
 def test_a_store_that_is_full_once_a_backup_has_its_name_costs_no_second_one(
