@@ -1,7 +1,7 @@
 """What a process of tests computes once, though each test has a command line and a store of its own.
 
-Nothing of it is state: the definition of the command line, what typer makes of it, and statements as SQLAlchemy
-spells them for SQLite.
+Nothing of it is state: the definition of the command line, what typer makes of it, statements as SQLAlchemy spells
+them for SQLite, and how this host is set.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import typer.main
 from sqlalchemy import Engine, create_engine
 
 from toolkit.cli import main as command_line
+from toolkit.executors import host_environment
+from toolkit.model.environment import EnvironmentValue
 from toolkit.model.operations import operations
 from toolkit.store import database
 
@@ -25,6 +27,7 @@ def share() -> None:
     """Let all tests of this process share them."""
     _share_the_command_line()
     _share_statements()
+    _share_the_environment_of_the_host()
 
 
 def _share_the_command_line() -> None:
@@ -62,3 +65,14 @@ def _share_statements() -> None:
         return engine
 
     database._sqlite = made
+
+
+def _share_the_environment_of_the_host() -> None:
+    """Read it once: some four hundred files of the kernel, a twentieth of what a small run costs."""
+    real = host_environment.read_host_environment
+    once = functools.cache(real)
+
+    def read(*root: Path) -> tuple[EnvironmentValue, ...]:
+        return real(*root) if root else once()
+
+    host_environment.read_host_environment = read

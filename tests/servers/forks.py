@@ -246,6 +246,7 @@ def _warm_up() -> None:
     from toolkit.cli import main
     from toolkit.dialects.oracle.licences.look import look
     from toolkit.dialects.registry import dialect_of
+    from toolkit.executors import host_environment
     from toolkit.model.engines import engines
     from toolkit.model.records import Artifact
     from toolkit.model.words import RunState
@@ -253,6 +254,7 @@ def _warm_up() -> None:
     from toolkit.store import open_store
 
     share()
+    host_environment.read_host_environment()
     whole = main.build_app()
     typer.main.get_command(whole)
     for one in (*whole.registered_groups, *whole.registered_commands):
