@@ -285,6 +285,24 @@ def test_what_a_fixed_number_of_repeats_detects_lies_between_what_was_said_nine_
     assert detectable(asked, [cell(degree=1), cell(degree=2)], []) is None
 
 
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.full)])
+def test_where_the_noise_varies_from_run_to_run_nine_of_ten_still_lie_between_what_was_said(count: int) -> None:
+    held, levels = 0, (1, 2, 4)
+    for seed in range(count):
+        random = Random(seed)
+        noises = [random.lognormvariate(-2, 0.6) for _ in range(14)]
+        *earlier, last = (
+            sweep({each: [random.lognormvariate(2, noise) for _ in range(5)] for each in levels})
+            for noise in noises
+        )
+        asked = replace(last.head.experiment, repeat=5)
+        told = detectable(asked, [cell(degree=each) for each in levels], earlier)
+        found = analyse(last).fit.noise.times(2 / 5).minimum_detectable_pct()
+        assert told is not None and found is not None
+        held += told.detects.low <= found <= told.detects.high
+    assert held >= 0.85 * count - 2
+
+
 def test_a_fixed_number_of_repeats_is_said_with_its_time_where_all_was_run_before() -> None:
     run = sweep({1: level(2.0), 2: level(1.0, shift=3)})
     asked = replace(run.head.experiment, repeat=6, warmup=1)

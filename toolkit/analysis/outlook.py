@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from statistics import fmean, median
+from statistics import variance as spread
 from typing import Literal
 
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE, Components, Noise
 from toolkit.analysis.judged import Judged
-from toolkit.analysis.noise import components_of
+from toolkit.analysis.noise import NEWEST_RUNS, components_of
 from toolkit.analysis.sequential import LOOKS, decide
 from toolkit.design.judging import chosen
 from toolkit.model.experiment import Experiment
@@ -108,8 +109,8 @@ def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[Ru
     """
     judged = Judged(chosen(experiment))
     same = [run for run in history if run.trials and run.head.experiment.options == experiment.options]
-    components = components_of(same, judged)
-    if not components.rest_degrees or experiment.detect_pct is None:
+    noise = _RunNoise.of(same, judged)
+    if not noise.pooled.rest_degrees or experiment.detect_pct is None:
         return Expected(None, None, 0)
     took = _took(cells, same)
     known, warm = len(took) == len(cells), experiment.warmup * sum(took.values())
@@ -120,7 +121,7 @@ def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[Ru
         [took.get(cell, 0.0) for cell in cells],
         budget - warm if known else math.inf,
     )
-    played = _played(rule, _levels(cells, same, judged), components)
+    played = _played(rule, _levels(cells, same, judged), noise)
     repeats = NineOfTen.of(each.repeats for each in played)
     time = NineOfTen.of(each.seconds + warm for each in played)
     cut = [each for each in played if not each.is_settled]
@@ -177,13 +178,12 @@ def detectable(experiment: Experiment, cells: Sequence[Cell], history: Sequence[
         history: earlier runs of its operation.
     """
     same = [run for run in history if run.trials and run.head.experiment.options == experiment.options]
-    components = components_of(same, Judged(chosen(experiment)))
-    degrees = (len(cells) - 1) * (experiment.repeat - 1)
-    if degrees < FEWEST_DEGREES or not components.rest_degrees:
+    noise, degrees = _RunNoise.of(same, Judged(chosen(experiment))), (len(cells) - 1) * (experiment.repeat - 1)
+    if degrees < FEWEST_DEGREES or not noise.pooled.rest_degrees:
         return None
     random, shown = Random(len(cells)), list[float]()  # noqa: S311 (no secret)
     for _ in range(_PLAYS):
-        variance = components.rest_squares / random.gammavariate(components.rest_degrees / 2, 2)
+        variance = noise.drawn(random)
         seen = variance * random.gammavariate(degrees / 2, 2) / degrees
         shown.append(Noise(seen * 2 / experiment.repeat, degrees, len(cells)).minimum_detectable_pct() or 0.0)
     took = _took(cells, same)
@@ -193,6 +193,8 @@ def detectable(experiment: Experiment, cells: Sequence[Cell], history: Sequence[
 
 # -- runs that are played -----------------------------------------------------------------------------------------
 _PLAYS, _FEWEST_PLAYS, _PLAYED_TRIALS = 200, 5, 5_000
+_FEWEST_RUNS = 5
+"""Runs from which it is known how much their noise varies."""
 _UNKNOWN = (0.02, 0.1, 0.4)
 """How far a configuration that was never run may be from the others, on the logarithmic scale."""
 
@@ -274,18 +276,57 @@ def _detects(variance: float, degrees: float, cells: int) -> float | None:
     return Noise(variance, degrees, cells, confidence=SEQUENTIAL_CONFIDENCE).minimum_detectable_pct()
 
 
-def _played(rule: _Rule, levels: Sequence[tuple[float, int]], components: Components) -> list[_Played]:
+@dataclass(frozen=True, slots=True)
+class _RunNoise:
+    """What is known of the noise within runs: pooled, and of each run where there are enough of them.
+
+    Attributes:
+        pooled: over all earlier runs.
+        logs: the logarithms of the variances of the newest runs; none where these differ by chance alone.
+        chance: how much they vary by chance, the trigamma function of half the degrees of freedom.
+    """
+
+    pooled: Components
+    logs: tuple[float, ...] = ()
+    chance: float = 0.0
+
+    @classmethod
+    def of(cls, runs: Sequence[RunRecord], judged: Judged) -> _RunNoise:
+        """Look at runs, the newest first."""
+        logs, chance = [], []
+        for run in runs[:NEWEST_RUNS]:
+            each = components_of([run], judged)
+            if each.rest_degrees and each.rest_squares:
+                half = each.rest_degrees / 2
+                # what the logarithm of a variance is too low by, on average
+                logs.append(math.log(each.rest_squares / each.rest_degrees) + 1 / each.rest_degrees)
+                chance.append(1 / half + 1 / (2 * half**2) + 1 / (6 * half**3))
+        pooled = components_of(runs, judged)
+        varies = len(logs) >= _FEWEST_RUNS and spread(logs) > fmean(chance)
+        return cls(pooled, tuple(logs), fmean(chance)) if varies else cls(pooled)
+
+    def drawn(self, random: Random) -> float:
+        """Draw the variance of a run to come, as uncertain as the earlier ones leave it."""
+        if not self.logs:
+            return self.pooled.rest_squares / random.gammavariate(self.pooled.rest_degrees / 2, 2)
+        degrees = len(self.logs) - 1
+        total = spread(self.logs) * degrees / random.gammavariate(degrees / 2, 2)
+        middle = random.gauss(fmean(self.logs), math.sqrt(total / len(self.logs)))
+        return math.exp(random.gauss(middle, math.sqrt(max(0.0, total - self.chance))))
+
+
+def _played(rule: _Rule, levels: Sequence[tuple[float, int]], noise: _RunNoise) -> list[_Played]:
     """Play runs whose noise, and whose values of the configurations, are drawn from what is known of them.
 
     Args:
         rule: of the runs.
         levels: the mean of each configuration on the logarithmic scale, lower if better, and of how many trials.
-        components: what is known of the noise.
+        noise: what is known of it.
     """
-    single, sweeps = components.single(), max(1, *(n for _, n in levels))
+    single, sweeps = noise.pooled.single(), max(1, *(n for _, n in levels))
     random, found = Random(len(levels)), []  # noqa: S311 (no secret)
     for _ in range(max(_FEWEST_PLAYS, min(_PLAYS, _PLAYED_TRIALS // len(levels)))):
-        variance = components.rest_squares / random.gammavariate(components.rest_degrees / 2, 2)
+        variance = noise.drawn(random)
         unknown = random.choice(_UNKNOWN)
         drawn = [random.gauss(mean, math.sqrt(variance / n) if n else unknown) for mean, n in levels]
         took = [
