@@ -776,7 +776,8 @@ class Engine(Refreshing, Reorganised, ChangedPartitions, IndexWork):
             dictionary.state = self.state
             lacking = self.scenario.lacking
             views = {
-                view: storage.content(view, lacking, self.rows(view, session)) for view in sorted(set(tables))
+                view: storage.content(view, lacking, translated.words, self.rows(view, session))
+                for view in sorted(set(tables))
             }
             return dictionary.answer(translated, views)
 

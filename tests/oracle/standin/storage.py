@@ -104,25 +104,29 @@ class Dictionary:
             return
         self._loaded.pop(view, None)
         columns, values = content
-        spelled = ", ".join(f"{quote(name)} {kind}" for name, kind in columns)
-        self.connection.execute(f"CREATE OR REPLACE TABLE {quote(view)} ({spelled})")
-        if values:
-            # a list for each column: a parameter for each value costs far more than the query itself
-            lists = ", ".join(f"unnest(CAST(? AS {kind}[]))" for _, kind in columns)
-            given = [list(each) for each in zip(*values, strict=True)]
-            self.connection.execute(f"INSERT INTO {quote(view)} SELECT {lists}", given)
+        # a list for each column: a parameter for each value costs far more than the query itself
+        lists = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {quote(name)}" for name, kind in columns)
+        given = [list(each) for each in zip(*values, strict=True)] or [[] for _ in columns]
+        self.connection.execute(f"CREATE OR REPLACE TABLE {quote(view)} AS SELECT {lists}", given)
         self._loaded[view] = content
 
 
 _Content = tuple[tuple[tuple[str, str], ...], tuple[tuple[object, ...], ...]]
 
 
-def content(view: str, lacking: Container[str], rows: Sequence[Mapping[str, object]]) -> _Content:
-    """Return the columns of a view, without those that are lacking, and its rows."""
+def content(
+    view: str, lacking: Container[str], words: Container[str] | None, rows: Sequence[Mapping[str, object]]
+) -> _Content:
+    """Return the columns of a view that a query names, without those that are lacking, and its rows.
+
+    What a query does not name cannot change its answer; to make a table takes as long as it has columns.
+    """
     known = {name for name, _ in VIEWS[view]}
     for row in rows:
         assert row.keys() <= known, f"{view} has no columns {row.keys() - known}"
-    columns = tuple(column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking)
+    there = [column for column in VIEWS[view] if f"{view}.{column[0]}" not in lacking]
+    named = there if words is None else [column for column in there if column[0] in words]
+    columns = tuple(named or there[:1])
     return columns, tuple(tuple(row.get(name) for name, _ in columns) for row in rows)
 
 

@@ -20,6 +20,7 @@ from tests.oracle.standin.tables import rewritten
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _BIND = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|:(?P<name>[A-Za-z]\w*)", re.DOTALL)
+_WORD = re.compile(r"[\w$#]+")
 _HINT = re.compile(
     r"(?P<no>NO_)?PARALLEL\s*\(\s*(?:(?P<alias>[A-Za-z]\w*)[\s,]+)?(?P<degree>\w+)\s*\)", re.IGNORECASE
 )
@@ -38,6 +39,8 @@ class Translated:
     parameters: list[object]
     tables: tuple[tuple[str, str], ...]
     degree: int | None
+    words: frozenset[str] | None
+    """Its words in capitals, among them every column that it names; None where it may read others, too."""
 
 
 def translate(
@@ -62,7 +65,7 @@ def translate(
     here = (datetime.datetime.now() + clock).isoformat(" ", "seconds")
     spelled = known.text.replace(_SYSDATE, here).replace(_SYSTIMESTAMP, now.isoformat(" "))
     spelled = _USERENV.sub(lambda mark: _context(mark[1], context), spelled)
-    return Translated(spelled, [values[name] for name in known.names], known.tables, known.degree)
+    return Translated(spelled, [values[name] for name in known.names], known.tables, known.degree, known.words)
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class _Known:
     names: tuple[str, ...]
     tables: tuple[tuple[str, str], ...]
     degree: int | None
+    words: frozenset[str] | None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -101,7 +105,11 @@ def _translated(text: str, schema: str) -> _Known:
     for table in named:
         _qualify(table, schema)
     tables = tuple((table.db or "", table.name) for table in named)
-    return _Known(tree.sql(dialect="duckdb", identify=True, copy=False), tuple(names), tables, degree)
+    whole = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
+    whole = whole or any(join.method for join in tree.find_all(exp.Join))
+    spelled = tree.sql(dialect="duckdb", identify=True, copy=False)
+    words = None if whole else frozenset(_WORD.findall(spelled.upper()))
+    return _Known(spelled, tuple(names), tables, degree, words)
 
 
 def bind_names(text: str) -> list[str]:
