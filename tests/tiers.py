@@ -41,19 +41,21 @@ _TOGETHER = (
     ("postgresql/test_sql_files.py",),
     ("postgresql/test_restarts.py",),
     ("project/test_wheel.py",),
+    ("series/test_checks.py",),
 )  # fmt: skip
 """Files whose tests share what is costly to make (servers, a browser, large tables): one worker runs a row."""
 _SCOPES = {f"tests/{file}": f"row {number}" for number, files in enumerate(_TOGETHER) for file in files}
 _GRAMMARS = "before_two_grammars"
 """Tests with this in their names share two grammars of Oracle, slow to begin: one worker runs them all."""
 _LONGEST = (
+    "tests/chaos/test_chaos.py",
     "tests/app/maintenance/on_cluster/test_cluster.py", "tests/app/maintenance/on_cluster/test_dispatch.py",
     "tests/restoring/test_basebackup.py", "tests/restoring/test_in_a_plan.py", "tests/restoring/test_killed.py",
     "tests/restoring/test_planted.py",
     "tests/postgresql/test_backup_pgbackrest.py", "tests/postgresql/test_parallel.py", "tests/bundle/test_run.py",
     "tests/project/test_tidy.py", "tests/project/test_cookbook.py", "tests/project/test_readme.py",
     "tests/cli/test_plans.py", "tests/store/test_together.py", "tests/store/test_hosts.py",
-    "tests/series/test_series.py",
+    "tests/series/test_series.py", "tests/series/test_checks.py",
 )  # fmt: skip
 """Files that take longest, alone or as a row: they begin first, so that no worker is left with one at the end."""
 _WAITING = (
