@@ -77,7 +77,7 @@ def test_a_scheduler_that_hangs_keeps_no_trial_from_being_tried_again(
     monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
     client = asked(never, never)
     place = ClusterHost(client, Roll(client, (WORKER,)), WORKER, "alpha")
-    followed = threading.Thread(target=place._follow_worker, daemon=True)
+    followed = threading.Thread(target=place._has_worker, daemon=True)
     followed.start()
     followed.join(5)
     assert not followed.is_alive() and place.worker == WORKER
@@ -96,10 +96,47 @@ def test_a_new_worker_that_hangs_keeps_no_trial_from_being_tried_again(
     monkeypatch.setattr(talk, "LOST_SECONDS", 0.05)
     client = asked(never, lambda: {"tcp://alpha:2": {}})
     place = ClusterHost(client, Roll(client, (WORKER,)), WORKER, "alpha")
-    followed = threading.Thread(target=place._follow_worker, daemon=True)
+    followed = threading.Thread(target=place._has_worker, daemon=True)
     followed.start()
     followed.join(5)
     assert not followed.is_alive() and place.worker == WORKER
+
+
+def of_alpha(rolls: list[dict[str, object]]) -> ClusterHost:
+    """A host whose scheduler gives these answers, the last one again and again; all its workers are on it."""
+    found = {"tcp://alpha:2": WorkerCheck("alpha", __version__)}
+    client = asked(lambda *_, **__: found, lambda: rolls.pop(0) if len(rolls) > 1 else rolls[0])
+    return ClusterHost(client, Roll(client, (WORKER,)), WORKER, "alpha", frozenset({WORKER}))
+
+
+def test_a_worker_that_its_nanny_begins_anew_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk, "_RESTS", 0.001)
+    place = of_alpha([{WORKER: {}}, {}, {}, {}, {"tcp://alpha:2": {}}])
+    place._wait_for_worker()
+    assert place.worker == "tcp://alpha:2"
+
+
+def test_a_worker_that_does_not_come_back_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talk, "_RESTS", 0.001)
+    monkeypatch.setattr(talk, "BACK_SECONDS", 0.02)
+    waits: list[float | None] = []
+    place = of_alpha([{WORKER: {}}, {}])
+    monkeypatch.setattr(place.given_up, "wait", waits.append)
+    place._wait_for_worker()
+    before = len(waits)
+    monkeypatch.setattr(talk, "BACK_SECONDS", 60.0)
+    place._wait_for_worker()
+    assert len(waits) == before > 0 and place.worker == WORKER
+
+
+def test_who_ends_the_run_waits_for_no_worker() -> None:
+    place = of_alpha([{WORKER: {}}, {}])
+    host = SessionsElsewhere(place, cast("agent.Assignment", SimpleNamespace(run="r")), cast("Target", None))
+    host.cancel()
+    waited = threading.Thread(target=place._wait_for_worker, daemon=True)
+    waited.start()
+    waited.join(talk.BACK_SECONDS / 2)
+    assert not waited.is_alive()
 
 
 def test_a_worker_is_not_gone_because_the_client_looked_without_workers_meanwhile() -> None:

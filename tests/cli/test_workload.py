@@ -43,6 +43,34 @@ def test_own_transactions_that_read_are_run_once_as_a_job(dbatk: Dbatk, home: Pa
     assert found["latency_p99_9"] >= found["latency_p50"] > 0
 
 
+WRITES = """
+[[transaction]]
+name = "pay"
+sql = "UPDATE small SET i = i WHERE i = 1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "more", "said"),
+    [
+        (READS, (), "a job: it only reads and creates nothing"),
+        (WRITES, ("--may-change-data",), "a job: what its transactions change stays changed"),
+        pytest.param(
+            WRITES, ("--may-change-data", "--users", "1,2", "--repeat", "1", "--warmup", "0"),
+            "a measurement: what its transactions change stays changed", marks=pytest.mark.full,
+        ),
+        ("", ("--builtin", "order_entry"), "a job: every object is a scratch object and is dropped"),
+    ],
+)  # fmt: skip
+def test_what_becomes_of_what_users_create_or_change_is_said_before_they_begin(
+    dbatk: Dbatk, home: Path, url: str, written: str, more: tuple[str, ...], said: str
+) -> None:
+    (home / "t.toml").write_text(written)
+    own = ("--transactions", "t.toml") if written else ()
+    answer = dbatk("workload", "-t", url, *own, *more, *SHORT)
+    assert answer.status == 0 and said in answer.err, answer.err
+
+
 @pytest.mark.full
 def test_the_throughput_of_each_second_is_kept_and_drawn(dbatk: Dbatk, home: Path, url: str) -> None:
     (home / "t.toml").write_text(READS)

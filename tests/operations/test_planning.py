@@ -161,6 +161,41 @@ def test_the_biggest_index_is_rebuilt_first(engine: EngineName) -> None:
     assert [item.label.lower() for item in stages.timed.ordered()] == ["s.big", "s.small"]
 
 
+_OF_SCHEMAS = ("index-rebuild", "stats-gather", "table-move", "vacuum")
+OF_SCHEMAS = [
+    (engine, name)
+    for name in _OF_SCHEMAS
+    for engine in having(name)
+    if any(option.name == "schema" for option in options_of(name))
+]
+SCRATCH = "dbatk_261130063000abcd_1"
+
+
+@pytest.mark.parametrize(("engine", "name"), OF_SCHEMAS)
+def test_scratch_objects_of_other_runs_are_left_out_of_a_schema(engine: EngineName, name: OperationName) -> None:
+    """A mix has several runs on one schema at once, and each drops its own when it is done with them."""
+    mode = Mode.JOB if (engine, name) != ("oracle", "stats-gather") else Mode.MEASUREMENT
+    own = planner(engine, name, mode, table=None, schema=("s",))
+    case = str.upper if own.dialect.upper_names else str.lower
+    (table,), (small, big) = own.facts.rows("target"), own.facts.rows("indexes")
+    scratch = {**table, "table_name": case(SCRATCH)}
+    keyed = {**small, "index_name": case(f"{SCRATCH}_pkey"), "table_name": case(SCRATCH)}
+    listed = {"schema:s": (table,), "tables:s": (scratch, table), "indexes:s": (keyed, small, big)}
+    found = {key.replace(":s", f":{case('s')}"): rows for key, rows in listed.items()}
+    stages = plan(replace(own, facts=replace(own.facts, answers={**own.facts.answers, **found})), degree=1)
+    assert stages.timed.items and not [item.label for item in stages.timed.items if SCRATCH in item.label.lower()]
+    told = {label.lower(): why for label, why in stages.timed.left_out if SCRATCH in label.lower()}
+    assert set(told.values()) == {"it is a scratch object of run 20261130-063000-abcd"}, stages.timed.left_out
+
+
+@pytest.mark.parametrize("engine", having("index-rebuild"))
+def test_a_scratch_object_that_is_named_is_worked_on(engine: EngineName) -> None:
+    own = planner(engine, "index-rebuild", Mode.JOB)
+    rows = tuple({**row, "table_name": SCRATCH} for row in own.facts.rows("indexes"))
+    stages = plan(replace(own, facts=replace(own.facts, answers={**own.facts.answers, "indexes": rows})), degree=1)
+    assert [item.label.lower() for item in stages.timed.ordered()] == ["s.big", "s.small"]
+
+
 @pytest.mark.parametrize("engine", ["oracle", "postgresql"])
 def test_no_more_workers_begin_than_there_are_objects(engine: EngineName) -> None:
     stages = plan(planner(engine, "index-rebuild", Mode.JOB), degree=1, concurrency=9)

@@ -131,6 +131,8 @@ def test_a_part_that_fails_leaves_the_others_and_resume_loads_it_alone(server: S
     again = go_on(server, store, record.head.run)
     assert loaded(server) == WHOLE
     assert (again.trials[-1].outcome, again.trials[-1].rows) == (Outcome.OK, ROWS)
+    (dated,) = [text for text in again.warnings if store.resume_command(record.head.run) in text]
+    assert dated == f"before it was resumed: {said}"
 
 
 @pytest.mark.thin(2)

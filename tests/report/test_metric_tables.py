@@ -66,6 +66,20 @@ def test_a_short_table_keeps_what_matters_and_what_differs() -> None:
     assert [row[0] for row in differs.short.rows] == ["calls"]
 
 
+def test_a_short_table_tells_of_each_host_its_part_its_clock_and_its_cpu() -> None:
+    shown = ("users", "tps", "clock_ahead_seconds", "clock_uncertainty_seconds", "cpu_pct_mean")
+    names = (*shown, "disk_read_bytes_per_s_mean", "memory_used_bytes_mean")
+    found = metrics_of(with_metrics(sweep(TIMES), *(metric(f"host.db1.example.{name}", 7.0) for name in names)))
+    assert len(found.short.rows) == len(shown) < len(found.full.rows)
+    assert found.short_notes == ("2 more hardly differ between the configurations: see the page or the JSON",)
+
+
+def test_of_a_single_configuration_nothing_is_said_to_differ() -> None:
+    alone = run_of(sweep_trials({cell(degree=1): [1.0, 1.1]}))
+    run = with_metrics(alone, metric("calls", 7.0), metric("wal_bytes", 7.0))
+    assert metrics_of(run).short_notes == ("1 more is on the page and in the JSON",)
+
+
 def test_what_somebody_wrote_into_an_imported_file_is_always_shown() -> None:
     found = metrics_of(with_metrics(sweep(TIMES), replace(metric("calls", 7.0, "calls"), source=IMPORTED)))
     assert ([row[0] for row in found.short.rows], found.short_notes) == (["calls"], ())

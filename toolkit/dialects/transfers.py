@@ -135,6 +135,8 @@ def told(work: Work, kept: Kept, seconds: float, rejects: str = "") -> TrialFind
         ]
     if sums["text_bytes"] and sums["text_bytes"] != sums["file_bytes"]:
         found.append(Metric("text_bytes", sums["text_bytes"], "bytes", "what the files unpack to"))
+    if work.object.scratch:  # which was empty: all that it takes was loaded
+        found += _written(kept, sums["text_bytes"] or sums["file_bytes"], seconds)
     for name, what in _PHASES.items():
         if any(name in row for row in rows):
             found.append(Metric(name, sum(_number(row, name) for row in rows), "s", what))
@@ -148,6 +150,16 @@ def told(work: Work, kept: Kept, seconds: float, rejects: str = "") -> TrialFind
         many = "1 row was" if rejected == 1 else f"{rejected:.0f} rows were"
         sentences = (f"{many} left out: {where}",)
     return TrialFindings(metrics=tuple(found), sentences=sentences)
+
+
+def _written(kept: Kept, text_bytes: float, seconds: float) -> Iterator[Metric]:
+    """Tell what became of the files in the table, where its size was read."""
+    size = sum(_number(row, "byte_count") for row in kept.get("bytes", ()))
+    if size > 0 and seconds > 0:
+        yield Metric("table_mb_per_second", size / 1e6 / seconds, "MB/s", "bytes of the table over time")
+    if size > 0:
+        what = "bytes of the files, unpacked, over bytes of the table"
+        yield Metric("compression_ratio", text_bytes / size, "ratio", what)
 
 
 def on_hosts(work: Work) -> tuple[str, ...]:

@@ -54,6 +54,19 @@ def run_of_key(key: str) -> str:
     return f"20{key[:6]}-{key[6:12]}-{key[12:].lower()}"
 
 
+_GENERATED = re.compile(r"DBATK_(\d{12}[0-9A-F]{4})_S?\d+(?:[A-Z]\d*)?", re.IGNORECASE)
+
+
+def run_of_object(name: str) -> str | None:
+    """Return the run that made an object under a name that dbatk generates; None of any other name.
+
+    >>> run_of_object("dbatk_261121051342ab3f_s2")
+    '20261121-051342-ab3f'
+    """
+    found = _GENERATED.fullmatch(name)
+    return None if found is None else run_of_key(found[1])
+
+
 SAMPLER, SAMPLE_QUERIES, SAMPLING_SECONDS = "sampler", "sample_queries", "sampling_seconds"
 """The source of what sampling cost a trial, and the names of its two metrics."""
 

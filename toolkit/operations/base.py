@@ -19,6 +19,7 @@ from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Naming, OptionValue, Spec, mark_of
 from toolkit.model.facts import Facts, Query
 from toolkit.model.operations import degree_factor, degree_of
+from toolkit.model.records import run_of_object
 from toolkit.model.steps import ObjectRef, Stages, Step, Timed, TimedItem
 from toolkit.model.values import Cell, QualifiedName, Row, Scalar, Support
 from toolkit.model.words import Keep, Mode, ObjectKind, OperationName, Role, SupportState
@@ -270,6 +271,12 @@ class Operation(Protocol):
 def relation_query(key: str, name: QualifiedName, file: str = "relation") -> Query:
     """Ask the catalogue about one name."""
     return Query(key, file, {"schema": name.schema, "name": name.name})
+
+
+def scratch_of_run(name: QualifiedName) -> str | None:
+    """Say whose scratch object it is that a schema lists: that run may drop it at any time; None of any other."""
+    run = run_of_object(name.name)
+    return None if run is None else f"it is a scratch object of run {run}"
 
 
 def support_of(planner: Planner, pieces: Sequence[Piece]) -> Support:

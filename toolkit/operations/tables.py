@@ -20,7 +20,7 @@ from toolkit.model.operations import declaration
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName, Row
 from toolkit.model.words import ObjectKind, OperationName
-from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.base import Piece, Planner, assemble, relation_query, scratch_of_run
 from toolkit.operations.copies import Copies, copies_of, refuse_kinds
 from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
 from toolkit.operations.loads import reads_of_space
@@ -129,6 +129,8 @@ class OverTables:
 
     def _idle(self, planner: Planner, table: QualifiedName) -> str | None:
         """Say why nothing of a table is to be done."""
+        if planner.spec.text("table") is None and (scratch := scratch_of_run(table)) is not None:
+            return scratch
         work = Work(self.name, planner.spec.mode, ObjectRef(ObjectKind.TABLE, table), planner.spec.options)
         return planner.dialect.work.of(self.name).idle(work, planner.facts)
 

@@ -25,6 +25,8 @@ _MATTERS = re.compile(
     r"(?:[_ ]|$)",
     re.IGNORECASE,
 )
+_OF_HOST = re.compile(r"^host\..*\.(?:users|tps|loaded_rows|begun_late_seconds|clock_\w+|cpu_pct_\w+)$")
+"""Of what one of several hosts did and showed: its part of the work, its clock, and whether it was busy."""
 _DIFFERS = 1.05
 """Medians of cells that are further apart than this, and whose ranges do not meet, differ."""
 
@@ -66,13 +68,15 @@ def run_metrics(run: RunRecord, ordered: Sequence[Cell], best: Cell | None) -> M
     if not alive:
         return None
     zero = _zero_note(len(keys) - len(alive))
-    telling = [
-        key for key in alive if key[2] in _ALWAYS or _MATTERS.search(key[0]) or _differ(keyed, key)
-    ] or alive
+    telling = [key for key in alive if key[2] in _ALWAYS or _matters(key[0]) or _differ(keyed, key)] or alive
     short, legend = _short_table(keyed, telling, shown, best)
-    quiet = _quiet_note(len(alive) - len(telling))
+    quiet = _quiet_note(len(alive) - len(telling), several=len(shown) > 1)
     how = _how_note({key[2] for key in alive})
     return Metrics(_full_table(keyed, alive, shown), (*how, *zero), legend, short, (*how, *quiet, *zero))
+
+
+def _matters(name: str) -> bool:
+    return bool((_OF_HOST if name.startswith("host.") else _MATTERS).search(name))
 
 
 def _is_alive(metric: CellMetric | None) -> bool:
@@ -91,9 +95,11 @@ def _how_note(sources: Collection[str]) -> tuple[str, ...]:
     return (f"{'; '.join(said)}; no cgroup was used",) if said else ()
 
 
-def _quiet_note(quiet: int) -> tuple[str, ...]:
+def _quiet_note(quiet: int, *, several: bool = True) -> tuple[str, ...]:
     if not quiet:
         return ()
+    if not several:
+        return (f"{count(quiet)} more {'are' if quiet > 1 else 'is'} on the page and in the JSON",)
     return (
         f"{count(quiet)} more hardly differ{'' if quiet > 1 else 's'} between the configurations: "
         "see the page or the JSON",
@@ -214,7 +220,7 @@ def comparison_metrics(comparison: Comparison, names: Sequence[str]) -> PairMetr
     every = {(one.name, one.source) for pair in comparison.pairs for one in pair.metrics}
     living = {(one.name, one.source) for metrics in alive for one in metrics}
     zero = _zero_note(len(every) - len(living))
-    telling = [[one for one in metrics if _MATTERS.search(one.name) or _apart(one)] for metrics in alive]
+    telling = [[one for one in metrics if _matters(one.name) or _apart(one)] for metrics in alive]
     quiet = _quiet_note(len(living - {(one.name, one.source) for metrics in telling for one in metrics}))
     short = tuple((clean(name), _pair_table(found)) for name, found in zip(names, telling, strict=True) if found)
     return PairMetrics(_pairs_table(comparison.pairs, names, alive), zero, short, (*quiet, *zero))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
@@ -16,7 +15,7 @@ from toolkit.executors.orphans import OrphansEnded
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import declaration
 from toolkit.model.protocols import DatabaseError, Journal
-from toolkit.model.records import ItemRecord, JournalEntry, run_of_key
+from toolkit.model.records import ItemRecord, JournalEntry, run_of_object
 from toolkit.model.steps import ObjectRef, Step
 from toolkit.model.values import QualifiedName, Row
 from toolkit.model.words import Effect, Keep, Mode, ObjectKind, Outcome
@@ -237,9 +236,6 @@ def _end(sessions: Sessions, row: Row) -> None:
 
 
 # -- runs of other stores -----------------------------------------------------------------------------------------
-_GENERATED = re.compile(r"DBATK_(\d{12}[0-9A-F]{4})_S?\d+(?:[A-Z]\d*)?", re.IGNORECASE)
-
-
 @dataclass(frozen=True, slots=True)
 class Others:
     """Sentences on scratch objects and sessions of runs that are in no journal here."""
@@ -322,12 +318,13 @@ def _generated(sessions: Sessions, dialect: Dialect) -> dict[str, list[ObjectRef
     """Return what bears a generated name by run, without the indexes that go with their table."""
     found: dict[str, list[ObjectRef]] = {}
     for row in _not_refused(sessions, dialect):
-        name = _GENERATED.fullmatch(str(row["object_name"]))
-        if name is None or _GENERATED.fullmatch(str(row["table_name"] or "")):
+        name = str(row["object_name"])
+        run = run_of_object(name)
+        if run is None or run_of_object(str(row["table_name"] or "")) is not None:
             continue
-        whole = QualifiedName(name[0], str(row["schema_name"]))
+        whole = QualifiedName(name, str(row["schema_name"]))
         ref = ObjectRef(ObjectKind(str(row["object_kind"])), whole, scratch=True)
-        found.setdefault(run_of_key(name[1]), []).append(ref)
+        found.setdefault(run, []).append(ref)
     return found
 
 

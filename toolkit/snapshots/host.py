@@ -227,8 +227,9 @@ def _rates(before: HostState, after: HostState) -> dict[str, float]:
     elapsed = max(after.at - before.at, 1e-9)
     capacity = elapsed * (psutil.cpu_count() or 1)
     return {
-        "host_cpu_pct": 100.0 * max(0.0, after.busy - before.busy) / capacity,
-        "host_iowait_pct": 100.0 * max(0.0, after.iowait - before.iowait) / capacity,
+        # counted in ticks, so that a busy host would have more of them than there was time
+        "host_cpu_pct": min(100.0, 100.0 * max(0.0, after.busy - before.busy) / capacity),
+        "host_iowait_pct": min(100.0, 100.0 * max(0.0, after.iowait - before.iowait) / capacity),
         "host_disk_read_bytes_per_s": max(0.0, after.read_bytes - before.read_bytes) / elapsed,
         "host_disk_write_bytes_per_s": max(0.0, after.write_bytes - before.write_bytes) / elapsed,
     }

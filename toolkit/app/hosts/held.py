@@ -53,6 +53,7 @@ class HeldHost:
 
     def cancel(self) -> None:
         """Let what runs there end."""
+        self._place.given_up.set()
         if self._talk is not None:
             self._talk.dismiss(only_cancel=True)
 

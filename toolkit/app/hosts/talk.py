@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from secrets import token_hex
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _Came = TypeVar("_Came")
 LOST_SECONDS = 15.0
 """After how long without an answer a host is lost."""
+BACK_SECONDS = 15.0
+"""How long a trial waits for the worker of a host that was lost."""
 _TRIPS = 16
 _TRIP_SECONDS = 60.0
 """How old the round trips are at most that tell of the clock: clocks drift apart, by up to 500 ppm."""
@@ -75,16 +77,29 @@ class ClusterHost:
     name: str
     known: frozenset[str] = frozenset()
     """The workers that were there when the run began: one that is frozen is not asked again."""
+    given_up: threading.Event = field(default_factory=threading.Event)
+    """Set where nobody waits any more for a worker that is begun anew."""
+    _back_by: float | None = None
 
     def talk(self, assignment: Assignment) -> Talk:
         """Begin to talk with a new agent there."""
-        self._follow_worker()
+        self._wait_for_worker()
         return Talk(self, assignment)
 
-    def _follow_worker(self) -> None:
+    def _wait_for_worker(self) -> None:
+        """Wait for a worker that is gone, which its nanny begins anew: once, that a dead host delays one trial."""
+        while not self._has_worker():
+            self._back_by = self._back_by or time.monotonic() + BACK_SECONDS
+            if time.monotonic() > self._back_by or self.given_up.wait(_RESTS):
+                return
+        self._back_by = None
+
+    def _has_worker(self) -> bool:
         """Take the worker that this host has now, where the one before is gone and one was begun anew."""
         now = self.roll.call()
-        new = [] if self.worker in now else sorted(now - self.known)
+        if self.worker in now:
+            return True
+        new = sorted(now - self.known)
         with suppress(Exception):
             ask = partial(self.client.run, look, workers=new, on_error="return")
             found = within(LOST_SECONDS, ask) if new else {}
@@ -93,6 +108,7 @@ class ClusterHost:
                 (worker for worker, check in checks if (check.host, check.version) == (self.name, __version__)),
                 self.worker,
             )
+        return self.worker in now
 
 
 def lost_host(name: str, why: str) -> DatabaseError:

@@ -30,7 +30,7 @@ from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_sourc
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import Event, Events
-from toolkit.model.records import TrialRecord, fresh_run_id
+from toolkit.model.records import RunRecord, TrialRecord, fresh_run_id
 from toolkit.model.words import CountedRows, Keep, RunState
 from toolkit.runner import (
     Changes,
@@ -268,4 +268,19 @@ def _go_on(
     elif left:
         launch.join_hosts(planning)
     with licensing.sent_kept(store, run, launch.target, planning.facts, policy):
-        return _sweep(context, left_to_do(planning.trials, store.load_run(run)), done, again)
+        ended = _sweep(context, left_to_do(planning.trials, store.load_run(run)), done, again)
+    whole = store.load_run(run, samples=False)
+    if not missing(planning.trials, whole.trials, experiment.mode, again):
+        _date_advice(store, whole)
+    return ended
+
+
+def _date_advice(store: Store, whole: RunRecord) -> None:
+    """Say of warnings that advised to resume a run that they were true before that was done."""
+    run, advised = whole.head.run, store.resume_command(whole.head.run)
+    for text in whole.warnings:
+        if advised in text and not text.startswith(_RESUMED):
+            store.warn(run, f"{_RESUMED}{text}", instead_of=text)
+
+
+_RESUMED = "before it was resumed: "

@@ -340,6 +340,18 @@ def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
     _announce(context)
 
 
+def _of_users(context: RunContext) -> str | None:
+    """Say what becomes of what users at work create or change; None where no users work."""
+    scripts = [one for one in context.planning.scripts if one.stages is not None]
+    timed = [step for one in scripts if one.stages for item in one.stages.timed.items for step in item.steps]
+    if all(step.users is None for step in timed):
+        return None
+    if any(map(_makes_objects, scripts)):
+        return _STAYS[Keep.NONE]
+    changes = context.experiment.options.get("may_change_data")
+    return "what its transactions change stays changed" if changes else "it only reads and creates nothing"
+
+
 def _announce(context: RunContext) -> None:
     """Say before the run begins what it will do, and what its result depends on."""
     planning, events = context.planning, context.events
@@ -354,6 +366,8 @@ def _announce(context: RunContext) -> None:
         ours = "it only reads and creates nothing"
     stays = "what it removes or changes stays so" if declared.changes_rows else "what it creates is kept"
     stays = ours if only_tries else stays
+    if users := _of_users(context):
+        ours = stays = users
     mode = f"a job: {stays}" if context.job else f"a measurement: {ours}"
     shown = {"run": context.run, "mode": context.experiment.mode.value}
     events.emit(Event("mode", f"run {context.run}, {mode}", shown))

@@ -17,7 +17,7 @@ from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
-from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.base import Piece, Planner, assemble, relation_query, scratch_of_run
 from toolkit.operations.copies import Copies, copies_of
 from toolkit.operations.loads import reads_of_space
 
@@ -94,6 +94,9 @@ class IndexRebuild:
         left_out = tuple((str(index.name), why) for index, why in judged if why is not None)
         if kept and planner.spec.text("index") is None:
             left_out += self._without_partition(planner, everything)
+        if planner.schemas():
+            runs = ((str(index.name), _scratch(index)) for index in self._in_schemas(planner))
+            left_out += tuple((name, run) for name, run in runs if run is not None)
         if not kept:
             raise ToolkitError(left_out[0][1], code="TK-0304")
         return kept, left_out
@@ -164,12 +167,15 @@ class IndexRebuild:
 
     def _all(self, planner: Planner) -> tuple[IndexDefinition, ...]:
         if planner.spec.text("index") is None and planner.spec.text("table") is None:
-            rows = [row for schema in planner.schemas() for row in planner.facts.require(f"indexes:{schema}")]
-            return planner.index_rows(rows)
+            return tuple(index for index in self._in_schemas(planner) if _scratch(index) is None)
         index = planner.named("index")
         if index is not None and planner.facts.assumed and "indexes" not in planner.facts.answers:
             return (IndexDefinition(index, QualifiedName("TABLE_OF_THE_INDEX", index.schema)),)
         return planner.index_rows(planner.facts.require("indexes"))
+
+    def _in_schemas(self, planner: Planner) -> tuple[IndexDefinition, ...]:
+        rows = [row for schema in planner.schemas() for row in planner.facts.require(f"indexes:{schema}")]
+        return planner.index_rows(rows)
 
     def _copies(self, planner: Planner, indexes: Sequence[IndexDefinition]) -> Copies | None:
         if not self._on_copy(planner):
@@ -245,6 +251,11 @@ def check_schemas(planner: Planner) -> None:
         found = planner.dialect.work.support(work, planner.facts)
         if not found.ok:
             raise ToolkitError(found.sentence, code="TK-0304", hint=found.hint or None)
+
+
+def _scratch(index: IndexDefinition) -> str | None:
+    """Say of which run an index is that bears a generated name, or stands on a table that does."""
+    return scratch_of_run(index.name) or scratch_of_run(index.table)
 
 
 OPERATION = IndexRebuild()

@@ -19,7 +19,7 @@ from toolkit.model.facts import Query
 from toolkit.model.steps import ObjectRef, Stages, Step
 from toolkit.model.values import Cell, QualifiedName
 from toolkit.model.words import ObjectKind
-from toolkit.operations.base import Piece, Planner, assemble, relation_query
+from toolkit.operations.base import Piece, Planner, assemble, relation_query, scratch_of_run
 from toolkit.operations.copies import Copies, copies_of, refuse_kinds
 from toolkit.operations.index_rebuild.plan import LeftOut, check_schemas
 from toolkit.operations.loads import reads_of_logs, reads_of_space
@@ -120,15 +120,28 @@ class StatsGather:
         return not planner.measuring or planner.spec.flag("on_live_objects")
 
     def _tables(self, planner: Planner) -> dict[QualifiedName, float]:
-        """Return the tables and their weights in bytes."""
+        """Return the tables and their weights in bytes; of a schema those that no run has for scratch."""
         if planner.spec.text("table") is not None:
             name = planner.existing("target", "table")
             return {name: float(planner.facts.value("target", "byte_count", 0) or 0)}
+        every = self._in_schemas(planner)
+        return {name: size for name, size in every.items() if scratch_of_run(name) is None}
+
+    def _in_schemas(self, planner: Planner) -> dict[QualifiedName, float]:
         rows = [row for schema in planner.schemas() for row in planner.facts.require(f"tables:{schema}")]
         return {
             QualifiedName(str(row["table_name"]), str(row["schema_name"])): float(row.get("byte_count") or 0)
             for row in rows
         }
+
+    def _scratch(self, planner: Planner) -> LeftOut:
+        """Return the scratch tables of runs, which are left out of a schema, with the reason."""
+        if planner.spec.text("table") is not None or planner.spec.text("server") is not None:
+            return ()
+        if self._by_schema(planner):
+            return ()
+        runs = ((str(name), scratch_of_run(name)) for name in self._in_schemas(planner))
+        return tuple((name, run) for name, run in runs if run is not None)
 
     def _copies(self, planner: Planner) -> Copies | None:
         if self._live(planner):
@@ -206,7 +219,8 @@ class StatsGather:
     def plan(self, planner: Planner, cell: Cell) -> Stages:
         copies = self._copies(planner)
         pieces = self._pieces(planner, cell, copies)
-        left_out = self._indexes(planner)[1] if pieces else ((", ".join(planner.schemas()), "no table needs it"),)
+        omitted = (*self._scratch(planner), *self._indexes(planner)[1])
+        left_out = omitted if pieces else ((", ".join(planner.schemas()), "no table needs it"),)
         stages = assemble(
             planner,
             cell,
