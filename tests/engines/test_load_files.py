@@ -174,6 +174,48 @@ def test_bad_rows_that_may_be_left_out_are_in_a_file_with_line_and_reason(
 
 
 @pytest.mark.thin(2)
+def test_a_bad_row_among_the_first_is_left_out_where_it_may_be(arena: Arena, load: Made, tmp_path: Path) -> None:
+    file, kept = _bad(tmp_path, 20, "9001,x,many"), tmp_path / "kept.csv"
+    (trial,) = load(file, max_rejects=1, rejects=str(kept)).trials
+    assert (trial.outcome, trial.rows) == (Outcome.OK, 1500), trial.reason
+    with kept.open(newline="") as opened:
+        _, row = list(csv.reader(opened))
+    assert (row[1], row[2], row[4]) == ("21", "k", "9001,x,many")
+
+
+@pytest.mark.thin(2)
+def test_more_bad_rows_among_the_first_than_allowed_fail_the_load_before_anything_moves(
+    arena: Arena, load: Made, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "bad.csv", [*_LINES[:20], *[(9000 + n, "x", "many") for n in range(4)]])
+    (trial,) = load(file, max_rejects=3).trials
+    assert trial.outcome is Outcome.FAILED and trial.error_code == "TK-0213", trial.reason
+    assert "more than 3 bad rows" in (trial.reason or "")
+    assert there(arena)[0][0] == 0
+
+
+@pytest.mark.thin(2)
+def test_a_file_whose_end_is_damaged_says_one_sentence_and_no_library_says_another(
+    arena: Arena, load: Made, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A row before the end is bad, too, so that the server has its own say while the load is taken back."""
+    packed = tmp_path / "torn.csv.gz"
+    rows: list[tuple[object, ...]] = [(n, "x" * 30, 1) for n in range(100_000)]
+    rows[1600] = (1600, "x", 1, 2)
+    whole = bytearray(gzip.compress(written(tmp_path / "torn.csv", rows).read_bytes(), 1))
+    whole[-8] ^= 0xFF
+    packed.write_bytes(whole)
+    try:
+        (trial,) = load(packed).trials
+    except ToolkitError as error:
+        assert error.code == "TK-0106"
+    else:
+        assert trial.outcome is Outcome.FAILED and "torn.csv.gz" in (trial.reason or "")
+    assert [each.message for each in caplog.records if each.name.startswith("psycopg")] == []
+    assert there(arena)[0][0] == 0
+
+
+@pytest.mark.thin(2)
 def test_more_bad_rows_than_allowed_fail_the_load(arena: Arena, load: Made, tmp_path: Path) -> None:
     file = written(tmp_path / "bad.csv", [*_LINES[:1500], *[(9000 + n, "x", "many") for n in range(4)]])
     (trial,) = load(file, max_rejects=3, rejects=str(tmp_path / "kept.csv")).trials

@@ -12,8 +12,10 @@ from dataclasses import asdict, dataclass, field
 
 import pytest
 
+from toolkit.dialects.registry import dialect_of
 from toolkit.executors.users.crew import Crew, _Window
 from toolkit.executors.users.orders import measured_of, workload_of
+from toolkit.executors.users.users import refuse_what_is_outside
 from toolkit.executors.users.values import Zipf, choice_of, drawing
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.workload import (
@@ -300,3 +302,21 @@ def test_a_stall_delays_all_that_was_to_begin_meanwhile() -> None:
 def test_what_could_not_begin_in_time_is_told() -> None:
     _, found = worked(Session(waits=[0.3] * 5), seconds=0.3, rate=1000.0)
     assert found.behind > 100
+
+
+# -- what a trial fails of ----------------------------------------------------------------------------------------
+def test_a_trial_whose_disk_was_full_meanwhile_fails_however_much_ended_well() -> None:
+    told = Told(
+        {bucket_of(0.01): 740}, {"53100": 16_000, "23505": 3}, {}, {"53100": "No space left", "23505": "twice"}
+    )
+    with pytest.raises(
+        DatabaseError, match="16,000 of 16,743 transactions failed of what no configuration"
+    ) as failed:
+        refuse_what_is_outside(Measured({"pay": told}), dialect_of("postgresql").explain)
+    assert failed.value.code == "53100" and "No space left" in failed.value.message
+
+
+def test_what_fails_by_itself_or_by_others_at_work_fails_no_trial() -> None:
+    codes = ("23505", "40001", "40P01", "55P03", "P0001")
+    told = Told({bucket_of(0.01): 5}, dict.fromkeys(codes, 100), {}, dict.fromkeys(codes, "no"))
+    refuse_what_is_outside(Measured({"pay": told}), dialect_of("postgresql").explain)

@@ -219,6 +219,32 @@ def test_a_source_that_was_written_since_is_not_loaded_further(server: Server, s
     assert loaded(server) == (0, 0)
 
 
+_ANEW = "DROP TABLE parted.into; CREATE TABLE parted.into (id int PRIMARY KEY, x text)"
+
+
+@pytest.mark.thin(2)
+@pytest.mark.parametrize("how", ["TRUNCATE parted.into", "DELETE FROM parted.into", _ANEW])
+def test_a_table_that_lost_what_was_loaded_gets_no_rest_that_would_be_taken_for_the_whole(
+    server: Server, store: Store, how: str
+) -> None:
+    ask(server, f"INSERT INTO parted.into VALUES ({ROWS // 2}, 'in the way')")
+    run = load(server, store).head.run
+    ask(server, how)
+    with pytest.raises(ToolkitError, match=r"none of the [0-9,]+ rows that this run has committed") as refused:
+        go_on(server, store, run)
+    assert refused.value.code == "TK-0211" and f"`dbatk runs delete {run}`" in str(refused.value.hint)
+    assert loaded(server) == (0, 0)
+
+
+def test_a_table_that_was_rewritten_has_what_was_loaded(server: Server, store: Store) -> None:
+    ask(server, f"INSERT INTO parted.into VALUES ({ROWS // 2}, 'in the way')")
+    run = load(server, store).head.run
+    ask(server, "DELETE FROM parted.into WHERE x = 'in the way'")
+    ask(server, "VACUUM (FULL, FREEZE) parted.into")
+    go_on(server, store, run)
+    assert loaded(server) == WHOLE
+
+
 def test_a_best_configuration_that_was_kept_in_part_is_not_loaded_once_more(server: Server, store: Store) -> None:
     ask(server, f"INSERT INTO parted.into VALUES ({ROWS // 2}, 'in the way')")
     factors = (Factor("degree", (2,)),)

@@ -57,6 +57,38 @@ def test_more_users_than_connections_are_unsupported_and_the_others_work(
     assert "users=5000: unsupported (5,000 users and 3 sessions of dbatk do not fit" in out
 
 
+_GROWS = """
+CREATE FUNCTION filled.grows() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+  IF random() < 0.5 THEN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END IF;
+  RETURN 1;
+END $$
+"""
+
+
+@pytest.mark.full
+def test_a_disk_that_is_full_in_the_interval_fails_the_trial_with_the_count(
+    tmp_path: Path, postgresql_server: Server
+) -> None:
+    (tmp_path / "t.toml").write_text('[[transaction]]\nname = "grows"\nsql = "SELECT filled.grows()"\n')
+    own = (
+        "workload",
+        "--transactions",
+        str(tmp_path / "t.toml"),
+        *LINE[3:],
+        "--measure-for",
+        "1s",
+        "--warmup",
+        "0",
+    )
+    with postgresql_server.schema("filled", _GROWS):
+        run = begun(tmp_path, postgresql_server, *own)
+        out, _ = run.communicate(timeout=300)
+    assert run.returncode == 3, out
+    assert "transactions failed of what no configuration can help: could not extend file" in " ".join(
+        out.split()
+    ), out
+
+
 @pytest.mark.parametrize("loop", ["client", pytest.param("server", marks=pytest.mark.full)])
 def test_a_killed_run_leaves_no_session_and_no_process_and_clean_drops_its_tables(
     tmp_path: Path, postgresql_server: Server, loop: str

@@ -118,6 +118,9 @@ class ChunksAsBegun:
     def source_changed(self, source: QualifiedName, proof: Mapping[str, Scalar]) -> Call | None:
         return None
 
+    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        return None
+
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
         return None
 

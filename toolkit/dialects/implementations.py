@@ -52,6 +52,13 @@ class Parts(Protocol):
         """
         ...
 
+    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        """Ask whether a table has rows that transactions loaded: `has_rows`, 1 or 0; `noted` as in the journal.
+
+        None where they loaded none.
+        """
+        ...
+
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
         """Spell the statement by which a person deletes what transactions loaded; `noted` as in the journal.
 

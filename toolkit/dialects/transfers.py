@@ -107,6 +107,11 @@ class FileParts:
     def source_changed(self, source: QualifiedName, proof: Mapping[str, Scalar]) -> Call:
         raise NotImplementedError(str(source))
 
+    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        """Ask whether there are rows at all: which of them a chunk became cannot be told here."""
+        del noted
+        return Call("has_rows", {"table": table})
+
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
         """Return nothing: which rows a chunk became cannot be told here."""
         del table, noted

@@ -126,8 +126,7 @@ class ChunkStream:
             begun = time.perf_counter()
 
     def _sample(self) -> Iterator[bytes]:
-        records = records_of(self._blocks(), self.transfer.style.quote.encode())
-        yield b"".join(record for _, record in islice(records, self.transfer.sample_rows))
+        yield b"".join(record for _, record in self.records())
 
     def _blocks(self) -> Iterator[bytes]:
         chunk = self.transfer.chunk
@@ -142,6 +141,11 @@ class ChunkStream:
             raise _unreadable(chunk, error) from None
 
     def records(self) -> Iterator[tuple[int, bytes]]:
+        """Return the records, of a sample its own, each with the number of the line on which it ends."""
+        return islice(self._all_records(), self.transfer.sample_rows)
+
+    def _all_records(self) -> Iterator[tuple[int, bytes]]:
+        """Return the records of the whole chunk: DuckDB may find a bad one behind those of a sample."""
         quote = self.transfer.style.quote if self.transfer.chunk.format is FileFormat.CSV else '"'
         return records_of(self._blocks(), quote.encode())
 
@@ -227,7 +231,7 @@ class ChunkStream:
     def _record_begin(self, number: int) -> int:
         """Return the first line of a record; asked in ascending order, the text is read once."""
         if self._walk is None or number <= self._walked:
-            self._walk, self._walked = self.records(), 0
+            self._walk, self._walked = self._all_records(), 0
         line = number
         for end, record in self._walk:
             self._walked += 1
@@ -262,7 +266,8 @@ def load(connection: LoadingConnection, text: str, transfer: Transfer, rejected:
     Raises:
         DatabaseError: with the place in the file.
     """
-    stream = ChunkStream(transfer, rejected)
+    # a sample is loaded once more with its chunk, which keeps what it leaves out
+    stream = ChunkStream(transfer, rejected if transfer.sample_rows is None else KeptRows())
     begun = time.perf_counter()
     try:
         answer = connection.load(text, stream)

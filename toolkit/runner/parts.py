@@ -17,6 +17,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Sessions
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.operations import RowSemantics, declaration, degree_factor
+from toolkit.model.protocols import DatabaseError
 from toolkit.model.records import ItemRecord, JournalEntry, TrialRecord
 from toolkit.model.steps import AWAITED, ObjectRef, Stages, Step
 from toolkit.model.values import QualifiedName, Row
@@ -275,6 +276,38 @@ def refuse_changed_source(
         f"`{ref_of(entries[0]).name}`: the rest would not fit",
         code="TK-0211",
         hint=f"to begin again, take them back first: {taking_back(run, experiment, dialect, store)}",
+    )
+
+
+def refuse_emptied_table(
+    run: str, experiment: Experiment, sessions: Sessions, dialect: Dialect, store: Store
+) -> None:
+    """Refuse to load the rest into a table that lost what is committed: nobody would miss the first parts.
+
+    Raises:
+        DatabaseError: the connection was lost.
+        ToolkitError: TK-0211.
+    """
+    parts, entries = in_parts(dialect, experiment), _committed(run, experiment, dialect, store)
+    rows = {item.label: item.rows or 0 for item in loaded_in_part(run, experiment, dialect, store)}
+    noted = [each.identity for each in entries if each.identity and rows.get(item_of(each))]
+    if parts is None or not noted:
+        return
+    table = ref_of(entries[0]).name
+    call = parts.still_there(table, noted)
+    try:
+        found = () if call is None else sessions.run(step_of(dialect, call)).rows
+    except DatabaseError as error:
+        if error.lost:
+            raise
+        return  # who may only insert cannot look
+    if not found or found[0]["has_rows"]:
+        return
+    raise ToolkitError(
+        f"none of the {counted(sum(rows.values()), 'row')} that this run has committed in `{table}` is there: "
+        "it was emptied, or is another table by now, and the rest would be taken for the whole",
+        code="TK-0211",
+        hint=f"`dbatk runs delete {run}`, then begin anew",
     )
 
 

@@ -7,6 +7,7 @@ have no limit of the server's, and the server looks every two seconds whether we
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 import threading
@@ -154,6 +155,7 @@ class PostgresqlTarget:
         """Connect; where the server wants a password that nobody has given, a person is asked, as psql does."""
         import psycopg
 
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it warns of is told by our errors
         # a server-side prepared statement would only change the plan: each statement runs once
         connect = partial(psycopg.connect, autocommit=True, prepare_threshold=None)
         try:

@@ -50,7 +50,7 @@ def copied(session: psycopg.Connection[TupleRow], text: str, stream: Stream) -> 
         DatabaseError: too many rows were bad.
     """
     transfer = stream.transfer
-    if not transfer.max_rejects or transfer.sample_rows is not None:
+    if not transfer.max_rejects:
         return _sent(session, text, stream)
     rows = _behind_savepoint(session, text, stream.blocks())
     return rows if isinstance(rows, int) else _in_batches(session, text, stream)

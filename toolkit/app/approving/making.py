@@ -58,8 +58,9 @@ _AROUND = (
     "sql/transaction_age.sql", "sql/transaction_end.sql", "sql/transaction_kept.sql",
     "sql/transaction_told.sql",
     "sql/transaction_waits.sql", "sql/unfinished.sql", "sql/vacuumed.sql", "templates/count_rows.sql.j2",
-    "templates/count_source.sql.j2", "templates/delete_loaded.sql.j2", "templates/reading_begin.sql.j2",
-    "templates/rollback.sql.j2", "templates/source_changed.sql.j2", "templates/transaction_end.sql.j2",
+    "templates/count_source.sql.j2", "templates/delete_loaded.sql.j2", "templates/has_loaded.sql.j2",
+    "templates/reading_begin.sql.j2", "templates/rollback.sql.j2", "templates/source_changed.sql.j2",
+    "templates/transaction_end.sql.j2",
     "templates/undo_by_hand.sql.j2",
 )  # fmt: skip
 """What a run uses around whatever it does: to identify its objects, to undo, to count; a test holds it."""

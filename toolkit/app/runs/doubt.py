@@ -249,7 +249,7 @@ def going_on_with_parts(planning: PlanningContext, run: str, sessions: Sessions,
     """Return what a load in parts goes on with: divided as it was begun.
 
     Raises:
-        ToolkitError: TK-0211 when the source was changed since parts of it were loaded.
+        ToolkitError: TK-0211 when the source was changed since parts of it were loaded, or the table was emptied.
     """
     how = planning.dialect.work.of(planning.experiment.operation).parts
     recorded = store.load_facts(run)
@@ -259,6 +259,7 @@ def going_on_with_parts(planning: PlanningContext, run: str, sessions: Sessions,
     source = begun.pieces(begun.cells[0])[0].work.source
     if source is not None:
         parts.refuse_changed_source(run, begun.experiment, source, sessions, begun.dialect, store)
+    parts.refuse_emptied_table(run, begun.experiment, sessions, begun.dialect, store)
     return begun
 
 

@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
+from toolkit.dialects.answers import ErrorAdvice
+from toolkit.dialects.registry import dialect_of
 from toolkit.executors.hosts import ticks_ahead
 from toolkit.executors.users.crew import dealt
 from toolkit.executors.users.hosts import TICK_SECONDS, Act, Order, ThisHost, UsersHost
@@ -48,6 +50,7 @@ class Users:
     ) -> None:
         self.hosts: Sequence[UsersHost] = (ThisHost(cast("UsersTarget", target), run, variables),)
         """Where users live; a workload that is for fewer hosts takes the first ones."""
+        self._target = target
         self._asked_to_end = asked_to_end
         self._groups: tuple[_Group, ...] = ()
         self._cancelled = threading.Event()
@@ -116,6 +119,8 @@ class Users:
             part.samples = tuple(replace(one, at=one.at - begin) for one in group.host.samples(begin, end))
             found.add(own)
         _refuse_what_never_ends_well(found)
+        if self._target is not None:
+            refuse_what_is_outside(found, dialect_of(self._target.engine).explain)
         rows = (*_rows(found), *_host_rows(parts))
         return Answer(rows, lines=tuple(_lines(found)), span=(begin + offset, end + offset))
 
@@ -172,6 +177,35 @@ def _refuse_what_never_ends_well(found: Measured) -> None:
             )
     if not any(told.done for told in found.transactions.values()):
         raise DatabaseError("no transaction ended in the measured interval", code="none-ended", lines=lines)
+
+
+def refuse_what_is_outside(found: Measured, explain: Callable[[str, str], ErrorAdvice | None]) -> None:
+    """Fail a trial in which transactions failed of what no configuration can help, as of a full disk.
+
+    What ended well beside them is no throughput: an error is told at once, and the others had less company.
+
+    Raises:
+        DatabaseError: with the code of the most frequent of these errors.
+    """
+    counts, sentences = dict[str, int](), dict[str, str]()
+    for told in found.transactions.values():
+        for code, count in told.errors.items():
+            advice = explain(code, told.messages[code])
+            if advice is not None and advice.outside:
+                counts[code] = counts.get(code, 0) + count
+                sentences.setdefault(code, told.messages[code])
+    if not counts:
+        return
+    code, ended = (
+        max(counts, key=counts.__getitem__),
+        sum(one.done + one.failed for one in found.transactions.values()),
+    )
+    raise DatabaseError(
+        f"{sum(counts.values()):,} of {counted(ended, 'transaction')} failed of what no configuration can help: "
+        f"{sentences[code]}",
+        code=code,
+        lines=tuple(_lines(found)),
+    )
 
 
 # -- how it is handed on ------------------------------------------------------------------------------------------

@@ -36,6 +36,9 @@ _NO_QUOTE = "\x01"
 class _FileParts(FileParts):
     """Chunks whose rows are known by their transactions."""
 
+    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        return BlockRanges().still_there(table, noted)
+
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
         return BlockRanges().delete_by_hand(table, noted)
 

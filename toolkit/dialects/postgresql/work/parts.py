@@ -108,9 +108,16 @@ class BlockRanges:
         since = {name: proof.get(name) for name in ("snapshot", "filenode")}
         return Call("source_changed", {"source": source, "source_text": _text(source), **since})
 
+    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call:
+        return Call("has_loaded", {"table": table, "transactions": _numbers(noted)})
+
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call:
-        numbers = ",".join(str(int(str(each["transaction_id"])) % 2**32) for each in noted)
-        return Call("delete_loaded", {"table": table, "transactions": f"{{{numbers}}}"})
+        return Call("delete_loaded", {"table": table, "transactions": _numbers(noted)})
+
+
+def _numbers(noted: Sequence[Mapping[str, Scalar]]) -> str:
+    """Return transactions as the array of xid that `xmin` is compared with."""
+    return f"{{{','.join(str(int(str(each['transaction_id'])) % 2**32) for each in noted)}}}"
 
 
 def _spelled(first: int, end: int | None) -> str:
