@@ -1,7 +1,7 @@
 """What a process of tests computes once, though each test has a command line and a store of its own.
 
 Nothing of it is state: the definition of the command line, what typer makes of it, statements as SQLAlchemy spells
-them for SQLite, and how this host is set.
+them for SQLite, compiled templates, and how this host is set.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+import jinja2
 import typer.main
 from sqlalchemy import Engine, create_engine
 
+from tests.tidy import run_folder
+from toolkit import rendering
 from toolkit.cli import main as command_line
+from toolkit.dialects.base import Dialect
 from toolkit.executors import host_environment
 from toolkit.model.environment import EnvironmentValue
 from toolkit.model.operations import operations
@@ -28,6 +32,7 @@ def share() -> None:
     _share_the_command_line()
     _share_statements()
     _share_the_environment_of_the_host()
+    _share_templates()
 
 
 def _share_the_command_line() -> None:
@@ -76,3 +81,16 @@ def _share_the_environment_of_the_host() -> None:
         return real(*root) if root else once()
 
     host_environment.read_host_environment = read
+
+
+def _share_templates() -> None:
+    """Let all processes of a run compile a template once: all three hundred take half a second in each."""
+    make = rendering._new_environment
+
+    def made(dialect: Dialect) -> jinja2.Environment:
+        environment = make(dialect)
+        if folder := run_folder():
+            environment.bytecode_cache = jinja2.FileSystemBytecodeCache(str(folder), "template-%s")
+        return environment
+
+    rendering._new_environment = made
