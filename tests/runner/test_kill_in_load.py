@@ -10,13 +10,15 @@ import pytest
 
 from tests.engines.arena import Arena
 from tests.runner.test_kill_and_resume import check_nothing_is_left, drive
-from tests.tiers import FULL, thinned
+from tests.tiers import thinned
 from toolkit.store import open_store
 
 _MILLIONS = (7.35, 7.60, 8.22, 8.69, 9.15, 9.43, 10.03, 10.53)
 """Of rows in the eight files of a published load, scaled down here."""
 _ROWS = 100.0
 _MOMENTS = tuple(range(8, 60, 2))
+_OF_AN_INSERT = tuple(range(8, 36))
+"""Its statements, all but those before a run exists."""
 
 
 def written(folder: Path) -> list[str]:
@@ -105,7 +107,7 @@ def test_a_load_killed_before_any_statement_is_resumed_without_losing_or_doublin
     loaded(arena, tmp_path, die_at=die_at)
 
 
-@pytest.mark.parametrize("die_at", thinned(tuple(range(8, 48)), 6))
+@pytest.mark.parametrize("die_at", thinned(_OF_AN_INSERT, 6))
 def test_an_insert_killed_before_any_statement_is_resumed_and_nobody_is_asked(
     arena: Arena, tmp_path: Path, die_at: int
 ) -> None:
@@ -113,18 +115,21 @@ def test_an_insert_killed_before_any_statement_is_resumed_and_nobody_is_asked(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", range(100 if FULL else 1))
-def test_an_insert_killed_at_a_random_moment_is_resumed_and_nobody_is_asked(
-    arena: Arena, tmp_path: Path, number: int
-) -> None:
-    chance = random.Random(number)
-    inserted(arena, tmp_path, die_at=chance.randint(8, 50), die_in=chance.uniform(0.0, 0.03))
+def test_an_insert_has_no_statement_that_it_is_not_killed_at(arena: Arena, tmp_path: Path) -> None:
+    assert not inserted(arena, tmp_path, die_at=_OF_AN_INSERT[-1] + 1)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("number", range(100 if FULL else 1))
-def test_a_load_killed_at_a_random_moment_is_resumed_without_losing_or_doubling_a_row(
-    arena: Arena, tmp_path: Path, number: int
+@pytest.mark.parametrize("die_at", _OF_AN_INSERT)
+def test_an_insert_killed_in_the_middle_of_any_statement_is_resumed_and_nobody_is_asked(
+    arena: Arena, tmp_path: Path, die_at: int
 ) -> None:
-    chance = random.Random(number)
-    loaded(arena, tmp_path, die_at=chance.randint(8, 70), die_in=chance.uniform(0.0, 0.03))
+    inserted(arena, tmp_path, die_at=die_at, die_in=random.Random(die_at).uniform(0.0, 0.03))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("die_at", range(9, 71, 2))
+def test_a_load_killed_in_the_middle_of_any_statement_is_resumed_without_losing_or_doubling_a_row(
+    arena: Arena, tmp_path: Path, die_at: int
+) -> None:
+    loaded(arena, tmp_path, die_at=die_at, die_in=random.Random(die_at).uniform(0.0, 0.03))
