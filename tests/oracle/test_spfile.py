@@ -13,6 +13,7 @@ from tests.oracle.standin import running_standin
 from tests.oracle.standin.administrator import Administrator, administered
 from tests.oracle.standin.faults import AFTER, Fault, break_connection
 from tests.oracle.standin.scenario import Scenario
+from tests.tiers import thinned
 from toolkit.runner import restarting
 
 SWEEP = ("ctas", "-t", "ora", "--source", "GTEST", "--table", "MADE", "--repeat", "1", "--warmup", "0")
@@ -108,8 +109,12 @@ def test_a_copy_that_cannot_be_used_leaves_the_change_in_the_journal_with_what_t
     assert (status, spfile(dba)) == (0, {"processes": "300"}), document
 
 
-@pytest.mark.parametrize("command", [("clean", "-t", "ora"), ("runs", "resume", "last")])
-@pytest.mark.parametrize("down", [False, True])
+_CLEAN, _RESUME = ("clean", "-t", "ora"), ("runs", "resume", "last")
+
+
+@pytest.mark.parametrize(
+    ("down", "command"), thinned([(False, _CLEAN), (True, _CLEAN), (True, _RESUME), (False, _RESUME)], 2)
+)
 def test_a_killed_run_is_put_back_by_clean_and_by_resume(
     dba: Administrator, tmp_path: Path, down: bool, command: tuple[str, ...]
 ) -> None:
