@@ -3,7 +3,7 @@
 A search begins wide, with the lowest level, the highest and the one in the middle (of two factors: the corners and
 the middle). After each sweep it predicts all configurations from those that were run (`surface`) and runs next
 
-- the best one, and those of which it is still open how they compare with it (as in `sequential`);
+- the best one, and the likeliest of those of which it is still open how they compare with it (as in `sequential`);
 - configurations that were never run, first those that are likeliest to be better by more than `MATTERS_PCT`;
 - one in the widest gap, so that a second valley between what was run is not missed;
 - on the way to the smallest level, one below it that should be good enough, too.
@@ -47,8 +47,10 @@ _NEW, _APART = 2, 0.15
 """How many new ones a sweep tries, and how far they lie apart at least."""
 _FEWEST = 3
 """Trials of the best one, at least."""
-_OPEN = 4
+_OPEN = (1, 4)
+"""How many run again that could not be told from the best one, with one factor and with two."""
 _PASSED = 2
+"""How many smaller ones not shown to be worse."""
 _CLEARLY = WORTH_PCT + MATTERS_PCT
 
 
@@ -179,7 +181,8 @@ class _State:
         ]  # fmt: skip
         unsettled.sort(key=lambda cell: self.predicted[cell].mean)
         passed.sort(key=self.level)
-        return list(dict.fromkeys((*unsettled[:_OPEN], *passed[:_PASSED])))
+        most = _OPEN[len(searched_factors(self.experiment.factors)) - 1]
+        return list(dict.fromkeys((*unsettled[:most], *passed[:_PASSED])))
 
     def level(self, cell: Cell) -> float:
         """Return the level of the factor of which the smallest good one is recommended; 0 without one."""
