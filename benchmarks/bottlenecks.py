@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -108,15 +109,20 @@ def no_standby(server: Server) -> contextlib.AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def load(_: Server | None) -> Iterator[None]:
-    """Keep all CPUs busy with something else."""
-    spin = [sys.executable, "-c", "while True: pass"]
-    others = [subprocess.Popen(spin) for _ in range(psutil.cpu_count() or 1)]
+    """Keep all CPUs busy for a while with something else.
+
+    A shell begins it that ends, or it would be a program of dbatk's; in sessions of its own, since Linux shares
+    CPUs out among sessions.
+    """
+    spin = f'"{sys.executable}" -c "import time; end = time.time() + 120\nwhile time.time() < end: pass"'
+    begin = f"for _ in $(seq {4 * (psutil.cpu_count() or 1)}); do setsid {spin} >/dev/null 2>&1 & echo $!; done"
+    begun = subprocess.run(["sh", "-c", begin], capture_output=True, text=True, check=True)
     try:
         yield
     finally:
-        for one in others:
-            one.kill()
-            one.wait()
+        for pid in begun.stdout.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
 @contextlib.contextmanager
