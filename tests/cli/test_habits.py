@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 from itertools import product
@@ -270,6 +271,15 @@ def test_a_file_given_to_load_without_a_table_is_answered_by_a_line_that_makes_i
     assert done.returncode == 0, done.stderr
     answer = dbatk(*load)
     assert (answer.status, "2 rows" in answer.out) == (0, True), answer.err
+
+
+def test_a_server_that_is_not_there_is_no_missing_table(dbatk: Dbatk, home: Path) -> None:
+    (home / "sales.csv").write_text("id\n1\n")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        answer = dbatk("load", "-t", f"postgresql://u@127.0.0.1:{port}/x", "sales.csv", "--table", "sales")
+    assert answer.status == 1 and "no server listens there" in answer.err and "table create" not in answer.err
 
 
 @for_each("more", [(), ("--at", "5"), ("--at", "5", "--new-names", "a"), ("--degree", "1,,2")])

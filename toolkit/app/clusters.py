@@ -58,11 +58,12 @@ def connect(address: str) -> Client:
     try:
         with dask.config.set(_NO_CODE):
             return Client(where, timeout=_CONNECT_SECONDS, set_as_default=False, name="dbatk")
-    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+    except (OSError, TimeoutError, ValueError, RuntimeError):
         raise ToolkitError(
-            f"no scheduler responds at `{address}`: {type(error).__name__}", code="TK-0201",
+            f"no scheduler responds at `{address}`",
+            code="TK-0201",
             hint="check that `dask scheduler` runs there and that the port is right",
-        ) from None  # fmt: skip
+        ) from None
 
 
 def leave(client: Client) -> None:

@@ -332,7 +332,7 @@ def explained(error: ToolkitError, operation: OperationName, arguments: Argument
     elif files and error.code == "TK-0204":
         made = _created(creation, files, arguments)
         hint = f"`load` fills a table that exists: create it first, or check schema and name{made}"
-    elif files and error.code == "TK-0201" and (made := _created(creation, files, arguments, new=True)):
+    elif files and "create=yes" in (error.hint or "") and (made := _created(creation, files, arguments, new=True)):
         hint = f"check the path{made}"
     elif query is not None and error.code == "TK-0106" and _SELECT.match(query):
         hint = "`--query` takes a file: save the SELECT to one, or pipe it to `--query -`"

@@ -275,12 +275,12 @@ def _go_on(
     return ended
 
 
+_RESUMED = "before it was resumed: "
+
+
 def _date_advice(store: Store, whole: RunRecord) -> None:
     """Say of warnings that advised to resume a run that they were true before that was done."""
     run, advised = whole.head.run, store.resume_command(whole.head.run)
     for text in whole.warnings:
         if advised in text and not text.startswith(_RESUMED):
             store.warn(run, f"{_RESUMED}{text}", instead_of=text)
-
-
-_RESUMED = "before it was resumed: "

@@ -196,10 +196,8 @@ def refuse_what_is_outside(found: Measured, explain: Callable[[str, str], ErrorA
                 sentences.setdefault(code, told.messages[code])
     if not counts:
         return
-    code, ended = (
-        max(counts, key=counts.__getitem__),
-        sum(one.done + one.failed for one in found.transactions.values()),
-    )
+    code = max(counts, key=counts.__getitem__)
+    ended = sum(one.done + one.failed for one in found.transactions.values())
     raise DatabaseError(
         f"{sum(counts.values()):,} of {counted(ended, 'transaction')} failed of what no configuration can help: "
         f"{sentences[code]}",
