@@ -106,7 +106,9 @@ def _run_file(arguments: Arguments) -> int:
 
     if arguments.flag("anytime"):
         raise ToolkitError(
-            "`--allow-closed-window` is for plans only: an experiment has no window", code="TK-0107"
+            "`--allow-closed-window` is for plans only: an experiment has no window",
+            code="TK-0107",
+            hint="omit it",
         )
     if "on" in arguments:
         raise ToolkitError(

@@ -267,7 +267,9 @@ def _consents(work: MaintenancePlan | Experiment, arguments: Arguments) -> dict[
 
     if arguments.flag("anytime") and isinstance(work, Experiment):
         raise ToolkitError(
-            "`--allow-closed-window` is for plans only: an experiment has no window", code="TK-0107"
+            "`--allow-closed-window` is for plans only: an experiment has no window",
+            code="TK-0107",
+            hint="omit it",
         )
     return approvals_of(arguments).consents(anytime=arguments.flag("anytime"))
 
