@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -234,6 +235,31 @@ def test_a_table_that_lost_what_was_loaded_gets_no_rest_that_would_be_taken_for_
         go_on(server, store, run)
     assert refused.value.code == "TK-0211" and f"`dbatk runs delete {run}`" in str(refused.value.hint)
     assert loaded(server) == (0, 0)
+    (left,) = clean(target_of(server), run=None, store=store, events=Heard()).left
+    assert left.startswith(f"{run}: none of the ") and "resume" not in left, left
+    assert left.endswith(f"`dbatk runs delete {run}`, then begin anew")
+
+
+def test_who_may_only_insert_is_told_that_nobody_could_see_whether_what_was_loaded_is_there(
+    server: Server, store: Store
+) -> None:
+    """The rest is loaded all the same: who may not read the table could never resume else."""
+    ask(server, "DO $$ BEGIN CREATE ROLE only_inserts LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+    ask(server, "GRANT USAGE ON SCHEMA parted TO only_inserts; GRANT SELECT ON parted.src TO only_inserts")
+    ask(server, "GRANT INSERT ON parted.into TO only_inserts")
+    ask(server, f"INSERT INTO parted.into VALUES ({ROWS // 2}, 'in the way')")
+    inserter = replace(server, user="only_inserts")
+    run = load(inserter, store).head.run
+    ask(server, f"DELETE FROM parted.into WHERE id = {ROWS // 2}")
+    (left,) = clean(target_of(inserter), run=run, store=store, events=Heard()).left
+    assert "whether they are still there could not be seen (permission denied for table into)" in left
+    warnings = go_on(inserter, store, run).warnings
+    (said,) = [text for text in warnings if "that this run has committed" in text]
+    assert said.endswith(
+        "rows that this run has committed in `parted.into` are still there could not be seen "
+        "(permission denied for table into): the rest is loaded all the same"
+    )
+    assert loaded(server) == WHOLE
 
 
 def test_a_table_that_was_rewritten_has_what_was_loaded(server: Server, store: Store) -> None:

@@ -7,7 +7,7 @@ the parts that are not committed, as long as the source is still the one that th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -213,13 +213,18 @@ def partly_loaded(
         there |= {each.label: each.rows for each in told if each.ended is Ended.COMMITTED}
         unknown = sorted(each.label for each in told if each.ended is Ended.UNKNOWN)
         if there or unknown:
-            rows = counted(sum(count or 0 for count in there.values()), "row")
+            seen = _look_for(there, (trial,), run, experiment, sessions, dialect, store)
+            table = experiment.options.get("table")
+            if seen.emptied and not unknown:
+                yield f"{_EMPTIED.format(rows=_rows(there), table=table)}; {_anew(run)}"
+                continue
             words = wording_of(experiment)
             rest = f"`{store.resume_command(run)}` {words.does} the rest, " if experiment.mode is Mode.JOB else ""
             yield (
-                f"`{experiment.options.get('table')}` is {words.done} in part, with {rows}: committed are "
+                f"`{table}` is {words.done} in part, with {_rows(there)}: committed are "
                 f"{_listed(sorted(there)) or 'none'}; "
                 + (f"the database does not know the outcome of {_listed(unknown)}; " if unknown else "")
+                + (f"whether they are still there could not be seen ({seen.unseen}); " if seen.unseen else "")
                 + f"{rest}{words.again}"
                 + (_to_remove(run, trial, there, parts, dialect, store) if removing and there else "")
             )
@@ -280,35 +285,70 @@ def refuse_changed_source(
 
 
 def refuse_emptied_table(
-    run: str, experiment: Experiment, sessions: Sessions, dialect: Dialect, store: Store
-) -> None:
+    run: str, experiment: Experiment, sessions: Sessions, dialect: Dialect, store: Store,
+    warn: Callable[[str], None],
+) -> None:  # fmt: skip
     """Refuse to load the rest into a table that lost what is committed: nobody would miss the first parts.
 
     Raises:
         DatabaseError: the connection was lost.
         ToolkitError: TK-0211.
     """
-    parts, entries = in_parts(dialect, experiment), _committed(run, experiment, dialect, store)
-    rows = {item.label: item.rows or 0 for item in loaded_in_part(run, experiment, dialect, store)}
-    noted = [each.identity for each in entries if each.identity and rows.get(item_of(each))]
-    if parts is None or not noted:
-        return
-    table = ref_of(entries[0]).name
-    call = parts.still_there(table, noted)
+    there = {item.label: item.rows for item in loaded_in_part(run, experiment, dialect, store)}
+    seen = _look_for(there, _unfinished(run, store), run, experiment, sessions, dialect, store)
+    table = experiment.options.get("table")
+    if seen.emptied:
+        raise ToolkitError(_EMPTIED.format(rows=_rows(there), table=table), code="TK-0211", hint=_anew(run))
+    if seen.unseen is not None:
+        warn(f"{_UNSEEN.format(rows=_rows(there), table=table, why=seen.unseen)}: the rest is loaded all the same")
+
+
+_EMPTIED = (
+    "none of the {rows} that this run has committed in `{table}` is there: "
+    "it was emptied, or is another table by now, and the rest would be taken for the whole"
+)
+_UNSEEN = "whether the {rows} that this run has committed in `{table}` are still there could not be seen ({why})"
+
+
+def _anew(run: str) -> str:
+    return f"`dbatk runs delete {run}`, then begin anew"
+
+
+def _rows(there: Mapping[str, int | None]) -> str:
+    return counted(sum(count or 0 for count in there.values()), "row")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a look at a table showed of the rows that were committed there.
+
+    Attributes:
+        emptied: none of them is there any more.
+        unseen: why nobody could look.
+    """
+
+    emptied: bool = False
+    unseen: str | None = None
+
+
+def _look_for(
+    there: Mapping[str, int | None], trials: Sequence[int], run: str, experiment: Experiment, sessions: Sessions,
+    dialect: Dialect, store: Store,
+) -> _Seen:  # fmt: skip
+    """Look whether rows of the parts that are committed are there, by label with their rows; if there were any."""
+    parts, journal = in_parts(dialect, experiment), store.journal(run).entries()
+    entries = [each for trial in trials for each in commits_of(journal, trial) if there.get(item_of(each))]
+    noted = [each.identity for each in entries if each.identity]
+    call = parts.still_there(ref_of(entries[0]).name, noted) if parts is not None and noted else None
+    if call is None:
+        return _Seen()
     try:
-        found = () if call is None else sessions.run(step_of(dialect, call)).rows
+        found = sessions.run(step_of(dialect, call)).rows
     except DatabaseError as error:
         if error.lost:
             raise
-        return  # who may only insert cannot look
-    if not found or found[0]["has_rows"]:
-        return
-    raise ToolkitError(
-        f"none of the {counted(sum(rows.values()), 'row')} that this run has committed in `{table}` is there: "
-        "it was emptied, or is another table by now, and the rest would be taken for the whole",
-        code="TK-0211",
-        hint=f"`dbatk runs delete {run}`, then begin anew",
-    )
+        return _Seen(unseen=error.sentence)  # who may only insert cannot look
+    return _Seen(emptied=bool(found) and not found[0]["has_rows"])
 
 
 def taking_back(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> str | None:

@@ -5,7 +5,7 @@ What the database is asked is in the journal since before the COMMIT was sent (`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -245,8 +245,10 @@ def loaded_in_part(run: str, store: Store) -> bool:
     return bool(parts.loaded_in_part(run, head.experiment, dialect_of(head.engine), store))
 
 
-def going_on_with_parts(planning: PlanningContext, run: str, sessions: Sessions, store: Store) -> PlanningContext:
-    """Return what a load in parts goes on with: divided as it was begun.
+def going_on_with_parts(
+    planning: PlanningContext, run: str, sessions: Sessions, store: Store, warn: Callable[[str], None]
+) -> PlanningContext:
+    """Return what a load in parts goes on with: divided as it was begun; `warn` takes what could not be seen.
 
     Raises:
         ToolkitError: TK-0211 when the source was changed since parts of it were loaded, or the table was emptied.
@@ -259,7 +261,7 @@ def going_on_with_parts(planning: PlanningContext, run: str, sessions: Sessions,
     source = begun.pieces(begun.cells[0])[0].work.source
     if source is not None:
         parts.refuse_changed_source(run, begun.experiment, source, sessions, begun.dialect, store)
-    parts.refuse_emptied_table(run, begun.experiment, sessions, begun.dialect, store)
+    parts.refuse_emptied_table(run, begun.experiment, sessions, begun.dialect, store, warn)
     return begun
 
 

@@ -21,7 +21,7 @@ from toolkit.app.runs.launching import Launch, end_asked_for, launch_of
 from toolkit.app.runs.mixes import begun_before, mix_above
 from toolkit.app.runs.planning import check_to_run, check_within, head_of
 from toolkit.app.runs.preview import keep_explanation
-from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_ingested, repair
+from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_ingested, repair, warning
 from toolkit.app.runs.servers import bring_server_back
 from toolkit.app.runs.settings import servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done
@@ -244,7 +244,8 @@ def _go_on(
 ) -> str:  # fmt: skip
     """Begin the next attempt; `made` tells that the object of a job is there already."""
     run, store, policy = launch.run, launch.store, launch.policy
-    planning = going_on_with_parts(launch.read_planning(experiment), run, launch.sessions, store)
+    warn = warning(run, store, launch.events)
+    planning = going_on_with_parts(launch.read_planning(experiment), run, launch.sessions, store, warn)
     if found_done(run, planning, attempt, store, launch.events):
         return run
     licensing.keep(store, run, _check_scripts(planning, launch))

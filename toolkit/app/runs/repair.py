@@ -206,7 +206,7 @@ def _clean_one(
         changes = Changes(sessions, dialect, journal, allow_commands=allow_commands, script=script)
         moved = prove_after_crash(head, store, dialect, sessions, changes, events)
         partly = tuple(partly_loaded(head.run, head.experiment, sessions, dialect, store, removing=True))
-        note_completed(head.run, head.experiment, changes, store, _warn(head.run, store, events))
+        note_completed(head.run, head.experiment, changes, store, warning(head.run, store, events))
         undone = changes.undo_all()
         _end_broken(head.run, store)
         left = (*undone.left, *partly, *moved, *orphans.going_on)
@@ -309,7 +309,7 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     _mark_broken(run, store, events)
 
     experiment = store.load_head(run).experiment
-    made = note_completed(run, experiment, changes, store, _warn(run, store, events))
+    made = note_completed(run, experiment, changes, store, warning(run, store, events))
     undone = changes.undo_all()
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))
@@ -317,11 +317,11 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
     if in_the_way:
         raise ToolkitError("; ".join(in_the_way), code="TK-0307", hint="resolve it by hand, then resume again")
     for sentence in undone.left:
-        _warn(run, store, events)(sentence)
+        warning(run, store, events)(sentence)
     return made
 
 
-def _warn(run: str, store: Store, events: Events) -> Callable[[str], None]:
+def warning(run: str, store: Store, events: Events) -> Callable[[str], None]:
     """Return what keeps a warning with a run and shows it."""
 
     def warn(sentence: str) -> None:
