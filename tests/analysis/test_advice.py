@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tests.report.make import cell, run_of, sweep, sweep_trials, trial
 from toolkit.analysis.advice import advice
 from toolkit.analysis.doubts import repeats_needed
 from toolkit.analysis.fit import Noise
-from toolkit.model.words import Mode
+from toolkit.analysis.recommendation import recommend
+from toolkit.design.order import budget_used_up
+from toolkit.model.words import Mode, Outcome, RunState
 
 
 def test_the_smallest_degree_that_is_as_good_as_the_best_is_recommended() -> None:
@@ -137,6 +140,25 @@ def test_a_run_in_which_everything_failed_says_so() -> None:
     told = advice(sweep({1: [None], 2: [None]}))
     assert told.headline == "no trial succeeded: there is no time to judge by"
     assert told.best is None
+
+
+def test_a_run_whose_budget_ended_with_the_warm_up_says_so() -> None:
+    trials = [trial(number, cell(degree=number), 0, 1.0) for number in (1, 2)]
+    run = run_of(trials)
+    experiment = replace(run.head.experiment, budget_seconds=1.0)
+    cut = replace(
+        run, head=replace(run.head, experiment=experiment, state=RunState.INTERRUPTED, trials_planned=42)
+    )
+    assert advice(cut).headline == "only warm-ups were run: there is no time to judge by"
+    said = (f"{budget_used_up(1.0)}; `dbatk runs resume {run.head.run}` continues",)
+    by_budget = replace(cut, warnings=said)
+    assert advice(by_budget).headline == (
+        "only warm-ups were run, since the budget of 1.00 s is used up: there is no time to judge by"
+    )
+    assert recommend(by_budget).stopped_because == "the budget of 1.00 s is used up: 2 of 42 trials ended"
+    assert recommend(cut).stopped_because == "interrupted: 2 of 42 trials ended"
+    failed = run_of([trial(1, cell(degree=1), 0, None, outcome=Outcome.FAILED, reason="no such table")])
+    assert advice(failed).headline == "no trial succeeded: there is no time to judge by"
 
 
 def test_a_job_is_not_praised_for_one_execution() -> None:

@@ -18,7 +18,7 @@ from toolkit.report.render import Format, render
 
 NO_VERDICT = "too few repeats to tell which is better"
 RUNS: dict[str, tuple[RunRecord, str]] = {
-    "nothing ran": (run_of([]), "no trial succeeded: there is no time to judge by"),
+    "nothing ran": (run_of([]), "no trial was run: there is no time to judge by"),
     "one level": (sweep({1: [1.0, 1.1, 1.2]}), "there is no other configuration to compare it with"),
     "one repeat": (sweep({1: [1.0], 2: [2.0], 4: [3.0]}), NO_VERDICT),
     "all failed": (sweep({1: [None] * 3, 2: [None] * 3}), "no trial succeeded: there is no time to judge by"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
@@ -16,7 +17,7 @@ from toolkit.analysis.cells import analyse
 from toolkit.analysis.choice import parse_worth, spelled_choice
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
-from toolkit.model.values import Cell
+from toolkit.model.values import Cell, Level
 from toolkit.model.words import Outcome
 
 RUNS = 300
@@ -78,7 +79,8 @@ def test_a_degree_that_beats_no_smaller_one_is_not_claimed_to() -> None:
     told = advice(sweep(times))
     assert recommended(told) == ["degree=2"]
     assert told.headline.endswith(
-        "the smallest degree that is not measurably slower than `degree=4` by more than 5 %"
+        "the smallest degree that is not measurably slower than `degree=4` by more than 5 %, but this run does "
+        "not exclude 12 % less time with `degree=4`"
     )
 
 
@@ -226,3 +228,53 @@ def test_what_is_no_percentage_is_refused(text: str) -> None:
     with pytest.raises(ToolkitError) as refused:
         parse_worth(text)
     assert refused.value.code == "TK-0102"
+
+
+# -- what is not sure -------------------------------------------------------------------------------------------
+NOISY: dict[Level, list[float | None]] = {
+    1: [8.0, 9.9, 8.3, 7.4], 2: [8.3, 7.2, 9.8, 8.4], 4: [36.1, 45.3, 39.1, 41.0],
+}  # fmt: skip
+
+
+def test_a_gain_that_the_run_does_not_exclude_stands_in_the_headline() -> None:
+    """The higher degree is shown to be worse, so that there is a result; the other may be much better."""
+    told = advice(sweep(NOISY))
+    assert recommended(told) == ["degree=1"]
+    assert told.headline.startswith("use `degree=1` for now: ")
+    assert told.unsure is not None and told.unsure.cell == cell(degree=2)
+    low = told.unsure.interval.low
+    assert low < 1 / 1.1
+    assert told.headline.endswith(
+        f"but this run does not exclude {100 * (1 - low):.0f} % less time with `degree=2`"
+    )
+
+
+def test_what_was_asked_for_and_excluded_is_sure() -> None:
+    """A run that was to detect 50 % is not unsure for a gain that is smaller."""
+    run = sweep(NOISY)
+    assert advice(run, 5.0).unsure is not None
+    asked = replace(run, head=replace(run.head, experiment=replace(run.head.experiment, detect_pct=200.0)))
+    assert advice(asked).unsure is None and " for now" not in advice(asked).headline
+    assert advice(run, 200.0).unsure is None
+
+
+def test_any_of_several_that_may_differ_much_is_not_sure() -> None:
+    """Of those not told apart one may be much worse than the first."""
+    times: dict[Level, list[float | None]] = {
+        "a": [8.0, 9.9, 8.3, 7.4], "b": [8.3, 9.2, 9.8, 8.9], "c": [36.1, 45.3, 39.1, 41.0],
+    }  # fmt: skip
+    told = advice(sweep(times, "compression"))
+    assert recommended(told) == ["compression=a", "compression=b"]
+    assert told.headline.startswith("use any of `compression=a`, `compression=b` for now: ")
+    assert told.headline.endswith(" less time with `compression=a` than `compression=b`")
+
+
+def test_more_is_better_where_a_rate_is_judged() -> None:
+    run = sweep({level: values[::-1] for level, values in NOISY.items()})
+    rate = tuple(
+        replace(one, metrics=(metric("tps", 100 / (one.elapsed_seconds or 1), "1/s"),)) for one in run.trials
+    )
+    judged = replace(run.head.experiment, judge="tps:higher")
+    told = advice(replace(run, trials=rate, head=replace(run.head, experiment=judged)))
+    assert told.unsure is not None
+    assert re.search(r"does not exclude \d+ % more tps with `degree=2`$", told.headline), told.headline

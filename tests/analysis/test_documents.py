@@ -32,7 +32,10 @@ def test_the_document_of_a_run_has_the_published_keys() -> None:
 def test_the_document_of_a_run_has_what_is_recommended() -> None:
     told = run_document(sweep(TIMES | {2: [4.1, 4.0, 4.05]}), 7.5)["advice"]
     assert isinstance(told, dict)
-    assert list(told) == ["headline", "recommended", "best_median", "worth_pct", "sentences", "doubts"]
+    assert list(told) == [
+        *("headline", "recommended", "best_median", "not_excluded", "worth_pct", "sentences", "doubts"),
+    ]
+    assert told["not_excluded"] is None
     assert (told["recommended"], told["best_median"]) == ([{"degree": 4}], {"degree": 4})
     assert (told["worth_pct"], str(told["headline"])[:15]) == (7.5, "use `degree=4`:")
     once = run_document(sweep({1: [None]}))["advice"]

@@ -111,6 +111,23 @@ def test_four_levels_name_the_peak_the_serial_share_and_the_knee() -> None:
     assert "from degree 4 on one more doubling gains less than this run can show" in told
 
 
+def test_where_another_level_is_recommended_than_the_law_puts_first_it_says_why() -> None:
+    told = advice(run_by(truth(0.05, 6.0), (1, 2, 4, 8)))
+    assert list(map(str, told.recommended)) == ["degree=4"]
+    law = truth(0.05, 6.0)
+    more = 100 * (law.times(4) / law.times(6) - 1)
+    (said,) = [one for one in told.sentences if "all the same" in one]
+    assert said.startswith(
+        "degree 4 is recommended all the same, the smallest that is not measurably slower than the best that was "
+        "measured by more than 5 %; by the law it brings "
+    ), said
+    brings = re.search(r"by the law it brings ([\d.]+) % more time$", said)
+    assert brings is not None and float(brings[1]) == pytest.approx(more, abs=1.0)
+    at_the_peak = told_of(run_by(truth(0.05, 4.0), (1, 2, 4, 8)))
+    assert "degree 4" in at_the_peak or "degree 3" in at_the_peak
+    assert "all the same" not in told_of(run_by(truth(0.1, math.inf), (1, 2, 4, 8)))
+
+
 def test_the_knee_is_not_before_the_level_that_is_chosen() -> None:
     """A curve that is no law's: the first doubling gains much, and the law fitted to all levels levels it out."""
     took = {1: 1.0, 2: 0.62, 4: 0.70, 8: 0.73, 16: 0.94, 32: 0.96}

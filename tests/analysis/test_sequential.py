@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
@@ -16,7 +17,7 @@ from tests.for_each import for_each
 from tests.report.make import cell, run_of, sweep, sweep_trials
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE
-from toolkit.analysis.outlook import Expected, detectable, expected
+from toolkit.analysis.outlook import Expected, NineOfTen, detectable, expected
 from toolkit.analysis.quantiles import range_quantile, t_quantile
 from toolkit.analysis.sequential import (
     LOOKS,
@@ -33,7 +34,6 @@ from toolkit.model.protocols import AfterSweep
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Factor
 from toolkit.model.words import RunState
-from toolkit.units import percent
 
 NOISE = [1.0, 1.01, 0.99, 1.005, 0.995, 1.0, 1.01, 0.99, 1.0, 1.0]
 
@@ -143,8 +143,12 @@ def test_what_it_will_need_is_predicted_from_earlier_runs_of_the_same_work() -> 
     noisy = expected(run.head.experiment, cells, [run_of(loud, run="loud")])
     assert (noisy.repeats, noisy.cut_by) == (20, "repeats") and noisy.detects is not None
     assert 100 < noisy.detects.low < noisy.detects.middle < noisy.detects.high
-    assert "inconclusive, after about 20, " in noisy.sentence(10)
-    assert f"so many detect a difference of about {percent(noisy.detects.middle)}" in noisy.sentence(10)
+    assert "inconclusive, after about 20 repeats, " in noisy.sentence(10)
+    assert f"so many detect a difference of about a factor of {1 + noisy.detects.middle / 100:.0f} (" in (
+        noisy.sentence(10)
+    )
+    assert NineOfTen(4.0, 9.0, 120.0).spelled() == "about 9.0 % (nine of ten such runs: 4.0 % to a factor of 2.2)"
+    assert NineOfTen(4.0, 9.0, 12.0).spelled() == "about 9.0 % (nine of ten such runs: 4.0 to 12 %)"
     assert known.cut_by is None and known.detects is None
 
 
@@ -212,13 +216,18 @@ def test_runs_of_the_same_that_ended_say_how_many_repeats_and_how_long() -> None
     known = expected(settled.head.experiment, cells, earlier)
     assert (known.repeats, known.runs) == (6, 3)
     assert known.seconds == pytest.approx(6 * (2.0 + 1.0), rel=0.02)
+    assert known.repeats_between is not None and known.seconds_between is not None
+    low, high = known.repeats_between
+    assert low <= 6 <= high
+    ends = re.compile(rf"about 6 repeats, [\d.]+ s \(nine of ten such runs: .*{high} repeats, .* s\)$")
+    assert ends.search(known.sentence(10)), known.sentence(10)
     other = replace(settled.head.experiment, detect_pct=5.0)
     assert expected(other, cells, earlier).repeats == 5
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.full)])
 def test_by_three_such_runs_the_time_is_right_within_a_quarter_nine_times_of_ten(count: int) -> None:
-    near = 0
+    near = held = 0
     for seed in range(count):
         random = Random(seed)
         factor = Factor("degree", random.choice(((1, 2), (1, 2, 4), (1, 2, 4, 8), (1, 2, 4, 8, 16, 32))))
@@ -226,9 +235,14 @@ def test_by_three_such_runs_the_time_is_right_within_a_quarter_nine_times_of_ten
         seconds = {each: 10 * times(int(each["degree"])) for each in cells_of([factor])}
         one = Machine("given", (factor,), seconds, random.uniform(0.01, 0.06))
         *earlier, last = (swept(one, 100 * seed + number) for number in range(4))
-        told = expected(last.run.head.experiment, list(seconds), [each.run for each in earlier]).seconds
-        near += told is not None and abs(told - last.spent) <= last.spent / 4
+        told = expected(last.run.head.experiment, list(seconds), [each.run for each in earlier])
+        near += told.seconds is not None and abs(told.seconds - last.spent) <= last.spent / 4
+        assert told.repeats_between is not None and told.seconds_between is not None
+        (few, many), (least, most) = told.repeats_between, told.seconds_between
+        repeats = max(trial.repeat for trial in last.run.trials)
+        held += few <= repeats <= many and 0.97 * least <= last.spent <= 1.03 * most
     assert near >= 0.9 * count - 1
+    assert held >= 0.9 * count - 1
 
 
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.full)])

@@ -121,7 +121,9 @@ def test_what_postgresql_is_sent_is_the_level(kilobytes: int) -> None:
     ("level", "read", "same"),
     [("4G", "3.7 GiB", True), ("4GB", "3.7 GiB", True), ("4GiB", "4.0 GiB", True), ("1GB", "953.6 MiB", True),
      ("512MiB", "512.0 MiB", True), ("512MB", "512.0 MiB", False), ("64 MB", "61.0 MiB", True),
-     ("1KB", "1000 bytes", True), ("4G", "4.0 GiB", False), ("80%", "15.0 GiB", False), ("auto", "AUTO", True),
+     ("1KB", "1000 bytes", True), ("4G", "4.0 GiB", False), ("80%", "15.0 GiB", True), ("12.5 %", "2.9 GiB", True),
+     ("none", "16383.9 PiB", True), ("-1", "16383.9 PiB", True),
+     ("none", "15.0 GiB", False), ("auto", "AUTO", True),
      ("134217728B", "134217728B", True)],
 )  # fmt: skip
 def test_duckdb_shows_a_size_with_one_digit_cut_off(level: str, read: str, same: bool) -> None:

@@ -10,9 +10,11 @@ from toolkit.analysis.cells import RunAnalysis, analyse, scale_level
 from toolkit.analysis.choice import (
     WORTH_PCT,
     GoodEnough,
+    NotExcluded,
     best_of,
     choose,
     granted_cells,
+    not_excluded,
     shown_worse,
     spelled_choice,
 )
@@ -37,6 +39,8 @@ from toolkit.analysis.doubts import (
 )
 from toolkit.analysis.laws import law_sentences
 from toolkit.analysis.metrics import cpu_ratio
+from toolkit.analysis.search import undecided
+from toolkit.analysis.sequential import used_up_budget
 from toolkit.design.build import DETECT_PCT
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
@@ -56,6 +60,7 @@ class Advice:
         best: the cell with the best median, which may be chance; a downgraded one only where there is no other.
         recommended: the cells of the smallest degree that is good enough, the best median first; none when the run
             is inconclusive, several when they were not told apart.
+        unsure: what may be better than that by more than matters, for all that the run shows.
     """
 
     headline: str
@@ -63,6 +68,7 @@ class Advice:
     doubts: tuple[str, ...] = ()
     best: Cell | None = None
     recommended: tuple[Cell, ...] = ()
+    unsure: NotExcluded | None = None
 
     @property
     def first(self) -> Cell | None:
@@ -117,10 +123,18 @@ def _why_not(found: RunAnalysis) -> str:
         return f"every trial has a {found.judged.by.title} of 0"
     if values:
         return f"no trial has a value of `{found.judged.by.metric}`"
+    ended = [each for each in found.run.trials if each.outcome in (Outcome.OK, Outcome.DOWNGRADED)]
+    if not found.run.trials or (ended and all(each.warmup for each in ended)):
+        return f"{'only warm-ups were run' if ended else 'no trial was run'}{_short_of_time(found.run)}"
     untimed = [each for each in found.run.trials if each.outcome is Outcome.OK and each.elapsed_seconds is None]
     if any(each.items and all(item.outcome is Outcome.SKIPPED for item in each.items) for each in untimed):
         return "there was nothing to do"
     return "it was done, but its end was not recorded" if untimed else "no trial succeeded"
+
+
+def _short_of_time(run: RunRecord) -> str:
+    used_up = used_up_budget(run)
+    return "" if used_up is None else f", since {used_up}"
 
 
 def _alone(found: RunAnalysis, cell: Cell) -> str:
@@ -158,7 +172,9 @@ def _not_granted(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts
 
 
 def _too_noisy(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
-    repeats = min(found.by_cell[cell].n for cell in granted)
+    counts = sorted(found.by_cell[cell].n for cell in granted)
+    # a search runs again what matters, and the others once
+    repeats = counts[-2] if found.run.head.experiment.search else counts[0]
     smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
     noisy = (
         f"the {found.judged.values} vary so much that" if smallest > DETECT_PCT else "no difference was detected;"
@@ -178,23 +194,47 @@ def _told(
         *sentence,
         *other_groups(found, granted, chosen),
         *other_factors(found, granted, chosen),
-        *law_sentences(found, granted, chosen),
+        *law_sentences(found, granted, chosen, worth_pct),
     )
     doubts = (*doubts, *beyond_cpus(found, known=levels), *noise_sentence(found))
-    return Advice(_headline(found, granted, choice, worth_pct), sentences, doubts, choice.best, choice.cells)
+    unsure = not_excluded(found, _rivals(found, granted), choice.cells, worth_pct)
+    headline = _headline(found, granted, choice, worth_pct, unsure)
+    return Advice(headline, sentences, doubts, choice.best, choice.cells, unsure)
 
 
-def _headline(found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth_pct: float) -> str:
-    chosen, judged = choice.cells[0], found.judged
+def _headline(
+    found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth_pct: float, unsure: NotExcluded | None
+) -> str:
+    """Say what to use, and that it is not sure where the run leaves a gain open that matters."""
     at_best = "at best " if len(choice.cells) > 1 else ""
-    use = f"use {spelled_choice(found, choice.cells)}: {at_best}{spelled_median(found, chosen)}"
+    use = f"use {spelled_choice(found, choice.cells)}{' for now' if unsure else ''}: {at_best}"
+    said = _said(found, granted, choice, worth_pct, f"{use}{spelled_median(found, choice.cells[0])}")
+    if unsure is None:
+        return said
+    than = "" if unsure.than == choice.cells[0] else f" than {named(unsure.than)}"
+    return f"{said}, but this run does not exclude {open_gain(found, unsure)} with {named(unsure.cell)}{than}"
+
+
+def _rivals(found: RunAnalysis, granted: Sequence[Cell]) -> Sequence[Cell]:
+    """Return what might have been chosen; a search has done with most of what it ran."""
+    return undecided(found) if found.run.head.experiment.search else granted
+
+
+def open_gain(found: RunAnalysis, left: NotExcluded) -> str:
+    """Spell how much better another configuration may be: `12 % less time`."""
+    low = left.interval.low
+    return found.judged.change(low if found.judged.by.lower_is_better else 1 / low)
+
+
+def _said(found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth_pct: float, use: str) -> str:
+    chosen, judged = choice.cells[0], found.judged
     base = _compared_with(found, granted, chosen)
     value, interval = found.ratio(base, chosen)
     if interval is not None and shown_worse(interval):
         better = judged.times_better(value, interval, named(base))
         return f"{use}, {better}{_at_what_cost(found, chosen, base)}"
     if base == chosen or not choice.differs:
-        return f"{use}; {_none_better(found, granted, chosen, worth_pct)}"
+        return f"{use}; {none_better(found, granted, chosen, worth_pct)}"
     run = " was run and" if found.run.head.experiment.search else ""
     smallest = f"the smallest {found.scale} that{run} is not measurably {judged.bad} than {named(choice.best)}"
     return f"{use}; {smallest} by more than {worth_pct:g} %"
@@ -217,7 +257,7 @@ def _higher(found: RunAnalysis, cells: Sequence[Cell], chosen: Cell) -> list[Cel
     return [cell for cell in cells if (scale_level(cell, found.scale) or 0.0) > level]
 
 
-def _none_better(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, worth_pct: float) -> str:
+def none_better(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, worth_pct: float) -> str:
     """Say what is known of the others where the smallest is chosen: never more than their intervals hold."""
     judged, higher = found.judged, _higher(found, granted, chosen)
     measured = [summary.cell for summary in found.cells if summary.n]

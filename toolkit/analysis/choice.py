@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from toolkit.analysis.cells import RunAnalysis, scale_level
 from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.surface import best_predicted
+from toolkit.design.build import DETECT_PCT
 from toolkit.errors import ToolkitError
 from toolkit.model.values import Cell, Level, spell_level
 from toolkit.model.words import Outcome
@@ -89,6 +90,46 @@ def granted_cells(found: RunAnalysis) -> list[Cell]:
 def shown_worse(interval: ConfidenceInterval | None, than: float = 1.0) -> bool:
     """Whether an interval of badness lies above a ratio."""
     return interval is not None and interval.low > than
+
+
+@dataclass(frozen=True, slots=True)
+class NotExcluded:
+    """What may be better than the chosen configuration by more than matters, for all that the run shows.
+
+    Attributes:
+        than: the chosen configuration that may be worse.
+        cell: the one that may be better.
+        interval: of how many times better the chosen one is, reaching far below 1.
+    """
+
+    than: Cell
+    cell: Cell
+    interval: ConfidenceInterval
+
+
+def not_excluded(
+    found: RunAnalysis, rivals: Sequence[Cell], chosen: Sequence[Cell], worth_pct: float = WORTH_PCT
+) -> NotExcluded | None:
+    """Return the greatest gain that the run leaves open: more than is worth it, and than it was asked to detect.
+
+    Args:
+        found: the run, with intervals.
+        rivals: the configurations that might have been chosen.
+        chosen: those that were, the best median first.
+        worth_pct: by how much a larger level must be better to be worth it.
+    """
+    if not chosen:
+        return None
+    matters = 1 + max(worth_pct, found.run.head.experiment.detect_pct or DETECT_PCT) / 100
+    first = chosen[0]
+    pairs = (*((first, cell) for cell in rivals), *((cell, first) for cell in chosen[1:]))
+    bounds = [
+        NotExcluded(than, cell, interval)
+        for than, cell in pairs
+        if than != cell and (interval := found.ratio(cell, than)[1]) is not None
+    ]
+    widest = min(bounds, key=lambda each: each.interval.low, default=None)
+    return widest if widest is not None and widest.interval.low * matters < 1 else None
 
 
 def _none_matters(found: RunAnalysis, granted: Sequence[Cell], chosen: Sequence[Cell], worth: float) -> bool:

@@ -102,6 +102,7 @@ def recommendation_document(one: Recommendation, file: str | None = None) -> Jso
         "present": _levels(one.present.over) if one.present is not None and one.present_known else None,
         "gain": _gain(one.present),
         "gain_over_smaller": _gain(one.smaller),
+        "not_excluded": _not_excluded(one.advice),
         "cost": {"efficiency": _scalar(one.efficiency), "cpu_ratio": _scalar(one.cpu_ratio)},
         "limits": [
             {"reason": each.kind.value, "evidence": each.evidence, "factors": _levels(each.cell)}
@@ -249,10 +250,19 @@ def _advice(advice: Advice, worth_pct: float) -> JsonObject:
         "headline": advice.headline,
         "recommended": [_levels(cell) for cell in advice.recommended],
         "best_median": None if advice.best is None else _levels(advice.best),
+        "not_excluded": _not_excluded(advice),
         "worth_pct": worth_pct,
         "sentences": list(advice.sentences),
         "doubts": list(advice.doubts),
     }
+
+
+def _not_excluded(advice: Advice) -> Json:
+    """What may be better than what is recommended by more than matters, and up to how many times."""
+    left = advice.unsure
+    if left is None:
+        return None
+    return {"factors": _levels(left.cell), "than": _levels(left.than), "ratio": _scalar(1 / left.interval.low)}
 
 
 def _not_run(group: NotRun) -> JsonObject:

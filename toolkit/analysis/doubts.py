@@ -14,11 +14,10 @@ from toolkit.units import count, counted, number, percent
 
 TARGET_PCT = 5.0
 """The difference that a DBA wants to detect, shown for inconclusive results."""
-
+FROM_A_FACTOR = 99.5
 _WIDE_TARGET_PCT = 10.0
 _TARGET = f"{TARGET_PCT:g} %"
 _AFFORDABLE_REPEATS = 30
-
 _MOST_REPEATS = 200
 _MOST_SENTENCES = 8
 _NOT_OK = tuple(outcome for outcome in Outcome if outcome is not Outcome.OK)
@@ -219,7 +218,8 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
         return ()  # it has run each as often as it needed to
     noise = found.fit.noise
     measured = [summary for summary in found.cells if summary.n]
-    repeats = min(summary.n for summary in measured)
+    best = min((one.cell for one in measured), key=found.rank)  # what is shown to be worse may have been given up
+    repeats = min(one.n for one in measured if not (seen := found.ratio(one.cell, best)[1]) or seen.low <= 1)
     least = _repeats_for(len(measured), lambda _: True)
     if noise.degrees <= 0:
         return (
@@ -253,7 +253,7 @@ def quieter_or_more(found: RunAnalysis) -> str:
 
 def spelled_difference(pct: float) -> str:
     """Spell the size of a difference between two values: `13 %`, `a factor of 2.9`."""
-    return percent(pct) if pct < 99.5 else f"a factor of {number(1 + pct / 100, 2)}"
+    return percent(pct) if pct < FROM_A_FACTOR else f"a factor of {number(1 + pct / 100, 2)}"
 
 
 def repeats_needed(noise: Noise, cells: int, target_pct: float = TARGET_PCT) -> int | None:

@@ -181,10 +181,16 @@ def _enough(found: RunAnalysis, cells: Mapping[float, Cell]) -> bool:
     return len(cells) >= FEWEST_LEVELS and found.fit.noise.degrees >= FEWEST_DEGREES
 
 
-def law_sentences(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> list[str]:
+def law_sentences(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, worth_pct: float) -> list[str]:
     """Say which law the levels of the chosen cell's kind follow, and what follows from it.
 
     Of fewer than four levels nothing is claimed: their times are facts and no curve.
+
+    Args:
+        found: the run, with intervals.
+        granted: the configurations that may be chosen.
+        chosen: the one that was.
+        worth_pct: by how much a larger level must be better to be worth it.
     """
     cells = _levels(found, granted, chosen)
     if not _enough(found, cells):
@@ -198,7 +204,12 @@ def law_sentences(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> 
     if fitted is None:
         return [f"the {found.judged.values} follow no scaling law within their noise: no peak is estimated"]
     spelled = _spelled(fitted.law, found.scale or "", len(cells))
-    return [spelled, *_knee(found, fitted), *_thrift(found, cells)]
+    return [
+        spelled,
+        *_beside_peak(found, fitted.law, chosen, worth_pct),
+        *_knee(found, fitted),
+        *_thrift(found, cells),
+    ]
 
 
 def _point(found: RunAnalysis, level: float, cell: Cell, base: Cell) -> MeasuredLevel:
@@ -219,6 +230,20 @@ def _spelled(law: ScalingLaw, scale: str, levels: int) -> str:
         f"by the Universal Scalability Law fitted to {levels} levels, {scale} {number(law.peak)} is best "
         f"({number(law.peak_low)} {high} at 95 %), and {serial}"
     )
+
+
+def _beside_peak(found: RunAnalysis, law: ScalingLaw, chosen: Cell, worth_pct: float) -> list[str]:
+    """Say why another level is recommended than that of the peak, and what the law puts between them."""
+    level = scale_level(chosen, found.scale)
+    if level is None or math.isinf(law.peak) or round(law.peak) == level:
+        return []
+    more = law.times(level) / law.times(law.peak)
+    change = found.judged.change(more if found.judged.by.lower_is_better else 1 / more)
+    return [
+        f"{found.scale} {spell_level(level)} is recommended all the same, the smallest that is not measurably "
+        f"{found.judged.bad} than the best that was measured by more than {worth_pct:g} %; by the law it brings "
+        f"{change}"
+    ]
 
 
 def _shown_pct(found: RunAnalysis) -> float | None:

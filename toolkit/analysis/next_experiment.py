@@ -51,6 +51,7 @@ def next_experiment(
         _tell_at_all(found, advice, granted),
         _memory(found, advice, limits),
         _higher(found, advice, limits),
+        _tell(found, granted) if advice.unsure is not None else None,
         _between(found, advice, granted, law),
     )
     return next((step for step in steps if step is not None), None)
@@ -85,8 +86,10 @@ def _that_were_run(found: RunAnalysis) -> tuple[Factor, ...]:
 
 def _tell_at_all(found: RunAnalysis, advice: Advice, granted: Sequence[Cell]) -> NextExperiment | None:
     """Repeat an inconclusive run so often that a difference of 10 % shows, where that can be had."""
-    if advice.recommended or len(granted) < 2:
-        return None
+    return None if advice.recommended or len(granted) < 2 else _tell(found, granted)
+
+
+def _tell(found: RunAnalysis, granted: Sequence[Cell]) -> NextExperiment:
     noise = found.fit.noise
     needed = repeats_needed(noise, len(granted), _TELL_PCT) if noise.degrees > 0 else _REPEATS
     repeats = max(_REPEATS, min(needed or _MOST_REPEATS, _MOST_REPEATS))
@@ -170,7 +173,8 @@ def _higher(found: RunAnalysis, advice: Advice, limits: Sequence[Bottleneck]) ->
     if not higher:
         return None
     shown = ", ".join(map(str, higher))
-    why = f"{scale} {shown}: the best was the highest that was measured"
+    which = "the best was the highest that" if len(set(levels)) > 1 else f"only {scale} {int(own)}"
+    why = f"{scale} {shown}: {which} was measured"
     return NextExperiment(why, _measured(found, _at(found, chosen, scale, [int(own), *higher])))
 
 

@@ -16,6 +16,7 @@ from statistics import fmean, median
 from statistics import variance as spread
 from typing import Literal
 
+from toolkit.analysis.doubts import FROM_A_FACTOR, spelled_difference
 from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE, Components, Noise
 from toolkit.analysis.judged import Judged
 from toolkit.analysis.noise import NEWEST_RUNS, components_of
@@ -25,7 +26,7 @@ from toolkit.model.experiment import Experiment
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import RunState
-from toolkit.units import counted, percent, seconds, seconds_span, span
+from toolkit.units import counted, number, percent, seconds, seconds_span, span
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Expected:
 
     Attributes:
         repeats, seconds: the median; None where it is not known.
-        repeats_between, seconds_between: nine of ten such runs end between them; None where the same was run.
+        repeats_between, seconds_between: nine of ten such runs end between them.
         runs: how many earlier runs it was found from.
         cut_by: what probably ends it before enough is known; None if nothing does.
         detects: the difference in per cent that it then detects, between which nine of ten such runs lie.
@@ -55,8 +56,9 @@ class Expected:
             return f"it ends when {what}; how many it needs is not known: no such run is stored"
         by = f"by the noise of {counted(self.runs, 'earlier run')}"
         takes = f", {seconds(self.seconds)}" if self.seconds else ""
+        repeats = counted(self.repeats, "repeat")
         if self.cut_by is None:
-            return f"it ends when {what}; {by} about {self.repeats}{takes}{self._between()}"
+            return f"it ends when {what}; {by} about {repeats}{takes}{self._between()}"
         if self.detects is not None:
             detects = f"; so many detect a difference of {self.detects.spelled()}"
         else:
@@ -64,15 +66,16 @@ class Expected:
         room = " than the budget has room for" if self.cut_by == "budget" else ""
         return (
             f"it ends when {what}; {by} more are needed{room}, so it will probably end inconclusive, after about "
-            f"{self.repeats}{takes}{self._between()}{detects}"
+            f"{repeats}{takes}{self._between()}{detects}"
         )
 
     def _between(self) -> str:
-        if self.repeats_between is None or self.repeats_between[0] == self.repeats_between[1]:
+        if self.repeats_between is None:
             return ""
         low, high = self.repeats_between
+        repeats = counted(high, "repeat") if low == high else f"{low} to {counted(high, 'repeat')}"
         times = f", {seconds_span(*self.seconds_between)}" if self.seconds_between else ""
-        return f" (nine of ten such runs: {low} to {high}{times})"
+        return f" (nine of ten such runs: {repeats}{times})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,12 @@ class NineOfTen:
         return NineOfTen(shown[len(shown) // 20], shown[len(shown) // 2], shown[-1 - len(shown) // 20])
 
     def spelled(self) -> str:
-        """Spell it as per cent."""
-        return (
-            f"about {percent(self.middle)} (nine of ten such runs: {span(percent(self.low), percent(self.high))})"
-        )
+        """Spell differences in per cent; those of more than double as factors, as `spelled_difference` does."""
+        if self.middle < FROM_A_FACTOR:
+            between = span(percent(self.low), spelled_difference(self.high))
+            return f"about {percent(self.middle)} (nine of ten such runs: {between})"
+        low, middle, high = (number(1 + pct / 100, 2) for pct in (self.low, self.middle, self.high))
+        return f"about a factor of {middle} (nine of ten such runs: {low} to {high})"
 
 
 def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Expected:
@@ -134,16 +139,30 @@ def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[Ru
         (time.low, time.high) if known else None,
     )
     ended = [run for run in same if _ended_alike(run, experiment, cells)]
-    lasted = median(sum(map(_seconds, run.trials)) for run in ended) if ended else math.inf
-    if ended and lasted <= budget:
-        swept = round(median(max(trial.repeat for trial in run.trials) for run in ended))
-        told = Expected(swept, lasted, len(ended))
+    lasted = [sum(map(_seconds, run.trials)) for run in ended]
+    if ended and median(lasted) <= budget:
+        told = _told_by(told, [max(trial.repeat for trial in run.trials) for run in ended], lasted)
         is_open = sum(not decide(run).reason for run in ended) > len(ended) / 2
     if not is_open:
         return told
     shown = [each.detects_pct for each in cut if each.detects_pct is not None]
     cut_by: Literal["repeats", "budget"] = "budget" if (told.repeats or 0) < experiment.repeat else "repeats"
     return replace(told, cut_by=cut_by, detects=NineOfTen.of(shown) if len(shown) > len(cut) / 2 else None)
+
+
+def _told_by(played: Expected, repeats: Sequence[int], lasted: Sequence[float]) -> Expected:
+    """Tell what runs of the same took that ended by themselves, with a range that holds played ones, too."""
+    few, many = played.repeats_between or (repeats[0], repeats[0])
+    least, most = played.seconds_between or (lasted[0], lasted[0])
+    swept, took = NineOfTen.of(map(float, repeats)), NineOfTen.of(lasted)
+    return replace(
+        played,
+        repeats=round(median(repeats)),
+        seconds=median(lasted),
+        runs=len(repeats),
+        repeats_between=(min(few, round(swept.low)), max(many, round(swept.high))),
+        seconds_between=(min(least, took.low), max(most, took.high)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

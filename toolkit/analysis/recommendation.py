@@ -18,7 +18,7 @@ from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.laws import FittedLaw, fitted_law
 from toolkit.analysis.metrics import cpu_ratio
 from toolkit.analysis.next_experiment import NextExperiment, next_experiment
-from toolkit.analysis.sequential import ended_because
+from toolkit.analysis.sequential import ended_because, used_up_budget
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
@@ -232,9 +232,8 @@ def _stopped_because(run: RunRecord) -> str:
     ended = f"{head.trials_ended:,} of {counted(head.trials_planned, 'trial')} ended"
     if head.state is RunState.DONE:
         return f"all repeats that were asked for were done: {head.experiment.repeat} of each configuration"
-    budget = head.experiment.budget_seconds
-    if head.state is RunState.INTERRUPTED and budget is not None:
-        return f"interrupted, or the budget was used up: {ended}"
+    if (used_up := used_up_budget(run)) is not None:
+        return f"{used_up}: {ended}"
     return f"{head.state.value}: {ended}"
 
 
@@ -244,7 +243,7 @@ def rows_of(one: Recommendation) -> Iterator[tuple[str, str]]:
     if one.setting is None:
         yield "setting", "keep what is set now: nothing better was shown"
     else:
-        yield "setting", spelled_choice(one.found, one.advice.recommended)
+        yield "setting", f"{spelled_choice(one.found, one.advice.recommended)}{_for_now(one)}"
         yield from _gains(one)
         yield from _cost(one)
     if one.advice.first is not None or one.limits:
@@ -263,6 +262,10 @@ def rows_below_headline(one: Recommendation) -> Iterator[tuple[str, str]]:
         yield "limited by", _limited(one)
     if one.following is not None and one.setting is not None:
         yield "try next", one.following.why
+
+
+def _for_now(one: Recommendation) -> str:
+    return "" if one.advice.unsure is None else " for now"
 
 
 def _gains(one: Recommendation) -> Iterator[tuple[str, str]]:

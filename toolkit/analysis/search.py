@@ -85,6 +85,13 @@ def decide(run: RunRecord) -> AfterSweep:
     return AfterSweep(cells=frozenset((state.best, *again, *new)))
 
 
+def undecided(found: RunAnalysis) -> list[Cell]:
+    """Return what a search has run and has yet to learn of how it compares with the best."""
+    if not granted_cells(found):
+        return []
+    return _State(found, predictions(found), _at(found.run.head.experiment)).open()
+
+
 @dataclass(frozen=True, eq=False)
 class _State:
     """A search so far: what was measured, and what is predicted."""

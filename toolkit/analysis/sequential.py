@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from toolkit.analysis import search
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.fit import FEWEST_DEGREES, ConfidenceInterval
+from toolkit.design.order import budget_used_up
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import AfterSweep, Stopping
 from toolkit.model.records import RunRecord
@@ -94,6 +95,15 @@ def given_up(run: RunRecord) -> dict[Cell, int]:
     # a sweep that was cut off lacks some that nobody gave up
     whole = most if run.head.state is RunState.DONE else most - 1
     return {cell: repeat for cell, repeat in last.items() if repeat < whole}
+
+
+def used_up_budget(run: RunRecord) -> str | None:
+    """Say that the budget ended a run between two trials; None where something else did."""
+    budget = run.head.experiment.budget_seconds
+    if budget is None or run.head.state is not RunState.INTERRUPTED:
+        return None
+    said = budget_used_up(budget)
+    return said if any(warning.startswith(said) for warning in run.warnings) else None
 
 
 def ended_because(run: RunRecord) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.analysis.advice import advise
+from toolkit.analysis.advice import advise, none_better, open_gain
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.choice import WORTH_PCT, granted_cells
 from toolkit.analysis.doubts import lowest_of_its_kind, spelled_difference
@@ -21,20 +21,25 @@ def verdict_line(run: RunRecord) -> str:
 
 
 def _verdict(run: RunRecord, found: RunAnalysis) -> str:
-    chosen = advise(found).recommended
+    advice = advise(found)
+    chosen = advice.recommended
     measured = [summary.cell for summary in found.cells if summary.n]
     repeats = counted(max((summary.n for summary in found.cells), default=0), "repeat")
     if not chosen:
         return f"inconclusive{_busy(run)}{_least(found, granted_cells(found) or measured)}, {repeats}"
     cell = chosen[0]
     base = lowest_of_its_kind(found, cell, measured) or measured[0]
-    if cell == base:
-        return f"{_short(cell)}, none is {found.judged.good} by more than {WORTH_PCT:g} %, {repeats}"
+    left = advice.unsure
+    may = "" if left is None else f", {_short(left.cell)} may bring {open_gain(found, left)}"
     value, interval = found.ratio(base, cell)
-    if interval is None or interval.low <= 1:
-        return f"{_short(cell)}, no measurable difference from {_short(base)}, {repeats}"
-    span = f"{number(interval.low)} to {number(interval.high)}"
-    return f"{_short(cell)} is {number(value)} {found.judged.times_as} as {_short(base)} ({span}), {repeats}"
+    if cell == base:
+        told = f"{_short(cell)}, {none_better(found, granted_cells(found), cell, WORTH_PCT)}"
+    elif interval is None or interval.low <= 1:
+        told = f"{_short(cell)}, no measurable difference from {_short(base)}"
+    else:
+        span = f"{number(interval.low)} to {number(interval.high)}"
+        told = f"{_short(cell)} is {number(value)} {found.judged.times_as} as {_short(base)} ({span})"
+    return f"{told}{may}, {repeats}"
 
 
 def _busy(run: RunRecord) -> str:

@@ -17,6 +17,7 @@ from random import Random
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.values import Cell, Factor
+from toolkit.units import seconds
 
 MOST_TRIALS = 100_000
 
@@ -31,6 +32,11 @@ def cells_of(factors: Sequence[Factor]) -> tuple[Cell, ...]:
 def cells_of_experiment(experiment: Experiment) -> tuple[Cell, ...]:
     """Return the configurations of an experiment, in the order of its levels."""
     return experiment.only or cells_of(experiment.factors)
+
+
+def budget_used_up(budget_seconds: float) -> str:
+    """Say that a budget ends a run before its next trial: what the warning of such a run begins with."""
+    return f"the budget of {seconds(budget_seconds)} is used up"
 
 
 def check_count(configurations: int, sweeps: int) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from toolkit.design.order import budget_used_up
 from toolkit.dialects.answers import Continuation
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
@@ -29,7 +30,7 @@ from toolkit.runner.todo import SweepProgress, done_before, failed_in_vain, miss
 from toolkit.runner.trial import EndedTrial, run_trial
 from toolkit.runner.undoing import Undone
 from toolkit.runner.until_known import until_known
-from toolkit.units import counted, seconds
+from toolkit.units import counted
 
 _RECONNECT_SECONDS = (0.2, 1.0, 3.0, 10.0, 20.0)
 
@@ -195,7 +196,7 @@ class Sweep:
         if self._progress.spent + next_one <= budget:
             return True
         resume = self._context.store.resume_command(self._context.run)
-        self._context.warn(f"the budget of {seconds(budget)} is used up; `{resume}` continues")
+        self._context.warn(f"{budget_used_up(budget)}; `{resume}` continues")
         return False
 
     def _fits(self, planned: PlannedTrial) -> bool:

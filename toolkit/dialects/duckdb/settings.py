@@ -13,6 +13,10 @@ from toolkit.model.facts import Facts, Query, Release
 from toolkit.model.settings import Setting, SettingKind, SettingScope
 from toolkit.model.words import Effect, Role
 
+_SHARE = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*%", re.ASCII)
+"""Of the memory that the engine finds, as its `memory_limit` may be given; how much that is only it knows."""
+_NO_LIMIT = frozenset({"-1", "none", "null"})
+_MOST_BYTES = Decimal(2**64 - 1)
 _SIZE = re.compile(r"([0-9]+(?:\.([0-9]+))?)\s*([A-Za-z]+)", re.ASCII)
 
 
@@ -31,6 +35,8 @@ class DuckdbSettings:
 
     def same(self, setting: Setting, level: str, read: str) -> bool:
         wanted, shown = self._bytes(level), _SIZE.fullmatch(read)
+        if setting.kind is SettingKind.TEXT and shown is not None and _SHARE.fullmatch(level.strip()):
+            return shown[3].lower() in self.sizes
         if setting.kind is not SettingKind.TEXT or wanted is None or shown is None:
             return _plain(normal(setting, level, self.sizes)) == _plain(normal(setting, read, self.sizes))
         unit = self.sizes.get(shown[3].lower())
@@ -38,6 +44,8 @@ class DuckdbSettings:
         return unit is not None and (wanted / unit).quantize(digits, ROUND_FLOOR) == Decimal(shown[1])
 
     def _bytes(self, text: str) -> Decimal | None:
+        if text.strip().lower() in _NO_LIMIT:
+            return _MOST_BYTES
         found = _SIZE.fullmatch(text.strip())
         unit = None if found is None else self.sizes.get(found[3].lower())
         return None if found is None or unit is None else Decimal(found[1]) * unit
