@@ -434,6 +434,26 @@ def test_a_run_ends_when_two_cells_meet_what_no_cell_can_help(rig: Rig) -> None:
     assert warning.startswith("every trial would fail alike (ORA-01031: ")
 
 
+def test_a_run_ends_when_two_cells_lack_the_metric_that_was_chosen(rig: Rig) -> None:
+    found = (Metric("cpu_seconds", 1.0, "s", "osstat"),)
+    rig.ends = lambda of: EndedTrial(record(of, metrics=found))
+    state, context = rig.run(planned(ONE, ONE, TWO, FOUR), context=rig.context(judge="cpu_secconds:lower"))
+    assert (state, [number for number, _, _ in rig.ran]) == (RunState.FAILED, [1, 2, 3])
+    (warning,) = warnings_of(context)
+    assert warning == (
+        "no trial has a value of `cpu_secconds`, which `--judge` names (did you mean `cpu_seconds`?); the run "
+        "ends here"
+    )
+
+
+@pytest.mark.parametrize("judge", ["cpu_seconds:lower", "elapsed", "", "now_and_then:higher"])
+def test_a_metric_that_some_trial_has_lets_the_run_go_on(rig: Rig, judge: str) -> None:
+    rare = (Metric("cpu_seconds", 1.0, "s", "osstat"), Metric("now_and_then", 1.0, "", "osstat"))
+    rig.ends = lambda of: EndedTrial(record(of, metrics=rare[: 2 if of.number == 2 else 1]))
+    state, _ = rig.run(planned(ONE, TWO, FOUR, ONE), context=rig.context(judge=judge))
+    assert (state, len(rig.ran)) == (RunState.DONE, 4)
+
+
 def test_the_only_cell_is_enough_to_end_a_run(rig: Rig) -> None:
     rig.ends = failing("ORA-01031", 1, 2)
     state, _ = rig.run(planned(ONE, ONE))

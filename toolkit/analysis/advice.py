@@ -42,6 +42,7 @@ from toolkit.analysis.metrics import cpu_ratio
 from toolkit.analysis.search import undecided
 from toolkit.analysis.sequential import used_up_budget
 from toolkit.design.build import DETECT_PCT
+from toolkit.design.judging import metric_missing
 from toolkit.model.operations import declaration
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
@@ -124,6 +125,8 @@ def _why_not(found: RunAnalysis) -> str:
     if values:
         return f"no trial has a value of `{found.judged.by.metric}`"
     ended = [each for each in found.run.trials if each.outcome in (Outcome.OK, Outcome.DOWNGRADED)]
+    if ended and all(metric_missing(found.run.head.experiment, each) for each in ended):
+        return f"no trial has a value of `{found.judged.by.metric}`"
     if not found.run.trials or (ended and all(each.warmup for each in ended)):
         return f"{'only warm-ups were run' if ended else 'no trial was run'}{_short_of_time(found.run)}"
     untimed = [each for each in found.run.trials if each.outcome is Outcome.OK and each.elapsed_seconds is None]

@@ -109,6 +109,14 @@ def chosen(experiment: Experiment, trials: Iterable[TrialRecord] = ()) -> Judged
     return JudgedBy(name, "seconds" if unit == "s" else unit, lower_is_better=better == "lower", title=title)
 
 
+def metric_missing(experiment: Experiment, trial: TrialRecord) -> str | None:
+    """Return the metric that the user chose to judge by, where a trial lacks it; None where nothing is missing."""
+    name = experiment.judge.partition(":")[0]
+    if name in {"", ELAPSED} or any(metric.name == name for metric in trial.metrics):
+        return None
+    return name
+
+
 def volume_unit(experiment: Experiment) -> str:
     """Return the unit of the volume of an experiment; rows where none is stated."""
     return experiment.volume.rpartition(" ")[2] or "rows"

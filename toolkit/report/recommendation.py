@@ -33,8 +33,7 @@ def recommendation_text(one: Recommendation) -> str:
     lines = [
         *wrapped(clean(advice.headline)),
         "",
-        *recommendation_lines(recommendation_rows(rows_of(one))),
-        *wrapped(clean(one.stopped_because), "ended       "),
+        *recommendation_lines(recommendation_rows([*rows_of(one), ("end", one.stopped_because)])),
         *([""] if advice.doubts else []),
         *bullets(map(clean, advice.doubts), "! "),
     ]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from toolkit.design.order import budget_used_up
-from toolkit.dialects.answers import Continuation
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import PlannedTrial
 from toolkit.model.protocols import DatabaseError, Event
@@ -22,6 +21,7 @@ from toolkit.runner.around import bracketed, expect, wait_for_calm
 from toolkit.runner.condition import CHANGED_MEANWHILE
 from toolkit.runner.context import RunContext
 from toolkit.runner.gathering import prove_at_end
+from toolkit.runner.hopeless import Prospects
 from toolkit.runner.judging import unsupported
 from toolkit.runner.leftovers import STILL_ACTIVE, end_orphaned_sessions, note_completed
 from toolkit.runner.monitor import learn_refusals
@@ -50,7 +50,7 @@ class Sweep:
         self._todo = missing(planned, done, context.experiment.mode, again)
         self._refused = {record.cell for record in done if record.outcome is Outcome.UNSUPPORTED}
         self._progress = SweepProgress(len(planned), len(planned) - len(self._todo))
-        self._alike: dict[str, set[Cell]] = {}
+        self._prospects = Prospects(context, planned)
         self._outside: list[PlannedTrial] = []
         self._given_up: set[Cell] = set()
 
@@ -157,25 +157,9 @@ class Sweep:
             if ended.lost and not self._reconnect(planned.number):
                 return RunState.INTERRUPTED
             changed = ended.record.error_code == CHANGED_MEANWHILE
-            if changed or (position + 1 < len(todo) and self._hopeless(ended.record)):
+            if changed or (position + 1 < len(todo) and self._prospects.are_none(ended.record)):
                 return RunState.FAILED
         return RunState.DONE
-
-    def _hopeless(self, record: TrialRecord) -> bool:
-        """Tell whether every trial would fail alike: two cells, or the only one, met what no cell can help."""
-        if record.outcome is not Outcome.FAILED or record.error_code is None:
-            return False
-        advice = self._context.dialect.explain(record.error_code, record.reason or "")
-        if advice is None or advice.goes_on is not Continuation.NOTHING:
-            return False
-        alike = self._alike.setdefault(record.error_code, set())
-        alike.add(record.cell)
-        if len(alike) < 2 <= len({each.cell for each in self._planned}):
-            return False
-        self._context.warn(
-            f"every trial would fail alike ({record.error_code}: {advice.advice}); the run ends here"
-        )
-        return True
 
     def _ready(self, planned: PlannedTrial) -> bool:
         """Tell whether the next trial may begin: not stopped, within the budget, with room, on a calm host."""
