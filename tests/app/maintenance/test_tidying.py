@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from tests.app.maintenance.test_lost_after_all import FULL, LOAD, ONCE, night, refused
-from toolkit.app.maintenance import closing, tidying
+from toolkit.app.maintenance import closing, target_run, tidying
 from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.errors import ToolkitError
 from toolkit.model.plan import StepRecord, StepState
@@ -71,16 +71,70 @@ def test_what_a_done_step_left_is_undone_by_the_next_plan_run(
 def test_a_run_that_another_process_took_over_is_gone_on_with_and_leaves_nothing(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stopped = left_cut_off(store, tmp_path, monkeypatch)
+    assert len(tables(tmp_path)) == 3
+    done = night(store, tmp_path, STEP)
+    assert (done.state, done.run) == (StepState.DONE, stopped.run), done.reason
+    assert tables(tmp_path) == {"g": 1010, "more": 10} and not store.open_entries_all()
+
+
+def left_cut_off(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> StepRecord:
+    """Return what a night leaves whose step another process took, which then did nothing: one goes on with it."""
+
     def taken(self: Sweep) -> None:
         self._context.stop.request(ToolkitError("the lease was lost", code=TAKEN_OVER), disowned=True)
 
     with monkeypatch.context() as frozen:
         frozen.setattr(Sweep, "_put_workers_back", taken)
-        stopped = night(store, tmp_path, STEP)
-    assert stopped.state is not StepState.DONE and len(tables(tmp_path)) == 3
+        stopped = night(store, folder, STEP)
+    assert stopped.state is not StepState.DONE and store.journal(str(stopped.run)).open_entries()
+    return stopped
+
+
+def test_what_a_step_left_that_is_not_due_now_is_undone_and_gone_on_with_when_it_is(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = left_cut_off(store, tmp_path, monkeypatch)
+    monkeypatch.setattr(target_run, "unmet", lambda *_, asking: "it is not stale")
+    rested = night(store, tmp_path, STEP)
+    assert (rested.state, rested.reason) == (StepState.SKIPPED, "it is not stale")
+    assert tables(tmp_path) == {"g": 1010, "more": 10} and not store.open_entries_all()
+    (told,) = notes(store)
+    assert told.startswith("step `load` had left something")
+    monkeypatch.undo()
     done = night(store, tmp_path, STEP)
     assert (done.state, done.run) == (StepState.DONE, stopped.run), done.reason
-    assert tables(tmp_path) == {"g": 1010, "more": 10} and not store.open_entries_all()
+    assert tables(tmp_path) == {"g": 1010, "more": 10}
+
+
+def test_what_a_step_left_that_is_not_due_is_said_where_the_time_is_over(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = left_cut_off(store, tmp_path, monkeypatch)
+    monkeypatch.setattr(target_run, "unmet", lambda *_, asking: "it is not stale")
+    real = target_run.TargetRun._work
+
+    def until_the_end(self: target_run.TargetRun) -> None:
+        real(self)
+        self.stop.request(ToolkitError("the window closed", code="TK-0310"))
+
+    monkeypatch.setattr(target_run.TargetRun, "_work", until_the_end)
+    night(store, tmp_path, STEP)
+    assert notes(store) == [
+        f"what run {stopped.run} of step `load` left is not undone yet: the next plan run tries again"
+    ]
+    assert store.open_entries_all()
+
+
+def test_what_a_step_left_that_the_plan_has_no_more_is_undone(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_cut_off(store, tmp_path, monkeypatch)
+    other = STEP.replace('name = "load"', 'name = "another"').replace('"g"', '"more"')
+    assert night(store, tmp_path, other).state is StepState.DONE
+    assert tables(tmp_path) == {"g": 1010, "more": 20} and not store.open_entries_all()
+    (told,) = notes(store)
+    assert told.startswith("step `load` had left something")
 
 
 def test_what_cannot_be_undone_is_said_and_keeps_no_step(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -18,7 +18,7 @@ from toolkit.app.maintenance.fitting import fits_until
 from toolkit.app.maintenance.guards import GuardKeeper, wait_for_guards
 from toolkit.app.maintenance.hours import Hours, hours_of
 from toolkit.app.maintenance.plan_targets import PlanTarget, TargetStep
-from toolkit.app.maintenance.tidying import tidy
+from toolkit.app.maintenance.tidying import left_alone, left_by, tidy
 from toolkit.app.maintenance.working import Working
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError, unexpected
@@ -82,9 +82,11 @@ class TargetRun:
                 self._records = taken_over(plan_run.store, plan_run.id, self.plan_target.name, plan_run.now())
                 self._read_history()
                 self._read_hours()
-                tidy(self._attempt, self._history, lambda: self._is_taken() or bool(self._over()), self._say)
+                self._tidy(left_alone(self._attempt, plan_run.plan.name, self._history))
                 with self._keeper:
                     self._work()
+                resting = {name for name, each in self._records.items() if each.state is StepState.SKIPPED}
+                self._tidy(left_by(self._attempt, self._history, resting))
         except (ToolkitError, DatabaseError) as error:
             why = error if isinstance(error, ToolkitError) else refused(dialect_of(target.engine), error)
             if (over := self._over()) is not None:
@@ -198,6 +200,9 @@ class TargetRun:
             return None
         ends = because.code != "TK-0310" or self._plan_run.plan.at_deadline is AtDeadline.STOP
         return because.sentence, because if ends else None
+
+    def _tidy(self, left: Mapping[str, str]) -> None:
+        tidy(self._attempt, left, lambda: self._is_taken() or self._over() is not None, self._say)
 
     def _halt(self, sentence: str, because: ToolkitError | None) -> None:
         """Begin nothing more; with an error end what runs too, each in its own order."""

@@ -1,12 +1,13 @@
-"""What runs of steps left that no step goes on with: undone when the next plan run begins on their target.
+"""What runs of steps left that no step goes on with: undone by the next plan run on their target.
 
 A run whose last DROP failed (a full disk, a lost session) has done its work all the same. Its step is done, or was
-begun anew under another run since, so that nobody else looks after what is left.
+begun anew under another run since, so that nobody else looks after what is left; nor does anybody where the plan
+has such a step no more. A step that would go on with its run may not be due for months.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -25,21 +26,50 @@ _LOCKS: Options = {"lock_wait": "2s", "lock_tries": 1}
 History = Mapping[str, Sequence[StepRecord]]
 
 
-def tidy(attempt: StepAttempt, history: History, over: Callable[[], bool], say: Callable[[str], None]) -> None:
-    """Undo what is left of a plan's steps on a target; what takes long goes on beside the steps.
+def left_alone(attempt: StepAttempt, plan: str, history: History) -> dict[str, str]:
+    """Return the step of each run here that left something and that no step goes on with.
 
     Args:
         attempt: of the plan run that holds the target.
-        history: of each step there, newest first.
+        plan: its name; what became of steps that it has here no more is read.
+        history: of each step that it has here, newest first.
+    """
+    store, target = attempt.store, attempt.plan_target.name
+    dropped = {
+        name: store.step_history(plan, name, target) for name in store.step_names(plan) if name not in history
+    }
+    left = _left(attempt, {**dropped, **history})
+    going_on = _going_on(attempt, history, left.values())
+    return {run: step for run, step in left.items() if run not in going_on}
+
+
+def left_by(attempt: StepAttempt, history: History, resting: Collection[str]) -> dict[str, str]:
+    """Return the step of each run here that left something, and that a step would go on with if not resting."""
+    left = _left(attempt, history)
+    waiting = _going_on(attempt, history, set(left.values()).intersection(resting))
+    return {run: step for run, step in left.items() if run in waiting}
+
+
+def tidy(
+    attempt: StepAttempt, left: Mapping[str, str], over: Callable[[], bool], say: Callable[[str], None]
+) -> None:
+    """Undo what runs left on a target; what takes long goes on beside the steps.
+
+    Args:
+        attempt: of the plan run that holds the target.
+        left: the step of each run.
         over: whether nothing more may begin.
         say: takes a sentence for each run.
     """
-    left = _left(attempt, history)
 
     def undo() -> None:
         for sentence in _undone(attempt, left, over):
             say(sentence)
 
+    if over():
+        for run, step in left.items():
+            say(_waits(run, step))
+        return
     try:
         with suppress(RuntimeError):  # this host starts no more threads: the next plan run tries again
             within(_LONGEST_SECONDS, undo, over) if left else None
@@ -48,24 +78,32 @@ def tidy(attempt: StepAttempt, history: History, over: Callable[[], bool], say: 
             say("what earlier plan runs left is not undone yet; no step waits for that")
 
 
+def _waits(run: str, step: str) -> str:
+    return f"what run {run} of step `{step}` left is not undone yet: the next plan run tries again"
+
+
 def _left(attempt: StepAttempt, history: History) -> dict[str, str]:
-    """Return the step of each run that has open entries on this host, without the runs that steps go on with."""
+    """Return the step of each run that has open entries on this host."""
     opened = {entry.run for entry in attempt.store.open_entries_all() if host_elsewhere(entry) is None}
-    steps = {
+    return {
         record.run: name
         for name, records in history.items()
         for record in records
         if record.run is not None and record.run in opened
     }
-    going_on = {attempt.left_behind(history[name]) for name in set(steps.values())}
-    return {run: step for run, step in steps.items() if run not in going_on}
+
+
+def _going_on(attempt: StepAttempt, history: History, steps: Iterable[str]) -> set[str | None]:
+    """Return the runs that steps go on with."""
+    return {attempt.left_behind(history[name]) for name in set(steps) if name in history}
 
 
 def _undone(attempt: StepAttempt, left: Mapping[str, str], over: Callable[[], bool]) -> Iterator[str]:
     until = monotonic() + _LAST_BEGIN_SECONDS
     for run, step in left.items():
         if over() or monotonic() > until:
-            return
+            yield _waits(run, step)
+            continue
         try:
             attempt.store.refuse_live_run(run)
             report = attempt.clean(run, Stop(), _LOCKS)

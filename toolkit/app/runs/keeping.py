@@ -16,6 +16,8 @@ from toolkit.model.protocols import DatabaseError, Event
 from toolkit.model.records import TrialRecord
 from toolkit.model.words import Outcome, RunState
 from toolkit.runner import RunContext, job_of
+from toolkit.runner.leftovers import note_completed
+from toolkit.runner.parts import named_later, nothing_named
 from toolkit.runner.settings import ServerSettings
 from toolkit.runner.trial import run_trial
 
@@ -47,17 +49,23 @@ def keep_best(context: RunContext) -> None:
     number = before[-1].trial if before else 1 + stored.head.trials_planned
     planned = PlannedTrial(number, cell, 0)
     context.store.begin_trial(context.run, number, context.attempt, cell, 0, datetime.now(UTC))
-    pieces = own.operation.pieces(planner, cell)
-    record = run_trial(own, planned, context.attempt, pieces, own.stages(cell, 0)).record
+    pieces, stages = own.operation.pieces(planner, cell), own.stages(cell, 0)
+    record = run_trial(own, planned, context.attempt, pieces, stages).record
+    record = nothing_named(record) if named_later(stages) else record
     context.store.end_trial(context.run, record)
+    made = record.outcome is Outcome.OK or note_completed(
+        context.run, context.experiment, context.changes, context.store, context.warn
+    )
     context.warn(*context.changes.undo_all(keep_open=True).left)  # settings of the server
     context.sessions.close()
     if record.outcome is Outcome.INTERRUPTED:
         raise ToolkitError(
             f"run {context.run} was interrupted while keeping the best configuration", code="TK-0130"
         )
-    if record.outcome is not Outcome.OK:
+    if not made:
         raise ToolkitError(f"the best configuration ({cell}) could not be kept: {record.reason}", code="TK-0203")
+    if record.outcome is not Outcome.OK:
+        context.warn(f"the best configuration ({cell}) was kept, and then its trial failed: {record.reason}")
     context.events.emit(Event("kept", f"kept the best configuration ({cell}) as `{pieces[0].work.object.name}`"))
 
 
