@@ -1,16 +1,18 @@
 """Kill dbatk at random moments of a workload, a load and a mix on PostgreSQL, and look at what is left.
 
-    PYTHONPATH=. python benchmarks/kills_at_work.py [--kills 20] [--seed 1] [--only load]
+    PYTHONPATH=. python benchmarks/kills_at_work.py [--kills 20] [--seed 1] [--only load] [--resume]
 
 A PostgreSQL server of its own. Each kill is SIGKILL, to dbatk alone, at a time drawn from the length of what it
 does, after its first session or program began. Then nothing is done but waiting until no session of the run and no
 process with its number is left: how long that takes is shown. `dbatk clean` follows, and no table of a run may be
-left; of a load, a job, `dbatk runs resume` follows instead, after which each row must be there once.
+left; of a load, a job, `dbatk runs resume` follows instead, after which each row must be there once. With
+`--resume` it follows of all of them, and must end what was cut off.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -32,7 +34,7 @@ _MIX = """
 [experiment]
 name = "jobs"
 operation = "mix"
-repeat = 20
+repeat = 6
 warmup = 0
 
 [mix]
@@ -48,7 +50,7 @@ copies = 2
 
 [[job]]
 name = "sleeps"
-command = "sh -c 'sleep 3 & sleep 2'"
+command = "sh -c 'sleep 2 & sleep 1; wait'"
 copies = 3
 """
 
@@ -122,9 +124,10 @@ def processes_with(variables: set[str]) -> list[int]:
 
 # -- what is killed -----------------------------------------------------------------------------------------------
 def workload(place: Place) -> subprocess.Popen[bytes]:
+    place.before = place.runs()
     return place.begin(
         "workload", "-t", "pg", "--builtin", "tpcb", "--users", "4,8", "--scale", "1", "--measure-for", "2s",
-        "--ramp-up", "1s", "--repeat", "5", "-q",
+        "--ramp-up", "1s", "--repeat", "3", "-q",
     )  # fmt: skip
 
 
@@ -138,7 +141,24 @@ def load(place: Place) -> subprocess.Popen[bytes]:
 
 
 def mix(place: Place) -> subprocess.Popen[bytes]:
+    place.before = place.runs()
     return place.begin("run", str(place.folder / "mix.toml"), "--allow-commands", "-q")
+
+
+def measured(place: Place) -> str:
+    """Resume a measurement: each of its trials is there then, once, and ended well."""
+    if place.runs() == place.before:
+        return cleaned(place)
+    run = place.runs()[len(place.before)]  # the jobs of a mix are runs that began later
+    status, said = place.run("runs", "resume", run, "--allow-commands", "-q")
+    if status and "has ended" not in said:
+        return f"resume: exit {status}: {said}"
+    _, text = place.run("runs", "show", run, "--json")
+    trials = [trial for trial in json.loads(text)["trials"] if trial["outcome"] != "interrupted"]
+    cells = [(str(trial["factors"]), trial["repeat"]) for trial in trials]
+    if len(cells) != len({*cells}) or {trial["outcome"] for trial in trials} != {"ok"}:
+        return f"trials: {cells}, {[trial['outcome'] for trial in trials]}"
+    return cleaned(place)
 
 
 def cleaned(place: Place) -> str:
@@ -166,9 +186,10 @@ WORKS: dict[str, tuple[Callable[[Place], subprocess.Popen[bytes]], Callable[[Pla
 }
 
 
-def strike(place: Place, name: str, seconds: float) -> str:
+def strike(place: Place, name: str, seconds: float, *, resume: bool) -> str:
     """Kill one of them after so long; return what went wrong, or after how long nothing was left."""
     begin, mend, _ = WORKS[name]
+    mend = measured if resume and mend is cleaned else mend
     work = begin(place)
     while work.poll() is None and place.left() in {(0, 0), (0, 1)}:
         time.sleep(0.05)  # it has not begun to work
@@ -203,6 +224,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=tuple(WORKS))
+    parser.add_argument("--resume", action="store_true")
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
     folder, bad = Path(tempfile.mkdtemp(prefix="dbatk-kills-")), 0
@@ -213,7 +235,7 @@ def main() -> int:
             for name in [asked.only] if asked.only else WORKS:
                 for number in range(1, asked.kills + 1):
                     seconds = chance.uniform(0.5, WORKS[name][2])
-                    told = strike(place, name, seconds)
+                    told = strike(place, name, seconds, resume=asked.resume)
                     bad += not told.startswith("ok")
                     print(f"{name} {number}: after {seconds:.2f} s: {told}", flush=True)
     finally:

@@ -5,41 +5,19 @@ from __future__ import annotations
 import csv
 import gzip
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.engines.arena import Arena
+from tests.engines.conftest import Made
 from tests.engines.test_operations import experiment, names, run
 from toolkit.errors import ToolkitError
-from toolkit.model.experiment import OptionValue
-from toolkit.model.records import RunRecord
-from toolkit.model.values import Level
-from toolkit.model.words import Mode, Outcome
+from toolkit.model.words import Outcome
 from toolkit.store.store import Store
 
 _LINES = [(n, f'a "quoted", text\nof {n}' if n % 7 == 0 else f"text {n}", n % 5) for n in range(2000)]
-Made = Callable[..., RunRecord]
-
-
-@pytest.fixture
-def load(arena: Arena, store: Store, tmp_path: Path) -> Made:
-    """Load files by a job into the table `filled`, made anew."""
-    if arena.engine not in ("duckdb", "postgresql"):
-        pytest.skip("loads of files on this engine have suites of their own")
-    into = f"{arena.schema}.filled"
-
-    def made(
-        *files: Path, levels: dict[str, tuple[Level, ...]] | None = None, **options: OptionValue
-    ) -> RunRecord:
-        arena.ask(f"DROP TABLE IF EXISTS {into}")
-        arena.ask(f"CREATE TABLE {into} (id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40), k SMALLINT)")
-        wanted = names(arena, table="filled") | {"files": tuple(map(str, files))} | options
-        return run(arena, store, experiment(arena, "load", wanted, mode=Mode.JOB, **(levels or {})))
-
-    return made
 
 
 def written(path: Path, rows: list[tuple[object, ...]], header: str = "id,name,k") -> Path:
@@ -234,32 +212,6 @@ def test_a_broken_constraint_fails_the_load_and_names_file_line_and_column(
     assert trial.outcome is Outcome.FAILED and trial.reason is not None
     assert "`bad.csv`, line 1601, column id: " in trial.reason
     assert there(arena)[0][0] == 0
-
-
-@pytest.mark.thin(2)
-@pytest.mark.parametrize("most", [0, 3])
-def test_a_quote_that_is_not_closed_is_told_where_it_begins_and_takes_no_row_with_it(
-    arena: Arena, load: Made, tmp_path: Path, most: int
-) -> None:
-    file = written(tmp_path / "bad.csv", [(n, "x", 1) for n in range(90)])
-    lines = file.read_text().splitlines(keepends=True)
-    file.write_text("".join([*lines[:50], '9001,"broken,1\n', *lines[50:]]))
-    (trial,) = load(file, check_rows=0, max_rejects=most).trials
-    assert trial.outcome is Outcome.FAILED and trial.reason is not None
-    assert "`bad.csv`, line 51" in trial.reason and "quote" in trial.reason
-    assert there(arena)[0][0] == 0
-    if most:
-        assert trial.error_code == "TK-0214"
-
-
-@pytest.mark.thin(2)
-def test_a_quote_that_is_not_closed_in_the_last_row_is_one_bad_row(
-    arena: Arena, load: Made, tmp_path: Path
-) -> None:
-    file = written(tmp_path / "bad.csv", [(n, "x", 1) for n in range(50)])
-    file.write_text(file.read_text() + '9001,"broken,1\n')
-    (trial,) = load(file, check_rows=0, max_rejects=1).trials
-    assert (trial.outcome, trial.rows) == (Outcome.OK, 50)
 
 
 @pytest.mark.full

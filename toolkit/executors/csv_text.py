@@ -10,6 +10,7 @@ import codecs
 import errno
 import gzip
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -107,7 +108,10 @@ def _read(path: str, first: int, end: int | None, *, gzipped: bool) -> Iterator[
         file.seek(first)
         left = None if end is None else end - first
         while left is None or left > 0:
-            block = file.read(BLOCK_BYTES if left is None else min(BLOCK_BYTES, left))
+            try:
+                block = file.read(BLOCK_BYTES if left is None else min(BLOCK_BYTES, left))
+            except zlib.error as error:  # it is none of gzip's own errors, which are OSErrors
+                raise gzip.BadGzipFile(str(error)) from None
             if not block:
                 return
             left = None if left is None else left - len(block)

@@ -147,6 +147,12 @@ def _head(path: str, style: CsvStyle, *, gzipped: bool) -> _Head:
             code="TK-0106",
             hint=_LOADED,
         )
+    if b"\r" in first and b"\n" not in first:
+        raise ToolkitError(
+            f"`{path}`: its lines end with a carriage return alone",
+            code="TK-0106",
+            hint="convert it first: tr '\\r' '\\n' < OLD > NEW",
+        )
     skipped = len(_BOM) if first.startswith(_BOM) else 0
     text = first[skipped:]
     _, record = next(records_of(iter([text]), style.quote.encode()), (0, b""))
@@ -164,8 +170,16 @@ def _head(path: str, style: CsvStyle, *, gzipped: bool) -> _Head:
             code="TK-0106",
             hint="name its encoding with --encoding",
         ) from None
-    fields = tuple(next(csv.reader([decoded], delimiter=style.delimiter, quotechar=style.quote or None,
-                                   quoting=csv.QUOTE_MINIMAL if style.quote else csv.QUOTE_NONE), []))  # fmt: skip
+    try:
+        reader = csv.reader([decoded], delimiter=style.delimiter, quotechar=style.quote or None,
+                            quoting=csv.QUOTE_MINIMAL if style.quote else csv.QUOTE_NONE)  # fmt: skip
+        fields = tuple(next(reader, []))
+    except csv.Error as error:
+        raise ToolkitError(
+            f"`{path}`, line 1: {error}",
+            code="TK-0106",
+            hint="check --delimiter and --quote, and how lines end",
+        ) from None
     return _Head(fields, skipped + (len(record) if style.header else 0))
 
 

@@ -21,7 +21,7 @@ from typing import Protocol, TextIO
 from toolkit.documents import open_to_write
 from toolkit.executors.csv_text import blocks_of, in_time, lines_before, records_of
 from toolkit.model.protocols import Answer, At, DatabaseError, LoadingConnection
-from toolkit.model.transfers import FileFormat, FilePart, RejectedRow, Transfer
+from toolkit.model.transfers import FileFormat, FilePart, RejectedRow, Transfer, line_of
 from toolkit.model.values import QualifiedName, Row, Scalar
 
 _HEADER = ("file", "line", "column", "reason", "row")
@@ -223,10 +223,19 @@ class ChunkStream:
             return at.line
         if at.by_record:
             return self._record_begin(at.line)
-        if at.first_as_one and at.line > 1:
-            end, _ = next(self.records(), (1, b""))
-            return at.line + end - 1
-        return at.line
+        return self._copied_begin(at.line) if at.by_copy else at.line
+
+    def _copied_begin(self, counted: int) -> int:
+        """Return the first line of the record in which COPY had counted so many lines."""
+        # within quotes it counts what ends lines, which is CR until it knows better (copyfromparse.c)
+        lines, ending = 0, b"\r"
+        for record in self._all_records():
+            text = record[1].removesuffix(b"\n").removesuffix(b"\r")
+            lines += 1 + text.count(ending)
+            if lines >= counted:
+                return line_of(record)
+            ending = b"\r" if record[1].endswith(b"\r\n") else b"\n"
+        return counted
 
     def _record_begin(self, number: int) -> int:
         """Return the first line of a record; asked in ascending order, the text is read once."""
@@ -236,13 +245,16 @@ class ChunkStream:
         for end, record in self._walk:
             self._walked += 1
             if self._walked == number:
-                line = end - record.count(b"\n") + record.endswith(b"\n")
+                line = line_of((end, record))
                 break
         return line
 
 
-_OTHER_ENCODING = re.compile(r"not utf-8|invalid byte sequence for encoding|is not [\w-]+ text")
-"""Said of bytes that are none of the encoding: by DuckDB, by PostgreSQL, and by what reads rows for Oracle."""
+_OTHER_ENCODING = re.compile(r"not utf-8|invalid byte sequence for encoding(?!.*: 0x00$)|is not [\w-]+ text")
+"""Said of bytes that are none of the encoding: by DuckDB, by PostgreSQL, and by what reads rows for Oracle.
+
+A zero byte, which PostgreSQL takes in no encoding, is not meant.
+"""
 _NAME_ENCODING = "; name the encoding of the file, for example --encoding latin-1"
 
 

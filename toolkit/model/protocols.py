@@ -42,13 +42,13 @@ class Answer:
 class At:
     """A place in the text of a chunk: its line counted from 1, or its record (`by_record`), and the column.
 
-    `first_as_one`: the first record counts as one line however many it has.
+    `by_copy`: its line as COPY of PostgreSQL counts, which is where the record ends.
     """
 
     line: int
     column: str = ""
     by_record: bool = False
-    first_as_one: bool = False
+    by_copy: bool = False
 
 
 class DatabaseError(Exception):

@@ -34,7 +34,7 @@ from toolkit.targets.duckdb_errors import (
     refuse_read_only_folder,
     translated,
 )
-from toolkit.targets.duckdb_place import is_of_a_key, place_of_constraint
+from toolkit.targets.duckdb_place import is_of_a_key, place_of_constraint, place_of_line_end
 
 if TYPE_CHECKING:
     import duckdb
@@ -334,6 +334,8 @@ class DuckdbConnection:
             error.at = place_of(error.message, stream.transfer)
             why = CSV_REASON.search(error.message) if error.at else None
             error.headline = why[0] if why else None
+            if error.at is None and (ended := place_of_line_end(error.message, stream)):
+                error.at, error.headline = ended
             error.at = error.at or self._constraint(error.message, stream)
             raise
         if not stream.transfer.max_rejects or stream.transfer.sample_rows is not None:
@@ -345,7 +347,7 @@ class DuckdbConnection:
                         int(str(row["line"])) - stream.transfer.style.header,
                         str(row["column_name"] or ""),
                         str(row["reason"]),
-                        str(row["row_text"]),
+                        str(row["row_text"]).strip("\r\n"),
                         by_record=True,
                     )
                 )

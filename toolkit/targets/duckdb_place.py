@@ -16,6 +16,8 @@ from toolkit.model.transfers import CsvStyle, FileFormat, Stream, line_of
 from toolkit.targets.csv_fields import QUOTED_NULL, fields_of
 
 _NULL = re.compile(r'NOT NULL constraint failed: .*?\.(?:"((?:[^"]|"")+)"|(\w+))$', re.MULTILINE)
+_RETURN = re.compile(r"^ *new_line = \\r\\n", re.MULTILINE)
+"""How DuckDB shows what ends the lines of a file."""
 _KEY = re.compile(r'[Dd]uplicate key "(.*)"', re.DOTALL)
 
 
@@ -37,6 +39,26 @@ def place_of_constraint(message: str, stream: Stream, keys: Sequence[tuple[str, 
         column = null[2] or null[1].replace('""', '"')
         return _first_null(stream, column)
     return None if key is None else _duplicate(stream, key[1], keys)
+
+
+def place_of_line_end(message: str, stream: Stream) -> tuple[At, str] | None:
+    """Return the first row with a line end, or part of one, that those of the file are not, and what is wrong.
+
+    Args:
+        message: of DuckDB, which says that its reader does not go on, and not where.
+        stream: of the chunk; its records are read.
+    """
+    if "state machine reached an invalid state" not in message:
+        return None
+    quote, with_return = stream.transfer.style.quote.encode(), _RETURN.search(message) is not None
+    for record in stream.records():
+        text = b"".join(record[1].split(quote)[::2]) if quote else record[1]
+        ended = text.removesuffix(b"\r\n")
+        if b"\r" in (ended if with_return else text):
+            return At(line_of(record)), "a carriage return outside quotes that does not end a line as the others"
+        if with_return and ended.endswith(b"\n"):
+            return At(line_of(record)), "a line end without the carriage return that the others have"
+    return None
 
 
 def _first_null(stream: Stream, column: str) -> At | None:

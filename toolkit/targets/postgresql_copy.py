@@ -33,10 +33,9 @@ def place_of(error: psycopg.Error) -> At | None:
     found = _PLACE.search(error.diag.context or "")
     if found is None:
         return None
-    # line ends within the first record are not counted: what ends a line is known only after it (copyfromparse.c)
     key = _KEY.search(error.diag.message_detail or "")
     column = error.diag.column_name or found[2] or (key[1] if key else "")
-    return At(int(found[1]), column, first_as_one=True)
+    return At(int(found[1]), column, by_copy=True)
 
 
 def copied(session: psycopg.Connection[TupleRow], text: str, stream: Stream) -> int:
