@@ -41,13 +41,19 @@ def test_without_a_folder_no_io_is_done() -> None:
     assert [one.name for one in measure_ceilings(CeilingRequest(None, SMALL, 0.1))] == ["cpu", "memory"]
 
 
-def test_what_fails_half_way_leaves_no_file(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> float:
+def test_the_file_has_no_name_while_it_is_measured_so_that_no_kill_leaves_it(
+    disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[list[Path], int]] = []
+
+    def fails(file: ceilings._OwnFile, *_: object) -> float:
+        seen.append((list(disk.iterdir()), Path(file.path).stat().st_size))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ceilings, "_by_threads", fails)
     with pytest.raises(KeyboardInterrupt):
         measure_ceilings(CeilingRequest(disk, SMALL, 0.1, fio=False))
+    assert seen == [([], SMALL)]
     assert list(disk.iterdir()) == []
 
 

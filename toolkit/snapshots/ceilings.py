@@ -1,7 +1,7 @@
 """What this host can do at most: reading and writing in a folder, its CPUs, its memory, each measured for seconds.
 
 I/O is direct, past the page cache, by fio where it is installed, else by this process; always in a file that is
-made for it in a folder that the user names, and removed afterwards; never on a raw device. CPU and memory are
+made for it in a folder that the user names and has no name there; never on a raw device. CPU and memory are
 measured by this process, in one thread for each CPU: they show what the host gives now, others' load included.
 """
 
@@ -15,6 +15,7 @@ import mmap
 import os
 import shutil
 import stat
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -109,61 +110,71 @@ def check_room(folder: Path, file_bytes: int) -> None:
 
 
 # -- I/O --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _OwnFile:
+    """A file of nobody else's, which has no name in its folder: it goes with this process, however that ends.
+
+    Attributes:
+        path: by which this process and its programs open it.
+        folder: where it is.
+    """
+
+    path: str
+    folder: Path
+
+
 @contextlib.contextmanager
-def _own_file(folder: Path) -> Iterator[Path]:
-    """Give a file of nobody else's, which is removed whatever happens."""
-    path = folder / f".dbatk-ceiling-{os.getpid()}"
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
-    except OSError as error:
-        raise ToolkitError(
-            f"no file can be made in `{folder}`: {(error.strerror or 'unknown reason').lower()}",
-            code="TK-0102",
-            hint="name a folder that you may write to",
-        ) from None
-    try:
-        yield path
-    finally:
-        path.unlink(missing_ok=True)
+def _own_file(folder: Path) -> Iterator[_OwnFile]:
+    with contextlib.ExitStack() as held:
+        try:
+            file = held.enter_context(tempfile.TemporaryFile(prefix=".dbatk-ceiling-", dir=folder))
+        except OSError as error:
+            raise ToolkitError(
+                f"no file can be made in `{folder}`: {(error.strerror or 'unknown reason').lower()}",
+                code="TK-0102",
+                hint="name a folder that you may write to",
+            ) from None
+        yield _OwnFile(f"/proc/{os.getpid()}/fd/{file.fileno()}", folder)
 
 
 def _io(folder: Path, wanted: CeilingRequest) -> Iterator[Ceiling]:
     program = shutil.which("fio") if wanted.fio else None
-    with _own_file(folder) as path:
-        _refuse_without_direct(path, folder)
-        filled = _fill(path, wanted.file_bytes, _FILL_TIMES * wanted.seconds)
+    with _own_file(folder) as file:
+        _refuse_without_direct(file)
+        filled = _fill(file, wanted.file_bytes, _FILL_TIMES * wanted.seconds)
         for turn in ("write", "read"):
             if program is None:
-                rate, how = _by_threads(path, filled, wanted.seconds, turn), "direct I/O of dbatk"
+                rate, how = _by_threads(file, filled, wanted.seconds, turn), "direct I/O of dbatk"
             else:
-                rate, how = _by_fio(program, path, filled, wanted.seconds, turn), "fio, direct I/O"
+                rate, how = _by_fio(program, file.path, filled, wanted.seconds, turn), "fio, direct I/O"
             by = f"{how}, {_JOBS} at a time, blocks of 1 MiB, {byte_size(filled)} in {folder}"
             yield Ceiling(turn, rate, "bytes_per_second", by, datetime.now(UTC))
 
 
-def _refuse_without_direct(path: Path, folder: Path) -> None:
-    mounts = [part for part in psutil.disk_partitions(all=True) if path.resolve().is_relative_to(part.mountpoint)]
+def _refuse_without_direct(file: _OwnFile) -> None:
+    folder = file.folder.resolve()
+    mounts = [part for part in psutil.disk_partitions(all=True) if folder.is_relative_to(part.mountpoint)]
     kind = max(mounts, key=lambda part: len(part.mountpoint)).fstype if mounts else ""
     direct = kind not in _IN_MEMORY
     with contextlib.suppress(OSError, AttributeError):
-        os.close(os.open(path, os.O_RDWR | os.O_DIRECT))
+        os.close(os.open(file.path, os.O_RDWR | os.O_DIRECT))
         if direct:
             return
     raise ToolkitError(
-        f"the file system of `{folder}` ({kind}) does no direct I/O, so memory would be measured, not a disk",
+        f"the file system of `{file.folder}` ({kind}) does no direct I/O, so memory would be measured, not a disk",
         code="TK-0304",
         hint="name a folder on a disk",
     )
 
 
-def _fill(path: Path, size: int, seconds: float) -> int:
+def _fill(file: _OwnFile, size: int, seconds: float) -> int:
     """Write a file for at most so long and return its size: what was never written is read from nowhere."""
     until = time.monotonic() + seconds
-    with _blocks(path) as (handle, block):
+    with _blocks(file) as (handle, block):
         done = 0
         while done < size and (done < _LEAST_BYTES or time.monotonic() < until):
             if os.pwritev(handle, [block], done) != _BLOCK:
-                raise _full(path.parent)
+                raise _full(file.folder)
             done += _BLOCK
     return done
 
@@ -177,25 +188,25 @@ def _full(folder: Path) -> ToolkitError:
 
 
 @contextlib.contextmanager
-def _blocks(path: Path) -> Iterator[tuple[int, mmap.mmap]]:
+def _blocks(file: _OwnFile) -> Iterator[tuple[int, mmap.mmap]]:
     """Open a file for direct I/O, with a block of memory that begins at a page, as that wants it."""
     with contextlib.closing(mmap.mmap(-1, _BLOCK)) as block:
         block.write(os.urandom(_BLOCK))
-        handle = os.open(path, os.O_RDWR | os.O_DIRECT)
+        handle = os.open(file.path, os.O_RDWR | os.O_DIRECT)
         try:
             yield handle, block
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise _full(path.parent) from None
+                raise _full(file.folder) from None
             reason = (error.strerror or "unknown reason").lower()
             raise ToolkitError(
-                f"I/O failed in `{path.parent}`: {reason}", code="TK-0405", hint="check the disk"
+                f"I/O failed in `{file.folder}`: {reason}", code="TK-0405", hint="check the disk"
             ) from None
         finally:
             os.close(handle)
 
 
-def _by_fio(program: str, path: Path, size: int, seconds: float, turn: str) -> float:
+def _by_fio(program: str, path: str, size: int, seconds: float, turn: str) -> float:
     """Return bytes per second by fio: https://fio.readthedocs.io, its JSON output."""
     each = size // _JOBS // _BLOCK * _BLOCK
     arguments = [
@@ -210,14 +221,14 @@ def _by_fio(program: str, path: Path, size: int, seconds: float, turn: str) -> f
         raise ToolkitError("the output of fio could not be read", code="TK-0203", hint="add `--no-fio`") from None
 
 
-def _by_threads(path: Path, size: int, seconds: float, turn: str) -> float:
+def _by_threads(file: _OwnFile, size: int, seconds: float, turn: str) -> float:
     """Return bytes per second of direct reads or writes by a few threads, each in its own part of the file."""
     each = max(1, size // _JOBS // _BLOCK) * _BLOCK
     move = os.preadv if turn == "read" else os.pwritev
 
     def work(job: int, over: Callable[[], bool]) -> int:
         done = 0
-        with _blocks(path) as (handle, block):
+        with _blocks(file) as (handle, block):
             while not over() and move(handle, [block], job * each + done % each) == _BLOCK:
                 done += _BLOCK
         return done
