@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -131,3 +132,21 @@ def test_a_time_that_is_not_the_whole_trials_is_named_where_it_is_spelled() -> N
     judged = replace(run.head, experiment=replace(run.head.experiment, judge="pass1_seconds:lower"))
     assert "`degree=1` takes 240 ms of pass1 (" in advice(replace(run, head=judged)).headline
     assert "`degree=1` takes 1.00 s (" in advice(run).headline
+
+
+def test_cpu_time_is_used_and_nobody_is_faster_by_it() -> None:
+    made = sweep({1: [1.0, 1.1, 1.0, 1.05], 2: [2.0, 2.1, 2.0, 2.05], 4: [4.0, 4.1, 4.0, 4.05]})
+    spent = tuple(
+        replace(one, metrics=(metric("db_cpu_seconds", one.elapsed_seconds or 0.0, "seconds", "duckstat"),))
+        for one in made.trials
+    )
+    chosen = replace(made.head.experiment, judge="db_cpu_seconds:lower")
+    run = replace(made, trials=spent, head=replace(made.head, experiment=chosen))
+    told = advice(run)
+    assert told.headline.startswith("use `degree=1`: 1.02 s of db cpu (")
+    assert told.headline.endswith("every higher degree is worse")
+    text = render([run], Format.TEXT)
+    assert not re.search("slower|faster|speed-up|loses time", text, re.IGNORECASE)
+    phase = replace(chosen, options={**chosen.options, "phase": ("db_cpu=begin..end",)})
+    passes = replace(run, head=replace(run.head, experiment=phase))
+    assert advice(passes).headline.endswith("every higher degree is slower")

@@ -223,6 +223,9 @@ def test_runs_of_the_same_that_ended_say_how_many_repeats_and_how_long() -> None
     assert ends.search(known.sentence(10)), known.sentence(10)
     other = replace(settled.head.experiment, detect_pct=5.0)
     assert expected(other, cells, earlier).repeats == 5
+    judged = replace(settled.head.experiment, judge="elapsed")
+    by_another = [replace(one, head=replace(one.head, experiment=judged)) for one in earlier]
+    assert expected(settled.head.experiment, cells, by_another).repeats == 5
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.full)])

@@ -64,7 +64,7 @@ class Judged:
     @property
     def is_time(self) -> bool:
         """Whether it is a time that should be short: then one says faster and slower."""
-        return self.by.unit == "seconds" and self.by.lower_is_better
+        return self.by.unit == "seconds" and self.by.lower_is_better and self.by.passes
 
     @property
     def good(self) -> Verdict:
@@ -120,7 +120,7 @@ class Judged:
 
     @property
     def reaches(self) -> str:
-        return "takes" if self.is_time else "reaches"
+        return "takes" if self.by.unit == "seconds" and self.by.lower_is_better else "reaches"
 
     def loses(self, many: bool) -> str:
         """Say that one, or several, do worse."""

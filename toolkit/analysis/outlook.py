@@ -384,6 +384,7 @@ def _ended_alike(run: RunRecord, experiment: Experiment, cells: Sequence[Cell]) 
         run.head.state is RunState.DONE
         and not asked.search
         and (asked.detect_pct, asked.warmup) == (experiment.detect_pct, experiment.warmup)
+        and (asked.judge, asked.volume) == (experiment.judge, experiment.volume)
         and {trial.cell for trial in run.trials} == set(cells)
         and (bool(decide(run).reason) or max(trial.repeat for trial in run.trials) >= asked.repeat)
     )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from toolkit.design.output_metrics import metric_specs
+from toolkit.design.output_metrics import metric_specs, names_read
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.operations import JudgedBy, Options, declaration, judged_by
@@ -106,7 +106,9 @@ def chosen(experiment: Experiment, trials: Iterable[TrialRecord] = ()) -> Judged
     found = (one.unit for trial in trials for one in trial.metrics if one.name == name)
     unit = own[name] if name in own else next(found, "")
     title = name.removesuffix("_seconds").removesuffix("_bytes").replace("_", " ")
-    return JudgedBy(name, "seconds" if unit == "s" else unit, lower_is_better=better == "lower", title=title)
+    unit, is_lower = "seconds" if unit == "s" else unit, better == "lower"
+    passes = name in names_read(experiment.options)
+    return JudgedBy(name, unit, lower_is_better=is_lower, title=title, passes=passes)
 
 
 def metric_missing(experiment: Experiment, trial: TrialRecord) -> str | None:

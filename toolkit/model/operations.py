@@ -64,12 +64,14 @@ class JudgedBy:
         unit: of its values, as `toolkit.units.quantity` spells them.
         lower_is_better: whether less of it is better.
         title: what reports call it, in the singular.
+        passes: whether it is time that passes, of which less is faster: CPU time is used, and waits are summed.
     """
 
     metric: str = "elapsed_seconds"
     unit: str = "seconds"
     lower_is_better: bool = True
     title: str = "time"
+    passes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
