@@ -67,6 +67,21 @@ def test_repeats_are_asked_for_where_they_would_help() -> None:
     assert told.sentences[0].startswith("run it again with about ")
 
 
+def test_a_downgraded_configuration_asks_for_no_fewer_repeats_than_were_made() -> None:
+    run = sweep({1: [10.0, 10.2, 10.4, 10.1], 2: [10.1, 10.3, 9.9, 10.2], 4: [9.8, 10.45, 10.1, 10.0]})
+    got_less = tuple(
+        replace(one, outcome=Outcome.DOWNGRADED, reason="got 2")
+        if one.cell == cell(degree=4) and one.repeat > 2
+        else one
+        for one in run.trials
+    )
+    told = advice(replace(run, trials=got_less))
+    asked = re.fullmatch(
+        r"run it again with about (\d+) repeats to detect a difference of 10 %", told.sentences[0]
+    )
+    assert asked is not None and int(asked[1]) > 4, told.sentences
+
+
 def test_an_effect_of_more_than_double_is_spelled_as_a_factor() -> None:
     told = advice(sweep({1: [10, 90, 3, 40], 2: [50, 4, 9, 80], 4: [4, 200, 50, 9]}))
     assert re.search(r"vary so much that the minimum detectable effect is a factor of \d+$", told.headline)

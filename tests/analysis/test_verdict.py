@@ -59,3 +59,25 @@ def test_what_would_have_shown_is_what_the_advice_calls_the_minimum_detectable_e
     run = replace(run, trials=trials)
     detectable = advice(run).headline.rpartition(" is ")[2]
     assert f"only {detectable} or more would have shown" in verdict_line(run)
+
+
+def test_too_few_repeats_are_not_said_to_show_any_difference() -> None:
+    run = sweep({1: [8.0, 8.1, 8.2], 2: [4.0, 4.1, 4.2]})
+    assert advice(run).headline == "too few repeats to tell which is better"
+    assert verdict_line(run) == "ctas: inconclusive, 3 repeats"
+
+
+def test_the_line_says_what_the_headline_says() -> None:
+    """It is held against the same configuration, and names all levels that were not told apart."""
+    words = sweep(
+        {"lz4": [9.9, 10.0, 10.1] * 2, "none": [9.9, 10.1, 10.0] * 2, "zstd": [13.0, 13.1, 12.9] * 2}, "c"
+    )
+    assert "1.30x as fast as `c=zstd`" in advice(words).headline
+    assert verdict_line(words).startswith(
+        "ctas: any of c lz4, c none is at best 1.30 times as fast as c zstd (1."
+    ), verdict_line(words)
+    loud = sweep({"lz4": [9.0, 10.0, 11.1], "none": [9.9, 11.5, 10.0], "zstd": [19.0, 23.1, 20.9]}, "c")
+    left = advice(loud).unsure
+    assert left is not None and (left.than, left.cell) == (cell(c="none"), cell(c="lz4"))
+    more = f"{100 * (1 / left.interval.low - 1):.0f} % more time"
+    assert verdict_line(loud).endswith(f", c none may bring {more}, 3 repeats"), verdict_line(loud)

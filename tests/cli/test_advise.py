@@ -25,7 +25,13 @@ def stored(home: Path) -> None:
 def test_it_names_the_setting_its_gain_and_what_to_try(dbatk: Dbatk, home: Path) -> None:
     shown = dbatk("advise", "w", "--present", "degree=1", "--next", "next.toml")
     assert shown.status == 0
-    for words in ("setting", "2.00x as fast as the present `degree=1`", "cannot be told", "try next", "ended"):
+    for words in (
+        "setting",
+        "2.00x as fast as the present `degree=1`",
+        "cannot be told",
+        "try next",
+        "end all repeats",
+    ):
         assert words in " ".join(shown.out.split()), shown
     assert "wrote next.toml" in shown.err
     assert dbatk("run", "next.toml", "--dry-run").status in (0, 1, 2)

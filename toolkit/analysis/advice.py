@@ -183,7 +183,7 @@ def _too_noisy(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: 
         f"the {found.judged.values} vary so much that" if smallest > DETECT_PCT else "no difference was detected;"
     )
     headline = f"this run is inconclusive: {noisy} the minimum detectable effect is {spelled_difference(smallest)}"
-    sentences = (quieter_or_more(found), _lowest(found, best))
+    sentences = (quieter_or_more(found, granted), _lowest(found, best))
     return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)
 
 
@@ -231,7 +231,7 @@ def open_gain(found: RunAnalysis, left: NotExcluded) -> str:
 
 def _said(found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth_pct: float, use: str) -> str:
     chosen, judged = choice.cells[0], found.judged
-    base = _compared_with(found, granted, chosen)
+    base = compared_with(found, granted, chosen)
     value, interval = found.ratio(base, chosen)
     if interval is not None and shown_worse(interval):
         better = judged.times_better(value, interval, named(base))
@@ -243,7 +243,7 @@ def _said(found: RunAnalysis, granted: Sequence[Cell], choice: GoodEnough, worth
     return f"{use}; {smallest} by more than {worth_pct:g} %"
 
 
-def _compared_with(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> Cell:
+def compared_with(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell) -> Cell:
     """Return what a choice is held against: the lowest degree of its kind, else the worst that was told apart.
 
     It is held against itself where it is the lowest and there are higher ones, and where nothing was told apart.

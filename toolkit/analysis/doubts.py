@@ -239,9 +239,9 @@ def noise_sentence(found: RunAnalysis) -> tuple[str, ...]:
     return (shown,) if smallest <= TARGET_PCT else (f"{shown}; {more} would detect {_TARGET}",)
 
 
-def quieter_or_more(found: RunAnalysis) -> str:
+def quieter_or_more(found: RunAnalysis, granted: Sequence[Cell]) -> str:
     """Say what to do: more repeats, for a difference that was not excluded yet, or else a quieter machine."""
-    measured = [summary.n for summary in found.cells if summary.n]
+    measured = [found.by_cell[cell].n for cell in granted]
     for target_pct in (_WIDE_TARGET_PCT, TARGET_PCT):
         needed = repeats_needed(found.fit.noise, len(measured), target_pct)
         if needed is None or needed > _AFFORDABLE_REPEATS:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from operator import itemgetter, mul
 
 from toolkit.analysis.cells import RunAnalysis, other_levels, scale_level
-from toolkit.analysis.doubts import super_linear
+from toolkit.analysis.doubts import spelled_difference, super_linear
 from toolkit.analysis.fit import CONFIDENCE, FEWEST_DEGREES
 from toolkit.analysis.metrics import costs_of
 from toolkit.analysis.quantiles import t_quantile
@@ -206,7 +206,7 @@ def law_sentences(found: RunAnalysis, granted: Sequence[Cell], chosen: Cell, wor
     spelled = _spelled(fitted.law, found.scale or "", len(cells))
     return [
         spelled,
-        *_beside_peak(found, fitted.law, chosen, worth_pct),
+        *_beside_peak(found, fitted, chosen, worth_pct),
         *_knee(found, fitted),
         *_thrift(found, cells),
     ]
@@ -232,17 +232,22 @@ def _spelled(law: ScalingLaw, scale: str, levels: int) -> str:
     )
 
 
-def _beside_peak(found: RunAnalysis, law: ScalingLaw, chosen: Cell, worth_pct: float) -> list[str]:
+def _beside_peak(found: RunAnalysis, fitted: FittedLaw, chosen: Cell, worth_pct: float) -> list[str]:
     """Say why another level is recommended than that of the peak, and what the law puts between them."""
-    level = scale_level(chosen, found.scale)
+    level, law = scale_level(chosen, found.scale), fitted.law
     if level is None or math.isinf(law.peak) or round(law.peak) == level:
         return []
+    if level == max(fitted.cells) < law.peak:
+        why = "the highest that was measured and granted"
+    else:
+        why = (
+            f"the smallest that is not measurably {found.judged.bad} than the best that was measured by more than "
+            f"{worth_pct:g} %"
+        )
     more = law.times(level) / law.times(law.peak)
     change = found.judged.change(more if found.judged.by.lower_is_better else 1 / more)
     return [
-        f"{found.scale} {spell_level(level)} is recommended all the same, the smallest that is not measurably "
-        f"{found.judged.bad} than the best that was measured by more than {worth_pct:g} %; by the law it brings "
-        f"{change}"
+        f"{found.scale} {spell_level(level)} is recommended all the same, {why}; by the law that means {change}"
     ]
 
 
@@ -253,9 +258,10 @@ def _shown_pct(found: RunAnalysis) -> float | None:
 
 
 def _knee(found: RunAnalysis, fitted: FittedLaw) -> list[str]:
-    if fitted.knee is None:
+    shown = _shown_pct(found)
+    if fitted.knee is None or shown is None:
         return []
-    gain = f"less than this run can show ({percent(_shown_pct(found))})"
+    gain = f"less than this run can show ({spelled_difference(shown)})"
     return [f"from {found.scale} {spell_level(fitted.knee)} on one more doubling gains {gain}"]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolkit.analysis.advice import advise, none_better, open_gain
+from toolkit.analysis.advice import advise, compared_with, none_better, open_gain
 from toolkit.analysis.cells import RunAnalysis, analyse
-from toolkit.analysis.choice import WORTH_PCT, granted_cells
-from toolkit.analysis.doubts import lowest_of_its_kind, spelled_difference
+from toolkit.analysis.choice import WORTH_PCT, NotExcluded, granted_cells, spelled_choice
+from toolkit.analysis.doubts import spelled_difference
+from toolkit.analysis.fit import FEWEST_DEGREES
 from toolkit.analysis.noise import load_of
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
@@ -27,19 +28,30 @@ def _verdict(run: RunRecord, found: RunAnalysis) -> str:
     repeats = counted(max((summary.n for summary in found.cells), default=0), "repeat")
     if not chosen:
         return f"inconclusive{_busy(run)}{_least(found, granted_cells(found) or measured)}, {repeats}"
-    cell = chosen[0]
-    base = lowest_of_its_kind(found, cell, measured) or measured[0]
-    left = advice.unsure
-    may = "" if left is None else f", {_short(left.cell)} may bring {open_gain(found, left)}"
+    cell, granted = chosen[0], granted_cells(found)
+    base = compared_with(found, granted, cell)
     value, interval = found.ratio(base, cell)
+    use = spelled_choice(found, chosen).replace("`", "").replace("=", " ").replace(",", ", ").replace("  ", " ")
     if cell == base:
-        told = f"{_short(cell)}, {none_better(found, granted_cells(found), cell, WORTH_PCT)}"
+        told = f"{use}, {none_better(found, granted, cell, WORTH_PCT)}"
     elif interval is None or interval.low <= 1:
-        told = f"{_short(cell)}, no measurable difference from {_short(base)}"
+        told = f"{use}, no measurable difference from {_short(base)}"
     else:
         span = f"{number(interval.low)} to {number(interval.high)}"
-        told = f"{_short(cell)} is {number(value)} {found.judged.times_as} as {_short(base)} ({span})"
-    return f"{told}{may}, {repeats}"
+        best = "is at best" if len(chosen) > 1 else "is"
+        told = f"{use} {best} {number(value)} {found.judged.times_as} as {_short(base)} ({span})"
+    return f"{told}{_open(found, cell, advice.unsure)}, {repeats}"
+
+
+def _open(found: RunAnalysis, chosen: Cell, left: NotExcluded | None) -> str:
+    """Say what may be better than the chosen one, or worse where any of several is chosen."""
+    if left is None:
+        return ""
+    if left.than == chosen:
+        return f", {_short(left.cell)} may bring {open_gain(found, left)}"
+    low = left.interval.low
+    much = found.judged.change(1 / low if found.judged.by.lower_is_better else low)
+    return f", {_short(left.than)} may bring {much}"
 
 
 def _busy(run: RunRecord) -> str:
@@ -58,7 +70,7 @@ def _least(found: RunAnalysis, cells: Sequence[Cell]) -> str:
         return ""
     fewest = min(found.by_cell[cell].n for cell in cells)
     smallest = found.fit.noise.times(2 / fewest).minimum_detectable_pct()
-    if smallest is None or smallest > _WORTH_SAYING_PCT:
+    if found.fit.noise.degrees < FEWEST_DEGREES or smallest is None or smallest > _WORTH_SAYING_PCT:
         return ""
     return f", only {spelled_difference(smallest)} or more would have shown"
 
