@@ -35,6 +35,12 @@ def outcomes(out: str) -> list[tuple[object, object]]:
     return sorted((trial["factors"].get("memory_limit"), trial["outcome"]) for trial in json.loads(out)["trials"])
 
 
+def test_the_memory_limit_of_duckdb_may_be_a_share_or_none(dbatk: Dbatk, url: str) -> None:
+    answer = dbatk(*DUCKDB, "--setting", "memory_limit=40%,none", "--json")
+    assert answer.status == 0, answer.err
+    assert outcomes(answer.out) == [("40%", "ok"), ("none", "ok")]
+
+
 @pytest.mark.full
 def test_the_memory_limit_of_duckdb_in_its_natural_spellings(dbatk: Dbatk, url: str) -> None:
     answer = dbatk(*DUCKDB, "--setting", "memory_limit=4G,1GB,512MiB,1.5GB", "--json")
@@ -57,7 +63,7 @@ def test_a_script_shows_how_a_setting_is_set_and_put_back(dbatk: Dbatk, url: str
     [("memory_limt=1GB", "TK-0101", "did you mean `memory_limit`?"),
      ("memory_limit=1GB,1000MB", "TK-0103", "give each once"),
      ("memory_limit=1000000000", "TK-0102", "nothing was changed"),
-     ("memory_limit=80%", "TK-0102", "give a level that it takes as it is"),
+     ("checkpoint_threshold=80%", "TK-0102", "nothing was changed"),
      ("temp_directory=/tmp", "TK-0102", "?external=yes"),
      ("threads=1,2", "TK-0107", "use the option for it"),
      ("checkpoint_threshold=lots", "TK-0102", "nothing was changed"),

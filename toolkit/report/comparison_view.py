@@ -119,7 +119,7 @@ def _comparison_method(comparison: Comparison) -> tuple[str, ...]:
         "medians) excludes 1.",
         together,
         noise,
-        "Detectable: the minimum detectable effect, which this many repeats find with a power of 80 %.",
+        "The minimum detectable effect is what this many repeats find with a power of 80 %.",
     )
 
 
