@@ -271,5 +271,5 @@ def not_approved(policy: TargetPolicy, why: str = "") -> ToolkitError:
         f"{sentence}; {why}" if why else sentence,
         code="TK-0313",
         hint="write a file (`--save-as FILE`), let `dbatk plan approve FILE` approve it, "
-        "then `dbatk run FILE --approved-only`",
+        "then `dbatk run FILE --approved-only`; a run of it goes on by `dbatk runs resume RUN --approved FILE`",
     )

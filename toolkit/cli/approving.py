@@ -123,6 +123,38 @@ def checked_experiment(
         # without a file there is nothing to approve: the run itself refuses where the profile asks for it
         yield approvals_of(arguments)
         return
+    with _held(file, experiment, resolved, store, arguments) as approvals:
+        yield approvals
+
+
+@contextmanager
+def checked_resume(
+    experiment: Experiment, resolved: ResolvedTarget, store: Store, arguments: Arguments
+) -> Iterator[Approvals]:
+    """Give what the user allowed; what is left of a run is checked against the approval of `--approved`.
+
+    Args:
+        experiment: as the run is stored: what is not as approved in the store is refused as in the file.
+        resolved: the target.
+        store: has the run.
+        arguments: of the command line.
+
+    Raises:
+        ToolkitError: TK-0313, TK-0314.
+    """
+    file = arguments.text("approved")
+    if file is None:
+        yield approvals_of(arguments)
+        return
+    with _held(Path(file), experiment, resolved, store, arguments) as approvals:
+        yield approvals
+
+
+@contextmanager
+def _held(
+    file: Path, experiment: Experiment, resolved: ResolvedTarget, store: Store, arguments: Arguments
+) -> Iterator[Approvals]:
+    """Hold an experiment against the approval of a file, and all that it uses until it ends."""
     from toolkit.app.approving import check, guarding, subject_of_experiment
 
     consents = approvals_of(arguments).consents()

@@ -24,6 +24,7 @@ from toolkit.cli.parameters import (
     target_option,
 )
 from toolkit.errors import ExitCode, ToolkitError
+from toolkit.model.options import Topic
 from toolkit.terminal import usual_width, width
 from toolkit.units import counted
 
@@ -77,7 +78,13 @@ def add_results(app: typer.Typer, runs: typer.Typer) -> None:
     )
     where = target_option("profile name or URL, if the database is now reached another way")
     retry = option("retry_failed", "repeat all failed trials, not only those with an outside cause", kind=bool)
-    resume = [_RUN, rows, retry, where, *APPROVALS, QUIET, *OUTPUT]
+    approved = option(
+        "approved",
+        "the approved file of the run: refuse what differs from it (needed where only approved work may run)",
+        metavar="FILE",
+        topic=Topic.SAFETY,
+    )
+    resume = [_RUN, rows, retry, where, approved, *APPROVALS, QUIET, *OUTPUT]
     add_command(runs, "resume", _resume, resume, "Run only the trials that are missing.")
     add_command(runs, "delete", _delete, [_RUN, yes, *OUTPUT], "Delete a run from the store.")
     add_command(runs, "export", _export, [_RUN, file, *OUTPUT], "Export a run as one JSON file.")
@@ -236,7 +243,7 @@ def _resume(arguments: Arguments) -> int:
     from toolkit.app.runs.execute import resume
     from toolkit.app.runs.joint import joint_of
     from toolkit.app.runs.repair import refuse_ingested
-    from toolkit.cli.approving import approvals_of
+    from toolkit.cli.approving import checked_resume
     from toolkit.cli.launch import reach, show_result
     from toolkit.cli.listening import Progress
     from toolkit.cli.several import resume_on_several
@@ -249,14 +256,18 @@ def _resume(arguments: Arguments) -> int:
             return resume_on_several(joint, store, arguments)
         before = store.load_run(run, samples=False)
         refuse_ingested(before)
-        resolved = reach(arguments.text("target") or store.load_head(run).experiment.target)
+        experiment = store.load_head(run).experiment
+        resolved = reach(arguments.text("target") or experiment.target)
         try:
-            with Progress(quiet=arguments.flag("quiet")) as progress:
+            with (
+                checked_resume(experiment, resolved, store, arguments) as approvals,
+                Progress(quiet=arguments.flag("quiet")) as progress,
+            ):
                 resume(
                     run,
                     resolved.target,
                     store=store,
-                    approvals=approvals_of(arguments),
+                    approvals=approvals,
                     events=progress,
                     policy=resolved.policy,
                     rows=rows,

@@ -141,24 +141,26 @@ class _Side:
         from toolkit.app.maintenance.run_guards import guarding
         from toolkit.app.runs.execute import resume
         from toolkit.app.runs.joint import has_ended
-        from toolkit.cli.approving import approvals_of
+        from toolkit.cli.approving import checked_resume
         from toolkit.store import open_store
 
         ready(frozenset())
         with open_store(self.arguments.text("store"), at_once=False) as store:
             if has_ended(store, run) and not self.arguments.flag("retry_failed"):
                 return run
-            return resume(
-                run,
-                self.resolved.target,
-                store=store,
-                approvals=approvals_of(self.arguments),
-                events=self,
-                policy=self.resolved.policy,
-                stop=stop,
-                retry_failed=self.arguments.flag("retry_failed"),
-                guarding=in_turns(guarding(self.resolved, self)),
-            )
+            experiment = store.load_head(run).experiment
+            with checked_resume(experiment, self.resolved, store, self.arguments) as approvals:
+                return resume(
+                    run,
+                    self.resolved.target,
+                    store=store,
+                    approvals=approvals,
+                    events=self,
+                    policy=self.resolved.policy,
+                    stop=stop,
+                    retry_failed=self.arguments.flag("retry_failed"),
+                    guarding=in_turns(guarding(self.resolved, self)),
+                )
 
     def emit(self, event: Event) -> None:
         """Pass an event on with the name of the target."""
