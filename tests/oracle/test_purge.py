@@ -173,12 +173,13 @@ def test_a_condition_that_every_row_meets_is_refused(tmp_path: Path) -> None:
 def test_a_condition_with_a_wrong_column_is_bad_input_that_names_the_nearest(tmp_path: Path) -> None:
     with running_standin() as standin:
         told = []
-        for where in ("amont < 30", "AMOUNT = = 30"):
+        for where in ("amont < 30", "AMOUNT = = 30", "t.AMOUNT < 30"):
             status, answer = dbatk(standin, tmp_path, "purge", "--table", "GTEST", "--where", where)
             error = answer["error"]
             told.append((status, error["code"], error["hint"]))  # type: ignore[index, call-overload]
         assert {row[:2] for row in told} == {(2, "TK-0102")}, told
         assert told[0][2] == "did you mean the column `AMOUNT`?"
+        assert "has no alias here: leave `t.` out" in str(told[2][2])
         assert left(standin) == (ROWS, OLD)
 
 

@@ -130,6 +130,8 @@ def test_a_condition_that_every_row_meets_is_refused_unless_that_is_meant(server
         ("wrd = ''", "did you mean the column `word`?"),
         ("keyed.wrd = ''", "did you mean the column `word`?"),
         ("\"WORD\" = ''", "did you mean the column `word`?"),
+        ("t.k = 0", "the table has no alias here: leave `t.` out, or name the table instead"),
+        ("id IN (SELECT t.idd FROM (SELECT 1) t)", "did you mean the column `id`?"),
         ("k = = 0", "check the syntax of the query"),
         ("k = 'none'", "cast or clean it in the query"),
     ],

@@ -81,6 +81,8 @@ def test_rows_go_chunk_by_chunk_and_the_notes_of_it_go_too(path: Path, store: St
     [
         ("idd = 0 and w <> 'not'", "did you mean the column `id`?"),
         ("W2 = '1'", "did you mean the column `w`?"),
+        ("t.k = 0", "the table has no alias here: leave `t.` out, or name the table instead"),
+        ("id IN (SELECT t.idd FROM two t)", "check the names in the query"),
         ("k = = 0", "check the query's syntax"),
         ("k = 'none'", "cast it in the query"),
         ("no_such(k)", "check the name and the schema"),

@@ -86,13 +86,13 @@ _IN_ENVIRONMENTS = ("setting.", "host_")
 """What the names of values begin with that an environment kept with a run has, too, and in full."""
 
 
-def with_environments(comparison: Comparison, before: Environment, after: Environment) -> Comparison:
+def with_environments(found: Sequence[Difference], a: Environment, b: Environment) -> tuple[Difference, ...]:
     """Name all that differs between the environments kept with two runs; what somebody set comes first."""
     from toolkit.model.environment import differences
 
-    own = [one for one in comparison.differences if not one.name.startswith(_IN_ENVIRONMENTS)]
-    found = [Difference(one.name, *map(_spelled_with_unit, one.sides)) for one in differences((before, after))]
-    return replace(comparison, differences=(*own, *found))
+    own = [one for one in found if not one.name.startswith(_IN_ENVIRONMENTS)]
+    kept = [Difference(one.name, *map(_spelled_with_unit, one.sides)) for one in differences((a, b))]
+    return (*own, *kept)
 
 
 def _spelled_with_unit(value: EnvironmentValue | None) -> Scalar:

@@ -26,7 +26,7 @@ from toolkit.model.words import Role
 from toolkit.store import Store
 
 if TYPE_CHECKING:
-    from toolkit.analysis.compare import Comparison
+    from toolkit.analysis.compare import Comparison, Difference
     from toolkit.app.targets import ResolvedTarget
     from toolkit.dialects.base import Dialect
     from toolkit.model.facts import Facts
@@ -133,9 +133,19 @@ def with_environments_kept(store: Store, found: Comparison) -> Comparison:
     Raises:
         ToolkitError: TK-0106 where one is damaged.
     """
+    runs = (found.a.head.run, found.b.head.run)
+    return replace(found, differences=differences_kept(store, runs, found.differences))
+
+
+def differences_kept(store: Store, runs: tuple[str, str], found: tuple[Difference, ...]) -> tuple[Difference, ...]:
+    """Return what differs between two runs with all that differs between the environments kept with them.
+
+    Raises:
+        ToolkitError: TK-0106 where one is damaged.
+    """
     from toolkit.analysis.compare import with_environments
 
-    then, now = (environment_of_run(store, one.head.run) for one in (found.a, found.b))
+    then, now = (environment_of_run(store, run) for run in runs)
     return found if then is None or now is None else with_environments(found, then, now)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.report.make import put, sweep
+from toolkit.app.environments import ARTIFACT
 from toolkit.app.maintenance.run_reports import trends
+from toolkit.model.environment import Environment, EnvironmentValue, environment_document
 from toolkit.model.plan import PlanRunRecord, StepRecord, StepState
+from toolkit.model.records import Artifact
 from toolkit.model.values import Scalar
 from toolkit.model.words import RunState
 from toolkit.store import open_store
@@ -19,7 +24,14 @@ CHANGED = 14
 NIGHTS = 20
 
 
-def told(folder: Path, before: Mapping[str, Scalar], after: Mapping[str, Scalar], *, kept: bool = True) -> str:
+def told(
+    folder: Path,
+    before: Mapping[str, Scalar],
+    after: Mapping[str, Scalar],
+    *,
+    kept: bool = True,
+    settings: Mapping[str, Environment] = {},
+) -> str:
     """Return the sentence on a step that took 60 s and then 90 s."""
     with open_store(str(folder / "store.sqlite")) as store:
         for night in range(NIGHTS):
@@ -31,6 +43,9 @@ def told(folder: Path, before: Mapping[str, Scalar], after: Mapping[str, Scalar]
             if kept:
                 run = sweep({1: [60.0]}, run=name, environment=after if night >= CHANGED else before)
                 put(store, run)
+                if environment := settings.get("after" if night >= CHANGED else "before"):
+                    content = zlib.compress(json.dumps(environment_document(environment)).encode())
+                    store.keep_artifact(name, Artifact(ARTIFACT, "application/zlib", content))
                 store.set_environment(name, run.environment)
             took = (90 if night >= CHANGED else 60) + night % 3
             ended = began + timedelta(seconds=took)
@@ -48,6 +63,15 @@ def test_what_else_changed_that_night_is_named_with_the_change(tmp_path: Path) -
     before: dict[str, Scalar] = {"server_version": "17.4", "work_mem": "64MB", "host_load_1min": 0.5}
     after: dict[str, Scalar] = {"server_version": "17.5", "work_mem": "64MB", "host_load_1min": 0.7}
     assert told(tmp_path, before, after) == f"{LEVEL}; with it changed `server_version` (17.4 to 17.5)"
+
+
+def test_of_a_setting_that_was_the_default_the_default_is_named(tmp_path: Path) -> None:
+    settings = {
+        "before": Environment((EnvironmentValue("setting.random_page_cost", "4", default="4"),)),
+        "after": Environment((EnvironmentValue("setting.random_page_cost", "1.1", default="4", origin="file"),)),
+    }
+    sentence = told(tmp_path, {}, {"setting.random_page_cost": "1.1"}, settings=settings)
+    assert sentence == f"{LEVEL}; with it changed `setting.random_page_cost` (4 to 1.1)"
 
 
 def test_that_nothing_else_changed_is_a_result(tmp_path: Path) -> None:

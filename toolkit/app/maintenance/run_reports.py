@@ -110,14 +110,16 @@ _ALWAYS_DIFFERENT = frozenset({"host_load_1min"})
 def _differing(store: Store, before: str, after: str) -> list[str] | None:
     """Name what the store has of two runs and differs: options, versions, parameters, plans; None without them."""
     from toolkit.analysis.compare import differences_of
+    from toolkit.app.environments import differences_kept
 
     try:
         runs = [store.load_run(run, samples=False) for run in (before, after)]
+        differences = differences_kept(store, (before, after), differences_of(*runs))
     except ToolkitError:
         return None
     found = [
         f"`{one.name}` ({'-' if one.a is None else one.a} to {'-' if one.b is None else one.b})"
-        for one in differences_of(*runs)
+        for one in differences
         if one.name not in _ALWAYS_DIFFERENT
     ]
     plans = [{one.name: one.content for one in run.artifacts if one.name.startswith("plan-")} for run in runs]

@@ -35,6 +35,8 @@ from toolkit.rendering import step_of
 from toolkit.runner import PlanningContext, spec_of
 
 _WORD = re.compile(r"[\w$#]+")
+_QUALIFIER = re.compile(r"[\w$#]+(?=\"?\s*\.\s*\"?[^\W\d])")
+"""A name with another one after its dot."""
 
 
 def read_base_facts(dialect: Dialect, sessions: Sessions) -> Facts:
@@ -127,10 +129,15 @@ def _not_counted(planning: PlanningContext, error: DatabaseError) -> ToolkitErro
     if advice is None or not advice.of_text:
         return told
     columns = column_names(planner, ["columns"])
-    written = {word.lower() for word in _WORD.findall(planner.spec.text("where") or "")}
-    wrong = (word for word in _WORD.findall(error.sentence) if word.lower() in written and word not in columns)
+    where, named = (planner.spec.text("where") or "").lower(), _WORD.findall(error.sentence)
+    written, table = {*_WORD.findall(where)}, (planner.spec.text("table") or "").lower()
+    unknown = written - {*_WORD.findall(_QUALIFIER.sub("", where)), *_WORD.findall(table)}
+    alias = next((word for word in named if word.lower() in unknown), None)
+    wrong = (word for word in named if word.lower() in written and word not in columns)
     near = next(filter(None, (nearest(word, columns) for word in wrong)), None)
     hint = f"did you mean the column `{near}`?" if near else told.hint
+    if alias is not None:
+        hint = f"the table has no alias here: leave `{alias}.` out, or name the table instead"
     return ToolkitError(told.message, code="TK-0102", hint=hint, database_code=error.code)
 
 
