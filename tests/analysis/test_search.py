@@ -123,6 +123,19 @@ def test_what_is_downgraded_is_neither_the_best_nor_run_again() -> None:
     assert 32 not in levels(after.cells) and 6 in levels(after.cells)
 
 
+def test_what_a_search_takes_for_the_best_is_not_called_the_best_of_those_not_downgraded() -> None:
+    """One that was run once had a lower time, by luck; nothing was downgraded."""
+    trials: list[TrialRecord] = []
+    for number in range(1, 9):
+        times: dict[Level, float | None] = {1: 4.0 + number % 3, 6: 5.0 - number % 3}
+        trials += of_levels(times | ({7: 2.9} if number == 1 else {}), sweep=number, first=len(trials) + 1)
+    told = advice(search_run(tuple(trials)))
+    assert told.best != cell(degree=7)
+    text = " ".join((told.headline, *told.sentences))
+    assert "not downgraded" not in text
+    assert f"`{told.best}` had the best prediction, " in text
+
+
 # -- when it ends -----------------------------------------------------------------------------------------------
 def test_it_ends_where_nothing_has_a_result() -> None:
     failed = search_run(of_levels({1: None, 6: None, 32: None}))

@@ -57,6 +57,18 @@ def test_bad_input_is_refused(dbatk: Dbatk, typed: tuple[str, ...], status: int,
     assert (refused.status, refused.out, says in refused.err) == (status, "", True), refused
 
 
+def test_an_imported_run_says_that_nobody_knows_how_its_work_is_done(dbatk: Dbatk, home: Path) -> None:
+    rows = [f"{degree},{10 / degree + repeat / 100}" for degree in (1, 2, 4, 8) for repeat in range(5)]
+    (home / "t.csv").write_text("\n".join(["degree,elapsed_seconds", *rows, ""]))
+    assert dbatk("import", "t.csv", "--label", "theirs").status == 0
+    assert "use `degree=8`" in dbatk("advise", "theirs").out
+    for typed in (("advise", "theirs", "--next", "n.toml"), ("verify", "theirs", "--save-as", "v.toml")):
+        refused = dbatk(*typed)
+        assert (refused.status, refused.out) == (2, "")
+        assert "was imported, and does not say how its work is done" in refused.err
+    assert not (home / "n.toml").exists() and not (home / "v.toml").exists()
+
+
 @pytest.mark.full
 def test_the_next_experiment_runs_and_is_not_written_over(dbatk: Dbatk, url: str, home: Path) -> None:
     line = ("ctas", "-q", "-t", url, "--source", "small", "--table", "copied", "--degree", "1,2", "--repeat", "2")

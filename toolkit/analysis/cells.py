@@ -71,9 +71,13 @@ class RunAnalysis:
         return self.judged.rank(median(self.by_cell[cell].values))
 
     def in_front(self, cell: Cell) -> str:
-        """Name what is best of a configuration: a downgraded one may have a better median, and is passed over."""
-        ranks = (self.rank(summary.cell) for summary in self.cells if summary.n)
-        better = any(rank < self.rank(cell) for rank in ranks)
+        """Name what is best of a configuration.
+
+        A downgraded one may have a better median and is passed over; in a search so may one that was run once.
+        """
+        better = [summary for summary in self.cells if summary.n and self.rank(summary.cell) < self.rank(cell)]
+        if any(Outcome.DOWNGRADED not in summary.outcomes for summary in better):
+            return "best prediction"
         return f"{self.judged.best_median}{' of those not downgraded' if better else ''}"
 
 

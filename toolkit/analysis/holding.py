@@ -9,6 +9,7 @@ from enum import StrEnum
 from toolkit.analysis.cells import analyse
 from toolkit.analysis.doubts import named, repeats_needed
 from toolkit.analysis.fit import ConfidenceInterval
+from toolkit.analysis.next_experiment import says_how
 from toolkit.analysis.recommendation import Gain, Recommendation
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment, OptionValue, queries_of
@@ -74,10 +75,16 @@ def verification_experiment(found: Recommendation, repeat: int | None = None) ->
     Where they differ in several factors, their other combinations are measured, too.
 
     Raises:
-        ToolkitError: TK-0110, as `gain_to_verify`.
+        ToolkitError: TK-0110, as `gain_to_verify`, and where the run does not say how its work is done.
     """
     chosen, gain = gain_to_verify(found)
     former = found.found.run.head.experiment
+    if not says_how(former):
+        raise ToolkitError(
+            f"run `{found.found.run.head.run}` was imported, and does not say how its work is done",
+            code="TK-0110",
+            hint="measure both settings by an experiment file of your own",
+        )
     half = 100 * (gain.ratio - 1) / 2
     needed = repeats_needed(found.found.fit.noise, 2, max(half, 1.0)) or _MOST
     factors = tuple(

@@ -45,8 +45,8 @@ def next_experiment(
     experiment = found.run.head.experiment
     if experiment.mode is Mode.JOB or not any(summary.n for summary in found.cells):
         return None
-    if any(experiment.options.keys().isdisjoint(group) for group in declaration(experiment.operation).required):
-        return None  # what others measured may not say how
+    if not says_how(experiment):
+        return None
     steps = (
         _tell_at_all(found, advice, granted),
         _memory(found, advice, limits),
@@ -55,6 +55,12 @@ def next_experiment(
         _between(found, advice, granted, law),
     )
     return next((step for step in steps if step is not None), None)
+
+
+def says_how(experiment: Experiment) -> bool:
+    """Whether an experiment says how its work is done: what others measured and was imported may not."""
+    required = declaration(experiment.operation).required
+    return not any(experiment.options.keys().isdisjoint(group) for group in required)
 
 
 def _measured(found: RunAnalysis, factors: tuple[Factor, ...] | None = None) -> Experiment:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from toolkit.analysis.choice import WORTH_PCT
 from toolkit.analysis.holding import gain_to_verify
+from toolkit.analysis.next_experiment import says_how
 from toolkit.analysis.recommendation import Recommendation, recommend
 from toolkit.app.files import write_file
 from toolkit.app.results import find_run
@@ -46,13 +47,20 @@ def write_next(found: Recommendation, path: Path) -> None:
     """
     if path.exists():
         raise ToolkitError(f"`{path}` exists", code="TK-0405", hint="choose another name; nothing is overwritten")
+    head = found.found.run.head
+    if not says_how(head.experiment):
+        raise ToolkitError(
+            f"run `{head.run}` was imported, and does not say how its work is done",
+            code="TK-0102",
+            hint="leave out `--next`, and write the next experiment yourself",
+        )
     if found.following is None:
         raise ToolkitError(
             "there is nothing to measure next: no further level promises a gain",
             code="TK-0102",
             hint="leave out `--next`, or vary another factor",
         )
-    head, following = found.found.run.head, found.following
+    following = found.following
     check_engine(following.experiment, head.engine)
     text = f"# After run {head.run}: {following.why}\n{dump_experiment(following.experiment)}"
     parse_experiment(text, name=str(path))
