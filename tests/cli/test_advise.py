@@ -61,7 +61,8 @@ def test_an_imported_run_says_that_nobody_knows_how_its_work_is_done(dbatk: Dbat
     rows = [f"{degree},{10 / degree + repeat / 100}" for degree in (1, 2, 4, 8) for repeat in range(5)]
     (home / "t.csv").write_text("\n".join(["degree,elapsed_seconds", *rows, ""]))
     assert dbatk("import", "t.csv", "--label", "theirs").status == 0
-    assert "use `degree=8`" in dbatk("advise", "theirs").out
+    shown = dbatk("advise", "theirs").out
+    assert "use `degree=8`" in shown and "end         imported: 20 trials" in shown
     for typed in (("advise", "theirs", "--next", "n.toml"), ("verify", "theirs", "--save-as", "v.toml")):
         refused = dbatk(*typed)
         assert (refused.status, refused.out) == (2, "")

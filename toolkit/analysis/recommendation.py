@@ -17,7 +17,7 @@ from toolkit.analysis.doubts import lowest_of_its_kind, named
 from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.laws import FittedLaw, fitted_law
 from toolkit.analysis.metrics import cpu_ratio
-from toolkit.analysis.next_experiment import NextExperiment, next_experiment
+from toolkit.analysis.next_experiment import NextExperiment, next_experiment, says_how
 from toolkit.analysis.sequential import ended_because, used_up_budget
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
@@ -229,6 +229,8 @@ def _stopped_because(run: RunRecord) -> str:
     if ended_because(run) is not None:
         return str(ended_because(run))
     head = run.head
+    if not says_how(head.experiment):
+        return f"imported: {counted(head.trials_ended, 'trial')}"
     ended = f"{head.trials_ended:,} of {counted(head.trials_planned, 'trial')} ended"
     if head.state is RunState.DONE:
         return f"all repeats that were asked for were done: {head.experiment.repeat} of each configuration"

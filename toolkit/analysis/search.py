@@ -86,10 +86,11 @@ def decide(run: RunRecord) -> AfterSweep:
 
 
 def undecided(found: RunAnalysis) -> list[Cell]:
-    """Return what a search has run and has yet to learn of how it compares with the best."""
+    """Return the best of a search, and what it has run and has yet to learn of how it compares with the best."""
     if not granted_cells(found):
         return []
-    return _State(found, predictions(found), _at(found.run.head.experiment)).open()
+    state = _State(found, predictions(found), _at(found.run.head.experiment))
+    return [state.best, *state.open()]
 
 
 @dataclass(frozen=True, eq=False)
