@@ -1,10 +1,13 @@
-"""Throughput of users beside pgbench: the same script and tables, one server, in turn.
+"""Throughput and latency of users beside pgbench: the same script and tables, one server, in turn.
 
-    python benchmarks/beside_pgbench.py --port 5432 --pgbench /usr/lib/postgresql/17/bin/pgbench
+    PYTHONPATH=. python benchmarks/beside_pgbench.py [--latency] [--rounds 7] [--seconds 3]
 
-needs a PostgreSQL server of this host with the tables of `pgbench -i -s 4` in the database `postgres`. A round
-runs each of the three once, in changing order, so that the load of others hits all alike; ratios are taken within
-a round.
+A PostgreSQL server of its own with the tables of `pgbench -i -s 4`; with `--port` one of this host that has
+them in the database `postgres`. A round runs each of the three once, in changing order, so that the load of
+others hits all alike; ratios are taken within a round. With `--latency` pgbench writes the latency of each
+transaction into its log, which costs it time, so that throughputs are not compared then; it runs with `-M
+prepared` twice in each round, and what it differs from itself is the noise. The exit status says whether the
+median ratio of p50 and p95 differs from 1 by no more than that noise does in nine of ten rounds.
 """
 
 from __future__ import annotations
@@ -13,14 +16,16 @@ import argparse
 import re
 import subprocess
 import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from tests.servers.postgresql import running_postgresql
 from toolkit.executors.users import Users
 from toolkit.model.address import Address
-from toolkit.model.workload import Drawn, Transaction, UsersAct, UsersStep, Workload
+from toolkit.model.workload import Drawn, Transaction, UsersAct, UsersStep, Workload, bucket_of, seconds_of
 from toolkit.targets.base import Access
 from toolkit.targets.postgresql import open_target
 
@@ -43,59 +48,131 @@ SELECT = Transaction("select", ("SELECT abalance FROM pgbench_accounts WHERE aid
 SCRIPTS = {"tpcb-like": TPCB, "select-only": SELECT}
 
 
-def ours(access: Access, script: str, users: int, seconds: int) -> tuple[float, float]:
-    """Return transactions per second, and microseconds of CPU time of the driving processes for each."""
+QUANTILES = {"p50": 0.5, "p95": 0.95}
+Told = dict[str, float]
+
+
+def quantiles_of(buckets: Mapping[int, int]) -> Told:
+    """Return the latencies in seconds below which the named shares of all transactions stay."""
+    total, found = sum(buckets.values()), Told()
+    for name, share in QUANTILES.items():
+        below = 0
+        for bucket, count in sorted(buckets.items()):
+            below += count
+            if below >= share * total:
+                found[name] = seconds_of(bucket)
+                break
+    return found
+
+
+def ours(access: Access, script: str, users: int, seconds: int) -> Told:
+    """Return transactions per second, latencies, and microseconds of CPU time of the users' processes for each."""
     work = Workload((SCRIPTS[script],), users=users, measure_seconds=seconds, ramp_up_seconds=0.3)
     driven = Users(open_target(access), "beside-pgbench", {}, lambda: False)
     driven.run(UsersStep(UsersAct.BEGIN, work))
     rows = driven.run(UsersStep(UsersAct.MEASURE, work)).rows
     driven.run(UsersStep(UsersAct.END, work))
     done = sum(int(str(row["done"])) for row in rows if row["kind"] == "transaction")
-    return done / seconds, 1e6 * float(str(rows[0]["driver_seconds"])) / done
+    buckets = {int(str(row["bucket"])): int(str(row["count"])) for row in rows if row["kind"] == "latency"}
+    cpu = 1e6 * float(str(rows[0]["driver_seconds"])) / done
+    return {"rate": done / seconds, "cpu": cpu, **quantiles_of(buckets)}
 
 
-def theirs(arguments: argparse.Namespace, script: str, users: int, seconds: int, protocol: str) -> float:
-    """Return transactions per second of pgbench."""
-    argv = [
-        arguments.pgbench, "-h", "127.0.0.1", "-p", str(arguments.port), "-U", arguments.user, "-n", "-b", script,
-        "-M", protocol, "-c", str(users), "-j", str(min(users, 2)), "-T", str(seconds), "postgres",
-    ]  # fmt: skip
-    done = subprocess.run(argv, capture_output=True, text=True, check=True)
-    found = re.search(r"tps = ([\d.]+)", done.stdout)
-    assert found is not None
-    return float(found[1])
+def theirs(arguments: argparse.Namespace, script: str, users: int, protocol: str) -> Told:
+    """Return transactions per second of pgbench, or its latencies, put into the same buckets as ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        argv = [
+            arguments.pgbench, "-h", "127.0.0.1", "-p", str(arguments.port), "-U", arguments.user, "-n",
+            "-b", script, "-M", protocol, "-c", str(users), "-j", str(min(users, 2)), "-T", str(arguments.seconds),
+            *(["-l"] if arguments.latency else []), "postgres",
+        ]  # fmt: skip
+        done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=folder)
+        found = re.search(r"tps = ([\d.]+)", done.stdout)
+        assert found is not None
+        microseconds = [line.split()[2] for log in Path(folder).iterdir() for line in log.open()]
+    return {"rate": float(found[1]), **quantiles_of(Counter(bucket_of(int(each) / 1e6) for each in microseconds))}
 
 
-def main() -> None:
-    """Print a line for each number of users."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=5432)
+def played(arguments: argparse.Namespace, access: Access, script: str, users: int) -> list[dict[str, Told]]:
+    """Run ours and theirs in turn; return what each told in each round."""
+    order = ["ours", "simple", "prepared", *(["again"] if arguments.latency else [])]
+    rounds = list[dict[str, Told]]()
+    for turn in range(arguments.rounds):
+        first = turn % len(order)
+        rounds.append({
+            which: ours(access, script, users, arguments.seconds) if which == "ours"
+            else theirs(arguments, script, users, "prepared" if which == "again" else which)
+            for which in (*order[first:], *order[:first])
+        })  # fmt: skip
+    return rounds
+
+
+def compared(rounds: list[dict[str, Told]], what: str, one: str, other: str) -> tuple[float, str]:
+    """Return the median ratio of two in all rounds, and it with its range."""
+    ratios = [each[one][what] / each[other][what] for each in rounds]
+    return median(ratios), f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def throughputs(rounds: list[dict[str, Told]]) -> str:
+    told = "  ".join(f"to {name} {compared(rounds, 'rate', 'ours', name)[1]}" for name in ("simple", "prepared"))
+    rate, cpu = (median(each["ours"][what] for each in rounds) for what in ("rate", "cpu"))
+    return f"{rate:>8,.0f} 1/s  {told}  driver {cpu:.0f} us"
+
+
+def latencies(rounds: list[dict[str, Told]]) -> tuple[str, bool]:
+    """Return a line for each quantile, and whether all differ from those of pgbench by no more than noise."""
+    lines, equal = list[str](), True
+    for what in QUANTILES:
+        ratio, beside = compared(rounds, what, "ours", "prepared")
+        _, noise = compared(rounds, what, "again", "prepared")
+        apart = [
+            max(a, b) / min(a, b) for a, b in ((each["again"][what], each["prepared"][what]) for each in rounds)
+        ]
+        most = quantiles(apart, n=10, method="inclusive")[-1] if len(apart) > 1 else apart[0]
+        equal = equal and 1 / most <= ratio <= most
+        of_ours = 1000 * median(each["ours"][what] for each in rounds)
+        simple = compared(rounds, what, "ours", "simple")[1]
+        lines.append(
+            f"{what} {of_ours:7.3f} ms  to prepared {beside}  pgbench to itself {noise}  to simple {simple}"
+        )
+    return "\n    ".join(["", *lines]), equal
+
+
+def main() -> int:
+    """Read what is asked for, and begin a server where none is named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int)
     parser.add_argument("--user", default="postgres")
     parser.add_argument("--pgbench", default="pgbench")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument("--latency", action="store_true")
     arguments = parser.parse_args()
-    access = Access(Address("postgresql", "postgres", arguments.user, "127.0.0.1", arguments.port))
+    if arguments.port is not None:
+        return beside(arguments)
+    with running_postgresql({"autovacuum": "on"}) as server:
+        assert server.bin_dir is not None
+        arguments.port, arguments.user, arguments.pgbench = server.port, server.user, server.bin_dir / "pgbench"
+        connect = ["-h", "127.0.0.1", "-p", str(server.port), "-U", server.user]
+        made = [arguments.pgbench, *connect, "-i", "-q", "-s", str(SCALE), "postgres"]
+        subprocess.run(made, check=True, capture_output=True)
+        return beside(arguments)
+
+
+def beside(arguments: argparse.Namespace) -> int:
+    """Print what was found for each script and number of users; return the exit status."""
+    access, all_equal = (
+        Access(Address("postgresql", "postgres", arguments.user, "127.0.0.1", arguments.port)),
+        True,
+    )
     for script in SCRIPTS:
         for users in (1, 2, 8):
-            rounds: list[dict[str, float]] = []
-            for turn in range(arguments.rounds):
-                order = ["ours", "simple", "prepared"]
-                found: dict[str, float] = {}
-                for which in order[turn % 3 :] + order[: turn % 3]:
-                    if which == "ours":
-                        found["ours"], found["cpu"] = ours(access, script, users, arguments.seconds)
-                    else:
-                        found[which] = theirs(arguments, script, users, arguments.seconds, which)
-                rounds.append(found)
-            ratios = {name: [each["ours"] / each[name] for each in rounds] for name in ("simple", "prepared")}
-            told = "  ".join(
-                f"to {name} {median(each):.2f} ({min(each):.2f} to {max(each):.2f})"
-                for name, each in ratios.items()
-            )
-            rate, cpu = median(each["ours"] for each in rounds), median(each["cpu"] for each in rounds)
-            print(f"{script:<12} {users:>2} users  {rate:>8,.0f} 1/s  {told}  driver {cpu:.0f} us", flush=True)
+            rounds = played(arguments, access, script, users)
+            told, equal = latencies(rounds) if arguments.latency else (throughputs(rounds), True)
+            all_equal = all_equal and equal
+            print(f"{script:<12} {users:>2} users {told}", flush=True)
+    return 0 if all_equal else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
