@@ -96,6 +96,13 @@ def test_little_noise_without_a_difference_is_not_called_much() -> None:
     ), told.headline
 
 
+def test_a_run_that_detects_what_it_was_asked_to_is_not_called_too_noisy() -> None:
+    run = sweep({1: [10.1, 9.0, 11.3], 2: [10, 10.3, 9.25], 4: [9, 11, 10]})
+    assert "vary so much" in advice(run).headline
+    asked = replace(run, head=replace(run.head, experiment=replace(run.head.experiment, detect_pct=300.0)))
+    assert advice(asked).headline.startswith("this run is inconclusive: no difference was detected; ")
+
+
 def test_repeats_that_are_asked_for_are_more_than_were_made_and_show_what_is_not_known_yet() -> None:
     told = advice(sweep({1: [10.0, 10.2, 10.4], 2: [10.1, 10.3, 9.9], 4: [9.8, 10.45, 10.1]}))
     asked = re.fullmatch(r"run it again with about (\d+) repeats to detect a difference of 5 %", told.sentences[0])

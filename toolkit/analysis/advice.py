@@ -179,9 +179,8 @@ def _too_noisy(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: 
     # a search runs again what matters, and the others once
     repeats = counts[-2] if found.run.head.experiment.search else counts[0]
     smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
-    noisy = (
-        f"the {found.judged.values} vary so much that" if smallest > DETECT_PCT else "no difference was detected;"
-    )
+    asked = found.run.head.experiment.detect_pct or DETECT_PCT
+    noisy = f"the {found.judged.values} vary so much that" if smallest > asked else "no difference was detected;"
     headline = f"this run is inconclusive: {noisy} the minimum detectable effect is {spelled_difference(smallest)}"
     sentences = (quieter_or_more(found, granted), _lowest(found, best))
     return Advice(headline, sentences, (*doubts, *beyond_cpus(found)), best)

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.fit import Components, Noise, Observation, fit
 from toolkit.analysis.judged import Judged
 from toolkit.model.records import RunRecord
@@ -219,7 +220,7 @@ class BetweenRuns:
         return (
             f"the noise between runs is that of {count(found.runs)} stored runs{span}, of the same size on this "
             f"target, compared where their work was identical: two of them differed by up to "
-            f"{percent(pct_of(found.spread.widest))}"
+            f"{spelled_difference(pct_of(found.spread.widest))}"
         )
 
 

@@ -91,15 +91,17 @@ def _show(arguments: Arguments, store: Store) -> int:
 
 
 def _table(rows: tuple[NoiseRow, ...]) -> None:
+    from toolkit.analysis.doubts import spelled_difference
     from toolkit.analysis.noise import FEWEST_RUN_DEGREES, pct_of, spelled_span
     from toolkit.analysis.noise_table import USUAL_REPEATS
-    from toolkit.units import percent
+    from toolkit.units import MISSING, percent
 
     columns = ("operation", "size", "runs", "in a sweep", "sweeps", "runs of a day", "days", "detects")
     shown = [
         (
             row.operation, row.size, str(row.runs), percent(row.within_sweep_pct), percent(row.between_sweeps_pct),
-            percent(row.between_runs_pct), percent(row.between_days_pct), percent(row.detectable_pct),
+            percent(row.between_runs_pct), percent(row.between_days_pct),
+            MISSING if row.detectable_pct is None else spelled_difference(row.detectable_pct),
         )
         for row in rows
     ]  # fmt: skip
@@ -119,5 +121,6 @@ def _table(rows: tuple[NoiseRow, ...]) -> None:
         else:
             out(
                 f"- {of}: of {noise.runs} runs of identical work two differed by up to "
-                f"{percent(pct_of(noise.spread.widest))}; they were made within {spelled_span(noise.span_seconds)}"
+                f"{spelled_difference(pct_of(noise.spread.widest))}; they were made within "
+                f"{spelled_span(noise.span_seconds)}"
             )

@@ -153,7 +153,7 @@ def _notes(facts: Facts, trials: Sequence[PlannedTrial], *, open_ended: bool) ->
     size = facts.value("source", "byte_count") or facts.value("target", "byte_count")
     if isinstance(size, int | float) and size > 0:
         notes.append(f"each trial works on about {byte_size(float(size))}")
-    notes.append("the time will be estimated after the first sweep")
+    notes.append("the time that is left is estimated after the first sweep")
     return notes
 
 
