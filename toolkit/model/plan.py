@@ -188,7 +188,7 @@ class PlanStep:
         options: single values, as in an experiment.
         levels: one level for each factor that is given.
         settings: of the database for this step, each with its level as typed.
-        best_of: for each factor named, the measurement whose best cell gives its level.
+        best_of: for each factor named, the measurement that recommends its level.
         target: another target than the plan's.
         needs: steps that must have ended well before.
         only_if: conditions, all of which must hold.

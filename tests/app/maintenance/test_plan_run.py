@@ -14,22 +14,24 @@ import duckdb
 import pytest
 
 from tests.engines.arena import Heard
+from tests.report.make import put, sweep
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import attempt as attempting
 from toolkit.app.maintenance import choice, fitting, plan_targets_of, run_plan
 from toolkit.app.maintenance.attempt import StepAttempt
 from toolkit.app.maintenance.guard_reader import GuardReader
+from toolkit.app.maintenance.plan_targets import _best_levels
 from toolkit.app.maintenance.target_run import TargetRun
 from toolkit.app.runs.execute import start
 from toolkit.app.runs.repair import CleanReport
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.model.plan import MaintenancePlan, PlanRunRecord, StepState
+from toolkit.model.plan import MaintenancePlan, PlanRunRecord, PlanStep, StepState
 from toolkit.model.protocols import Event
 from toolkit.model.records import Holder, Lease
 from toolkit.model.window import TimeSpan, Windows
-from toolkit.model.words import RunState
+from toolkit.model.words import Outcome, RunState
 from toolkit.runner import Stop, lease
 from toolkit.store import Store
 
@@ -478,6 +480,22 @@ def test_the_best_level_of_a_measurement_is_taken(run: Runner, store: Store, dat
         run(GATHER + 'degree = {best_of = "sweep"}\n')
     with pytest.raises(ToolkitError, match="no run is named `never`"):
         run(COPY + 'degree = {best_of = "never"}\n')
+
+
+SWEPT = {1: [10.0, 10.1, 10.2], 2: [5.0, 5.1, 5.2], 4: [4.99, 5.09, 5.19], 8: [2.0, 2.1, 2.2]}
+
+
+def test_what_a_measurement_recommends_is_taken_and_not_the_best_median(store: Store) -> None:
+    """The best median is that of a downgraded one, the next that of a degree that is shown to be no better."""
+    swept = sweep(dict(SWEPT), label="sweep")
+    less = replace(swept.trials[-1], outcome=Outcome.DOWNGRADED, reason="got 2")
+    put(store, replace(swept, trials=(*swept.trials[:-1], less)))
+    put(store, sweep({1: [10.0, 4.0, 16.2], 2: [5.0, 15.1, 9.2], 4: [9, 5, 11]}, label="noisy", run="20261121-1"))
+    step = PlanStep("copy", "ctas", best_of={"degree": "sweep"})
+    assert _best_levels(step, store) == {"degree": 2}
+    with pytest.raises(ToolkitError, match="recommends no level of `degree`: this run is inconclusive") as refused:
+        _best_levels(replace(step, best_of={"degree": "noisy"}), store)
+    assert "`dbatk advise noisy`" in refused.value.hint
 
 
 def test_more_degrees_than_the_plan_has_are_refused_before_anything_begins(run: Runner, store: Store) -> None:

@@ -18,6 +18,7 @@ from toolkit.errors import UNREACHED, ToolkitError
 from toolkit.model.engines import engine
 from toolkit.model.experiment import Experiment
 from toolkit.model.plan import ConditionKind, MaintenancePlan, PlanStep
+from toolkit.model.records import RunRecord
 from toolkit.model.values import Level
 from toolkit.store import Store
 from toolkit.targets.base import Target
@@ -202,9 +203,11 @@ def _check_conditions(step: PlanStep, resolved: ResolvedTarget) -> None:
 
 
 def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
-    """Return the levels that measurements recommend: of the best cell that ended ok."""
-    from toolkit.analysis.cells import analyse
+    """Return the levels that measurements recommend.
 
+    Raises:
+        ToolkitError: TK-0107 for a measurement of something else, and for one that recommends nothing.
+    """
     levels: dict[str, Level] = {}
     for factor, ref in step.best_of.items():
         run = find_run(store, ref)
@@ -214,13 +217,31 @@ def _best_levels(step: PlanStep, store: Store) -> dict[str, Level]:
                 code="TK-0107",
                 hint="name a measurement of the same operation",
             )
-        found = analyse(run)
-        good = [each.cell for each in found.cells if each.n > 0 and factor in each.cell]
-        if not good:
-            raise ToolkitError(
-                f"run `{ref}` has no successful configuration with `{factor}`",
-                code="TK-0107",
-                hint="measure again, or give a level",
-            )
-        levels[factor] = min(good, key=found.rank)[factor]
+        levels[factor] = _recommended(run, factor, ref)
     return levels
+
+
+def _recommended(run: RunRecord, factor: str, ref: str) -> Level:
+    """Return the level that a measurement recommends, or the only one that it was made of."""
+    from toolkit.analysis.advice import advise
+    from toolkit.analysis.cells import analyse
+    from toolkit.analysis.choice import granted_cells
+
+    found = analyse(run)
+    granted = [cell for cell in granted_cells(found) if factor in cell]
+    if not granted:
+        raise ToolkitError(
+            f"run `{ref}` has no successful configuration with `{factor}`",
+            code="TK-0107",
+            hint="measure again, or give a level",
+        )
+    told = advise(found)
+    if told.recommended:
+        return told.recommended[0][factor]
+    if len({cell[factor] for cell in found.by_cell if factor in cell}) == 1:
+        return granted[0][factor]
+    raise ToolkitError(
+        f"run `{ref}` recommends no level of `{factor}`: {told.headline}",
+        code="TK-0107",
+        hint=f"give a level, or measure again: `dbatk advise {ref}` says how",
+    )

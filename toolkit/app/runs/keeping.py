@@ -25,7 +25,8 @@ from toolkit.runner.trial import run_trial
 def keep_best(context: RunContext) -> None:
     """Run the best cell of a measurement as a job; its trial is stored with repeat 0, out of the numbers.
 
-    A resume that finds it done does not do it twice.
+    That is the one which is recommended, or where nothing is, the one with the best median. A resume that finds it
+    done does not do it twice.
 
     Raises:
         ToolkitError: TK-0205 when the object exists by now; TK-0203 when the job fails; TK-0130 when it is
@@ -36,7 +37,7 @@ def keep_best(context: RunContext) -> None:
     before = [trial for trial in stored.trials if trial.trial > stored.head.trials_planned]
     if any(map(_kept, before)):
         return
-    cell = advice(stored).best
+    cell = advice(stored).first
     if cell is None:
         context.warn("no configuration succeeded, so there is no best one to keep")
         return
