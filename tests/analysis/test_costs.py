@@ -34,6 +34,18 @@ def test_our_own_sessions_come_before_the_instance_and_the_host() -> None:
     assert "temp" not in cost.measures
 
 
+def test_one_measure_of_all_configurations_is_told_by_one_source() -> None:
+    """Targets of two releases: the newer one counts what its sessions read, both have the disks of the host."""
+    disk, sessions = metric("host_disk_read_bytes", 5e6, "bytes", "osstat"), metric("io_read_bytes", 0.0, "bytes")
+    found = run(8.0, disk)
+    mixed = [replace(one, metrics=(disk, sessions)) if one.cell == cell(degree=2) else one for one in found.trials]
+    costs = costs_of(replace(found, trials=tuple(mixed)))
+    assert [cost.measures["read"] for cost in costs.values()] == [5e6, 5e6]
+    only = [replace(one, metrics=(sessions,)) if one.cell == cell(degree=2) else one for one in found.trials]
+    apart = costs_of(replace(found, trials=tuple(only)))
+    assert [cost.measures.get("read") for cost in apart.values()] == [None, 0.0]
+
+
 def test_the_longest_waits_are_those_of_our_own_sessions() -> None:
     found = run(
         8.0,
@@ -62,6 +74,16 @@ def test_the_throughput_of_a_single_configuration_is_beside_no_other_and_not_sho
     table = render(alone, Format.TEXT).partition("COST OF EACH CONFIGURATION")[2].partition("ALL TRIALS")[0]
     assert "8.58 MiB" in table
     assert "throughput" not in table and "1.00x" not in table
+
+
+def test_users_who_work_for_a_set_time_have_no_throughput_by_their_time() -> None:
+    found = run(8.0, metric("tps", 100.0, "1/s"), metric("wal_bytes", 9e6, "bytes"), rows=None)
+    users = replace(
+        found, head=replace(found.head, experiment=replace(found.head.experiment, operation="workload"))
+    )
+    table = render(users, Format.TEXT).partition("COST OF EACH CONFIGURATION")[2].partition("ALL TRIALS")[0]
+    assert "8.58 MiB" in table
+    assert "throughput, first" not in table
 
 
 def test_two_configurations_are_compared_per_million_rows() -> None:

@@ -122,7 +122,7 @@ MEASURES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "redo": ("bytes", ("redo size (session)", "redo size", "wal_bytes")),
     "temp": ("bytes", ("temp written", "temp_bytes", "temp_peak_bytes", "db_temp_bytes")),
 }  # fmt: skip
-"""By measure its unit, and the metrics that tell it, the best first."""
+"""By measure its unit, and the metrics that tell it, the best first; all cells are told by the same one."""
 _OF_BACKUPS: Mapping[str, tuple[str, ...]] = {
     "CPU": ("program_cpu_seconds", "db_cpu_seconds", "DB CPU"),
     "read": ("bytes_read", "physical read total bytes", "io_read_bytes", "host_disk_read_bytes"),
@@ -163,7 +163,13 @@ def costs_of(run: RunRecord) -> dict[Cell, Cost]:
     sources = {measure: names for measure, (_, names) in MEASURES.items()}
     if declaration(run.head.experiment.operation).backs_up:
         sources = dict(_OF_BACKUPS)
-    return {cell: _cost(cell, found, measured.get(cell, ()), sources) for cell, found in trials.items()}
+    named = [{one.name for one in measured.get(cell, ())} for cell in trials]
+    telling = {  # releases count different things, and one column shows one thing
+        measure: max(names, key=lambda name: sum(name in each for each in named))
+        for measure, names in sources.items()
+        if any({*names} & each for each in named)
+    }
+    return {cell: _cost(cell, found, measured.get(cell, ()), telling) for cell, found in trials.items()}
 
 
 def cpu_ratio(run: RunRecord, cell: Cell, base: Cell) -> float | None:
@@ -180,16 +186,15 @@ def _cost(
     cell: Cell,
     trials: Sequence[TrialRecord],
     metrics: Sequence[CellMetric],
-    sentences: Mapping[str, Sequence[str]],
+    telling: Mapping[str, str],
 ) -> Cost:
     by_name = {one.name: one for one in metrics}
     measures: dict[str, float] = {}
     sources: dict[str, str] = {}
-    for measure, names in sentences.items():
-        found = next((by_name[name] for name in names if name in by_name), None)
-        if found is not None:
+    for measure, name in telling.items():
+        if found := by_name.get(name):
             measures[measure], sources[measure] = found.median, f"{found.name}, {found.source}"
-    if "CPU" not in measures and (cpu := _cpu_seconds(trials)) is not None:
+    if "CPU" not in telling and (cpu := _cpu_seconds(trials)) is not None:
         measures["CPU"], sources["CPU"] = cpu, "effective parallelism times elapsed time"
     rows = [float(trial.rows) for trial in trials if trial.rows]
     seconds = median(trial.elapsed_seconds for trial in trials if trial.elapsed_seconds is not None)

@@ -21,6 +21,7 @@ _ADDRESS = "give the address with `-t`: `oracle://user@host:1521/service`, `post
 _CONSENT = "nothing is waved through: say `--not-production`, or `--allow-production NAME` for a target that is"
 _BUILT_IN = "`--builtin` makes its tables before the first trial and drops them at the end"
 _LATENCIES = "percentiles of the latency are in the run: `dbatk report RUN` shows them"
+_FACTORS = "each option takes several levels; what programs or SQL set is a `[[factor]]` of a file (`--save-as`)"
 _WHOLE = "a restore is tried in a place of its own, whole, and never changes the database that was backed up"
 _ROWS_ONLY = "rows are added to a table that exists: create it as it should be, or empty it, before that"
 _SHELL = "a program is begun without a shell; name one where its syntax is needed: `-- sh -c 'a | b'`"
@@ -182,6 +183,7 @@ HABITS_WITH: dict[str, dict[str, str]] = {
         "--histogram": _LATENCIES,
         "--percentile": _LATENCIES,
         "--max-tries": "--tries",
+        "--factor": _FACTORS,
         "--warmup-time": "--ramp-up",
         **dict.fromkeys(("--db-driver", "--pgsql-host", "--pgsql-port", "--pgsql-user", "--pgsql-db"), _ADDRESS),
         "--pgsql-password": _PASSWORD,

@@ -9,6 +9,7 @@ from statistics import median
 
 from toolkit.analysis.compare import Comparison, Pair
 from toolkit.analysis.metrics import MEASURES, CellMetric, Cost, MetricPair, costs_of, metrics_by_cell
+from toolkit.model.operations import judged_by
 from toolkit.model.records import BY_PROC, BY_WAIT4, IMPORTED, ItemRecord, RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import Outcome
@@ -271,8 +272,8 @@ _THROUGHPUT = "throughput, first = 1"
 def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
     """Return time, throughput, CPU, input and output, redo, temporary space and the longest wait of each cell.
 
-    Throughput is 1 for the first cell, and is not shown of a single one. A measure that no source tells has no
-    column; without any there is no row.
+    Throughput is 1 for the first cell, and is not shown of a single one, nor of work that ends after a set time. A
+    measure that no source tells has no column; without any there is no row.
     """
     costs = costs_of(run)
     shown = [costs[cell] for cell in ordered if cell in costs]
@@ -281,7 +282,7 @@ def cost_table(run: RunRecord, ordered: Sequence[Cell]) -> Table:
     if not used:
         return table(_CAPTION, left("configuration"), ())
     first = shown[0].throughput
-    several = len(shown) > 1
+    several = len(shown) > 1 and judged_by(run.head.experiment.operation).lower_is_better
     rows = [
         [
             str(cost.cell),
