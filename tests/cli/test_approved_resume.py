@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,9 @@ def test_it_goes_on_with_the_approval_that_it_was_begun_with(dbatk: Dbatk, left:
 def test_it_does_not_go_on_without_an_approval_in_force(dbatk: Dbatk, home: Path) -> None:
     missing = dbatk("runs", "resume", "last", "--approved", "other.toml")
     assert missing.status == 5 and "`other.toml` is not approved" in missing.err
+    os.mkfifo(home / "pipe.approval.toml")
+    pipe = dbatk("runs", "resume", "last", "--approved", "pipe.toml")
+    assert pipe.status == 2 and "pipe.approval.toml" in pipe.err
     assert dbatk("plan", "revoke", "sweep.toml").status == 0
     answer = dbatk(*WAY)
     assert answer.status == 5 and "was revoked" in answer.err

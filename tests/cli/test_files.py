@@ -77,8 +77,8 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("audit verify", "earlier"): ("audit", "verify", "--earlier", "PIPE"),
 }
 """A command for each option that takes a file: itself where it is opened in one place for all commands."""
-_ONLY_NAMED = frozenset({"password_file", "env_file", "load_credential"})
-"""Written into a profile or unit, and opened when it is used."""
+_ONLY_NAMED = frozenset({"password_file", "env_file", "load_credential", "approved"})
+"""Written into a profile or unit, and opened when it is used; of what is approved its approval beside it is read."""
 _ELSEWHERE = frozenset({("awr fetch", "out"), ("awr trend", "out"), ("plan report", "out")})
 """Written as by `report`, of what takes more to be there."""
 

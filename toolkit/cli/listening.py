@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from toolkit.cli.colours import on_terminal, painted
 from toolkit.cli.output import fitted, plain, say
 from toolkit.cli.parameters import Arguments, about, option
+from toolkit.cli.passing import PassedOn, written
 from toolkit.errors import ToolkitError
 from toolkit.model.options import Topic
 from toolkit.model.protocols import Event
@@ -71,8 +72,11 @@ def listening(arguments: Arguments) -> Iterator[Events]:
     logs = list(_logs(arguments, on_screen=on_screen))
     file = None if "log_file" not in arguments else logs[-1]
     try:
-        with Progress(quiet=_is_quiet(arguments) or on_screen) as progress:
-            yield _All([progress, *logs])
+        with (
+            Progress(quiet=_is_quiet(arguments) or on_screen) as progress,
+            PassedOn(_All([progress, *logs])) as events,
+        ):
+            yield events
     finally:
         if file is not None and file.trouble is not None:
             say(f"warning: log lines were lost: {file.trouble.lower()}")
@@ -146,6 +150,7 @@ _SHOWING: list[Live] = []
 @contextmanager
 def paused() -> Iterator[None]:
     """Draw no live line while a person is asked: it would be drawn over the question and the answer."""
+    written()
     held = tuple(_SHOWING)
     for one in held:
         one.stop()

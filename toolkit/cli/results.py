@@ -245,7 +245,7 @@ def _resume(arguments: Arguments) -> int:
     from toolkit.app.runs.repair import refuse_ingested
     from toolkit.cli.approving import checked_resume
     from toolkit.cli.launch import reach, show_result
-    from toolkit.cli.listening import Progress
+    from toolkit.cli.listening import listening
     from toolkit.cli.several import resume_on_several
 
     rows = _counted_rows(arguments.text("rows"))
@@ -261,7 +261,7 @@ def _resume(arguments: Arguments) -> int:
         try:
             with (
                 checked_resume(experiment, resolved, store, arguments) as approvals,
-                Progress(quiet=arguments.flag("quiet")) as progress,
+                listening(arguments) as progress,
             ):
                 resume(
                     run,

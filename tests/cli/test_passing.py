@@ -1,0 +1,102 @@
+"""Whoever stops reading what dbatk writes halts no run, and no end of a command."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+
+import pytest
+
+from tests.cli.conftest import Dbatk
+from toolkit.cli import passing
+from toolkit.cli.main import main
+from toolkit.cli.passing import PassedOn, written
+from toolkit.model.protocols import Event
+
+
+class Heard:
+    """Keeps what it is told; waits before it takes anything until it is let."""
+
+    def __init__(self, *, halted: bool = False) -> None:
+        self.texts: list[str] = []
+        self.let = threading.Event()
+        if not halted:
+            self.let.set()
+
+    def emit(self, event: Event) -> None:
+        self.let.wait()
+        self.texts.append(event.text)
+
+
+class Halted(io.TextIOWrapper):
+    """A pipe that is full and that nobody reads, until it is let."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8")
+        self.let = threading.Event()
+
+    def write(self, text: str) -> int:
+        self.let.wait()
+        return super().write(text)
+
+
+@pytest.fixture(autouse=True)
+def own_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    monkeypatch.setattr(passing, "_LONGEST_SECONDS", 0.05)
+
+
+def event(number: int) -> Event:
+    return Event("warning", str(number))
+
+
+def test_events_are_written_in_their_order_and_all_of_them_before_the_end() -> None:
+    heard = Heard()
+    with PassedOn(heard) as events:
+        for number in range(1000):
+            events.emit(event(number))
+    assert heard.texts == [str(number) for number in range(1000)]
+
+
+def test_a_question_comes_after_what_happened_before() -> None:
+    heard = Heard()
+    with PassedOn(heard) as events:
+        events.emit(event(1))
+        written()
+        assert heard.texts == ["1"]
+    written()
+
+
+def test_where_nobody_takes_what_is_written_nobody_waits_and_the_memory_does_not_fill(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passing, "_MOST_WAITING", 10)
+    heard, screen = Heard(halted=True), sys.stderr
+    with PassedOn(heard) as events:
+        for number in range(1000):
+            events.emit(event(number))
+    assert heard.texts == [] and sys.stderr is not screen
+    heard.let.set()
+
+
+def test_a_host_that_starts_no_more_threads_writes_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    heard = Heard()
+    monkeypatch.setattr(threading.Thread, "start", refuses)
+    with PassedOn(heard) as events:
+        events.emit(event(1))
+        assert heard.texts == ["1"]
+
+
+def test_a_run_ends_well_though_nobody_reads_what_it_says(
+    dbatk: Dbatk, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halted = Halted()
+    with monkeypatch.context() as unread:
+        unread.setattr(sys, "stderr", halted)
+        assert main(["ctas", "-t", url, "--source", "small", "--table", "made"]) == 0
+    halted.let.set()
+    assert " ok " in dbatk("runs", "list").out
