@@ -78,7 +78,7 @@ FILES: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """A command for each option that takes a file: itself where it is opened in one place for all commands."""
 _ONLY_NAMED = frozenset({"password_file", "env_file", "load_credential", "approved"})
-"""Written into a profile or unit, and opened when it is used; of what is approved its approval beside it is read."""
+"""Written into a profile or unit and opened when it is used; or its approval is read, which lies beside it."""
 _ELSEWHERE = frozenset({("awr fetch", "out"), ("awr trend", "out"), ("plan report", "out")})
 """Written as by `report`, of what takes more to be there."""
 
