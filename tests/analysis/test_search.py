@@ -22,6 +22,8 @@ from tests.analysis.curves import (
 from tests.report.make import cell, run_of, trial
 from tests.tiers import thinned
 from toolkit.analysis.advice import advice
+from toolkit.analysis.cells import analyse
+from toolkit.analysis.doubts import spelled_difference
 from toolkit.analysis.recommendation import recommend
 from toolkit.analysis.search import (
     MATTERS_PCT,
@@ -36,6 +38,7 @@ from toolkit.analysis.search import (
     what_was_not_run,
 )
 from toolkit.analysis.sequential import given_up, how_it_ended, rule_of
+from toolkit.analysis.verdict import verdict_line
 from toolkit.design.order import cells_of, plan_trials
 from toolkit.model.records import RunRecord, TrialRecord
 from toolkit.model.values import Cell, Factor, Level
@@ -134,6 +137,21 @@ def test_what_a_search_takes_for_the_best_is_not_called_the_best_of_those_not_do
     text = " ".join((told.headline, *told.sentences))
     assert "not downgraded" not in text
     assert f"`{told.best}` had the best prediction, " in text
+
+
+def test_what_an_inconclusive_search_detects_is_that_of_what_it_ran_again() -> None:
+    """Most levels are run once, and nobody could tell much of those."""
+    trials: list[TrialRecord] = []
+    for number in range(1, 9):
+        times: dict[Level, float | None] = {1: 4.0 + number % 3, 6: 5.0 - number % 3}
+        trials += of_levels(times | ({7: 4.5} if number == 1 else {}), sweep=number, first=len(trials) + 1)
+    run = search_run(tuple(trials))
+    found = analyse(run)
+    shown = found.fit.noise.times(2 / 8).minimum_detectable_pct()
+    assert found.detectable_pct([one.cell for one in found.cells]) == shown
+    spelled = spelled_difference(shown or 0.0)
+    assert advice(run).headline.endswith(f"the minimum detectable effect is {spelled}")
+    assert f"only {spelled} or more would have shown" in verdict_line(run)
 
 
 # -- when it ends -----------------------------------------------------------------------------------------------

@@ -10,8 +10,10 @@ from tests.report.make import cell, run_of, sweep, trial
 from tests.report.test_golden import measured, two_factors
 from tests.report.test_render import EVIL, evil_run
 from tests.tiers import examples
+from toolkit.analysis.compare import compare_levels
 from toolkit.model.records import ItemRecord, RunRecord
 from toolkit.model.words import Mode, Outcome
+from toolkit.report.render import Format, render_comparison
 from toolkit.report.summary import summary_text
 
 
@@ -108,3 +110,13 @@ def test_no_line_is_wider_than_eighty_columns(name: str, reason: str, mode: Mode
     failed = trial(1, cell(level=name), 1, None, outcome=Outcome.FAILED, reason=reason, items=(item,))
     run = run_of([failed, trial(2, cell(level=1), 1, 2.0)], mode=mode, warnings=(reason,))
     assert max(map(len, summary_text(run).split("\n"))) <= 80
+
+
+def test_without_an_interval_no_effect_is_said_to_be_detected() -> None:
+    few = compare_levels(sweep({1: [8.0, 8.4, 8.2], 2: [4.0, 4.1, 4.3]}), "degree", 1, 2)
+    text = " ".join(render_comparison(few, Format.TEXT).split())
+    assert (
+        "too few repeats show the noise, so there is no interval; as far as it is known, the minimum detectable "
+        "effect with this many repeats is "
+    ) in text
+    assert text.count("detectable effect with") == 1

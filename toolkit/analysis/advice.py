@@ -175,10 +175,7 @@ def _not_granted(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts
 
 
 def _too_noisy(found: RunAnalysis, granted: Sequence[Cell], best: Cell, doubts: tuple[str, ...]) -> Advice:
-    counts = sorted(found.by_cell[cell].n for cell in granted)
-    # a search runs again what matters, and the others once
-    repeats = counts[-2] if found.run.head.experiment.search else counts[0]
-    smallest = found.fit.noise.times(2 / repeats).minimum_detectable_pct() or 0.0
+    smallest = found.detectable_pct(granted) or 0.0
     asked = found.run.head.experiment.detect_pct or DETECT_PCT
     noisy = f"the {found.judged.values} vary so much that" if smallest > asked else "no difference was detected;"
     headline = f"this run is inconclusive: {noisy} the minimum detectable effect is {spelled_difference(smallest)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -65,6 +65,15 @@ class RunAnalysis:
             found = noise.interval(centre)
             interval = None if found is None else found.reaching(value)
         return value, interval
+
+    def detectable_pct(self, among: Sequence[Cell]) -> float | None:
+        """Return the difference in per cent that is detected with a power of 80 % between any two configurations.
+
+        A search runs most of them once, and again what matters: there, it is that between the two run most.
+        """
+        counts = sorted(self.by_cell[cell].n for cell in among)
+        repeats = counts[-2] if self.run.head.experiment.search and len(counts) > 1 else counts[0]
+        return self.fit.noise.times(2 / repeats).minimum_detectable_pct()
 
     def rank(self, cell: Cell) -> float:
         """Return a number that is the lower the better the median of a measured cell is."""

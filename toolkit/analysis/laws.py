@@ -253,8 +253,7 @@ def _beside_peak(found: RunAnalysis, fitted: FittedLaw, chosen: Cell, worth_pct:
 
 def _shown_pct(found: RunAnalysis) -> float | None:
     """Return the difference in per cent that the run can show."""
-    repeats = min(found.by_cell[summary.cell].n for summary in found.cells if summary.n)
-    return found.fit.noise.times(2 / repeats).minimum_detectable_pct()
+    return found.detectable_pct([summary.cell for summary in found.cells if summary.n])
 
 
 def _knee(found: RunAnalysis, fitted: FittedLaw) -> list[str]:

@@ -68,8 +68,7 @@ def _least(found: RunAnalysis, cells: Sequence[Cell]) -> str:
     """Say which difference could have been detected between the two configurations known worst."""
     if len(cells) < 2:
         return ""
-    fewest = min(found.by_cell[cell].n for cell in cells)
-    smallest = found.fit.noise.times(2 / fewest).minimum_detectable_pct()
+    smallest = found.detectable_pct(cells)
     if found.fit.noise.degrees < FEWEST_DEGREES or smallest is None or smallest > _WORTH_SAYING_PCT:
         return ""
     return f", only {spelled_difference(smallest)} or more would have shown"

@@ -146,11 +146,15 @@ def _verdicts(comparison: Comparison) -> Iterator[str]:
     inconclusive = [
         pair for pair in pairs if pair.verdict is Verdict.INCONCLUSIVE and pair.minimum_detectable_pct is not None
     ]
+    least = ""
     if inconclusive:
         smallest = max(pair.minimum_detectable_pct or 0.0 for pair in inconclusive)
-        yield f"the minimum detectable effect with this many repeats is {spelled_difference(smallest)}"
+        least = f"the minimum detectable effect with this many repeats is {spelled_difference(smallest)}"
     if between is None and any(pair.ratio is not None and pair.interval is None for pair in pairs):
-        yield "too few repeats show the noise: there is no interval"
+        known = f"; as far as it is known, {least}" if least else ""
+        yield f"too few repeats show the noise, so there is no interval{known}"
+    elif least:
+        yield least
     if between is not None:
         yield between.sentence
         if between.reason is not None:
