@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,6 +41,13 @@ EXPERIMENTS = (
     ("SAS", "mixed analytics on one node", "run mix-30-test.toml --allow-commands"),
 )  # fmt: skip
 """What can be run, by the study and row of `README.md`; of an example a smaller copy is run."""
+PROGRAMS = {"pbzip2-threads.toml": ("pbzip2",), "five-builds.toml": ("make", "cc")}
+"""What an example runs that not every host has."""
+
+
+def missing(line: str) -> list[str]:
+    """Return the programs of an experiment that this host does not have."""
+    return [name for word in line.split() for name in PROGRAMS.get(word, ()) if shutil.which(name) is None]
 
 
 def reduce_examples(folder: Path, budget: int) -> None:
@@ -89,11 +97,15 @@ def main(folder: Path, seconds: float) -> int:
     folder.mkdir(mode=0o700, parents=True)
     end, url = time.monotonic() + seconds, make_data(folder)
     labels, short = list[str](), 0
-    for number, (study, row, line) in enumerate(EXPERIMENTS):
-        share = max(10.0, (end - time.monotonic()) / (len(EXPERIMENTS) - number))
+    here = [experiment for experiment in EXPERIMENTS if not missing(experiment[2])]
+    for study, row, line in EXPERIMENTS:
+        if absent := missing(line):
+            print(f"\n== not run: {study}, {row}: {', '.join(absent)} is not installed", flush=True)
+    for number, (study, row, line) in enumerate(here):
+        share = max(10.0, (end - time.monotonic()) / (len(here) - number))
         budget = int(share * _SHARE)
         reduce_examples(folder, budget)
-        label = f"{number + 1:02} {study}, {row}"
+        label = f"{EXPERIMENTS.index((study, row, line)) + 1:02} {study}, {row}"
         print(f"\n== {label} (at most about {budget} s)", flush=True)
         words = shlex.split(line if line.startswith("run ") else f"{line} {TWICE}")
         status = dbatk(
@@ -104,9 +116,9 @@ def main(folder: Path, seconds: float) -> int:
         labels += [label] if status in (0, 3, _INTERRUPTED) else []
         print(f"== ended with exit status {status}", flush=True)
     status = dbatk(folder, "report", *labels, *published(folder), "--out", str(folder / "seeds.html"))
-    failed = len(EXPERIMENTS) - len(labels)
+    failed = len(here) - len(labels)
     cut = f"{short} of them cut short by their budget or a failed trial"
-    print(f"{len(labels)} of {len(EXPERIMENTS)} measured, {cut}")
+    print(f"{len(labels)} of {len(EXPERIMENTS)} measured, {cut}; {len(EXPERIMENTS) - len(here)} not run")
     print(f"report: {folder / 'seeds.html'}")
     return status or (1 if failed else 3 if short else 0)
 

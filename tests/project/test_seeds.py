@@ -45,6 +45,15 @@ def test_its_commands_exist_with_their_options(seeds: ModuleType) -> None:
                 break
 
 
+def test_what_needs_a_program_that_is_not_here_is_not_run(
+    seeds: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {word for _, _, line in seeds.EXPERIMENTS for word in line.split() if word.endswith(".toml")}
+    assert set(seeds.PROGRAMS) <= files
+    monkeypatch.setattr(seeds.shutil, "which", lambda name: None if name == "pbzip2" else f"/usr/bin/{name}")
+    assert [seeds.missing(line) for _, _, line in seeds.EXPERIMENTS if seeds.missing(line)] == [["pbzip2"]]
+
+
 def test_the_smaller_copies_of_examples_have_a_budget(seeds: ModuleType, tmp_path: Path) -> None:
     seeds.reduce_examples(tmp_path, 20)
     for line in (line for _, _, line in seeds.EXPERIMENTS if line.startswith("run ")):
