@@ -13,8 +13,8 @@
 -- Event triggers run whatever is named: each that is enabled counts, with the function that it calls.
 -- Foreign keys that carry on what is deleted or changed (CASCADE, SET NULL, SET DEFAULT), however far, count, and the table
 -- to which one does where it has triggers, or checks, indexes or defaults that call own functions. So does a table that inherits.
--- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes and statistics call, and its
--- materialized views.
+-- Of a schema that is worked on as a whole (app.*) these are the own functions that indexes, statistics and checks call (all
+-- checks: one that a run validates stays approved), and its materialized views.
 -- Operators and casts are used without a name: all own ones that this session finds count, those of a schema that is named,
 -- and those that anything stored uses. So do the own functions of operator classes and ranges, which indexes call, and
 -- checks and defaults of all domains: a column, a composite type, an array or a range may hold one.
@@ -434,13 +434,16 @@ SELECT 'domains',
 HAVING count(*) > 0
  UNION ALL
 SELECT n.nspname || '.*',
-       count(DISTINCT f.oid) || ' own functions that its indexes and statistics call, '
+       count(DISTINCT f.oid) || ' own functions that its indexes, statistics and checks call, '
        || left(md5(string_agg(DISTINCT f.signature || f.body, chr(10) ORDER BY f.signature || f.body)), 12)
   FROM (SELECT 'pg_class' AS class, i.indexrelid AS oid, i.indrelid AS relation
           FROM pg_index i
          UNION ALL
         SELECT 'pg_statistic_ext', s.oid, s.stxrelid
-          FROM pg_statistic_ext s) part
+          FROM pg_statistic_ext s
+         UNION ALL
+        SELECT 'pg_constraint', k.oid, k.conrelid
+          FROM pg_constraint k) part
   JOIN pg_class c ON c.oid = part.relation
   JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN calls ON calls.classid = CAST(part.class AS regclass) AND calls.objid = part.oid

@@ -599,10 +599,11 @@ schema = ["b_app"]
             "was `1 own",
         ),
         ("CREATE STATISTICS b_app.st ON (b_app.f(id)), t FROM b_app.dest", "and is `2 own"),
+        ("ALTER TABLE b_app.dest ADD CHECK (b_app.f(id) > 0) NOT VALID", "and is `2 own"),  # `constraint-validate`
         ("CREATE TABLE b_app.more (id int); CREATE INDEX ON b_app.more (id)", ""),
     ],
 )
-def test_what_the_indexes_of_a_whole_schema_call_is_approved(
+def test_what_the_indexes_statistics_and_checks_of_a_whole_schema_call_is_approved(
     plan: Plan, postgresql_server: Server, change: str, said: str
 ) -> None:
     def subject() -> Subject:
