@@ -98,6 +98,20 @@ def test_a_present_setting_that_was_not_measured_is_refused(present: dict[str, s
     assert "`degree=1`" in refused.value.hint
 
 
+def test_a_job_was_done_and_the_lowest_level_has_no_efficiency_of_its_own() -> None:
+    job = sweep({4: [12.0]}, mode=Mode.JOB)
+    job = replace(job, head=replace(job.head, state=RunState.DONE, trials_planned=1, trials_ended=1))
+    assert recommend(job).stopped_because == "the job was done: 1 of 1 trial ended"
+    times: dict[Level, list[float | None]] = {
+        1: [10.0, 10.1, 10.2, 9.9],
+        2: [12.0, 12.1, 12.2, 11.9],
+        4: [14.0, 14.1, 14.2, 13.9],
+    }
+    lowest = recommend(sweep(times))
+    assert lowest.setting == {"degree": 1}
+    assert "cost" not in [name for name, _ in rows_of(lowest)]
+
+
 def test_what_is_set_already_gains_nothing() -> None:
     one = recommend(sweep(CLEAR), present={"degree": "4"})
     assert one.present is None

@@ -10,7 +10,7 @@ from tests.report.make import cell, run_of, sweep, trial
 from tests.report.test_golden import measured, two_factors
 from tests.report.test_render import EVIL, evil_run
 from tests.tiers import examples
-from toolkit.analysis.compare import compare_levels
+from toolkit.analysis.compare import compare, compare_levels
 from toolkit.model.records import ItemRecord, RunRecord
 from toolkit.model.words import Mode, Outcome
 from toolkit.report.render import Format, render_comparison
@@ -120,3 +120,20 @@ def test_without_an_interval_no_effect_is_said_to_be_detected() -> None:
         "effect with this many repeats is "
     ) in text
     assert text.count("detectable effect with") == 1
+
+
+def test_configurations_without_a_result_are_not_called_inconclusive() -> None:
+    one, half, none = (
+        sweep({1: [8.0, 8.4, 8.2], 2: values, 4: others}, run=name)
+        for name, values, others in (
+            ("a", [4.0, 4.1, 4.3], [2.0, 2.1, 2.2]),
+            ("b", [4.0, 4.2, 4.1], [None, None, None]),
+            ("c", [None] * 3, [None] * 3),
+        )
+    )
+    both = " ".join(render_comparison(compare(one, one, history=()), Format.TEXT).split())
+    assert "inconclusive in all of 3 configurations" in both
+    mixed = " ".join(render_comparison(compare(one, half, history=()), Format.TEXT).split())
+    assert "of 3 configurations inconclusive in 2; no result in 1" in mixed
+    failed = sweep({1: [None], 2: [None]}, run="d")
+    assert "no result in any of 2 configurations" in render_comparison(compare(failed, none), Format.TEXT)

@@ -22,7 +22,7 @@ from toolkit.analysis.sequential import ended_because, used_up_budget
 from toolkit.errors import ToolkitError
 from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell, Level, spell_level
-from toolkit.model.words import Outcome, RunState
+from toolkit.model.words import Mode, Outcome, RunState
 from toolkit.units import counted, parse_bytes, percent, value_change
 
 
@@ -232,6 +232,8 @@ def _stopped_because(run: RunRecord) -> str:
     if not says_how(head.experiment):
         return f"imported: {counted(head.trials_ended, 'trial')}"
     ended = f"{head.trials_ended:,} of {counted(head.trials_planned, 'trial')} ended"
+    if head.state is RunState.DONE and head.mode is Mode.JOB:
+        return f"the job was done: {ended}"
     if head.state is RunState.DONE:
         return f"all repeats that were asked for were done: {head.experiment.repeat} of each configuration"
     if (used_up := used_up_budget(run)) is not None:
@@ -294,7 +296,10 @@ def _spelled(one: Recommendation, gain: Gain, which: str) -> str:
 
 
 def _cost(one: Recommendation) -> Iterator[tuple[str, str]]:
-    parts = [] if one.efficiency is None else [f"{percent(100 * one.efficiency)} efficiency"]
+    # that of the lowest level is 100 % of itself
+    parts = (
+        [] if one.efficiency is None or one.smaller is None else [f"{percent(100 * one.efficiency)} efficiency"]
+    )
     if one.cpu_ratio is not None and one.present is not None:
         parts.append(f"{value_change(one.cpu_ratio, of='CPU time')} compared with {named(one.present.over)}")
     if parts:

@@ -129,12 +129,16 @@ def _headline(comparison: Comparison) -> str:
     if len(pairs) == 1:
         return verdict_sentence(pairs[0], judged)
     counts = {verdict: sum(pair.verdict is verdict for pair in pairs) for verdict in judged.verdicts}
-    if counts[Verdict.INCONCLUSIVE] == len(pairs):
-        return f"inconclusive in all of {count(len(pairs))} configurations"
+    missing = sum(pair.ratio is None for pair in pairs)
+    inconclusive = counts[Verdict.INCONCLUSIVE] - missing
+    whole = f"{count(len(pairs))} configurations"
+    if len(pairs) in (inconclusive, missing):
+        return f"inconclusive in all of {whole}" if inconclusive else f"no result in any of {whole}"
     parts = [f"{verdict} in {count(counts[verdict])}" for verdict in (judged.good, judged.bad) if counts[verdict]]
-    inconclusive = counts[Verdict.INCONCLUSIVE]
-    rest = f"; inconclusive in {count(inconclusive)}" if inconclusive else ""
-    return f"of {count(len(pairs))} configurations B is {' and '.join(parts)}{rest}"
+    rest = [f"inconclusive in {count(inconclusive)}"] if inconclusive else []
+    rest += [f"no result in {count(missing)}"] if missing else []
+    told = [f"B is {' and '.join(parts)}"] if parts else []
+    return f"of {whole} {'; '.join([*told, *rest])}"
 
 
 def _verdicts(comparison: Comparison) -> Iterator[str]:
