@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from toolkit.app.runs.settings import of_server
 from toolkit.app.snapshots.providers import host_is_ours
-from toolkit.model.facts import facts_from_text
+from toolkit.model.facts import Facts, facts_from_text
 from toolkit.model.settings import SettingScope
+from toolkit.model.values import Row
 from toolkit.runner import PlanningContext, RunContext, environment_of
 
 _TIDES = frozenset({"server", "space", "settings", "target_name", "destination", "data_directory", "backup_size"})
 _TIDAL = ("doctor_", "space_", "stats_")
+_WRITTEN = frozenset({"target", "archive", "table_indexes"})
+"""Tells of the table that the run itself fills, empties or changes."""
+_SIZES = frozenset({"byte_count", "row_estimate", "block_count"})
 
 
 def warn_of_drift(context: RunContext, planning: PlanningContext) -> None:
@@ -24,7 +28,7 @@ def warn_of_drift(context: RunContext, planning: PlanningContext) -> None:
         changed = [
             key
             for key in facts.answers
-            if key not in _TIDES and not key.startswith(_TIDAL) and old.answers.get(key) != facts.answers[key]
+            if key not in _TIDES and not key.startswith(_TIDAL) and _lasting(key, old) != _lasting(key, facts)
         ]
         if changed:
             context.warn(f"the catalogue has changed since the first attempt: {', '.join(sorted(changed))}")
@@ -37,3 +41,9 @@ def warn_of_drift(context: RunContext, planning: PlanningContext) -> None:
     )
     if differ:
         context.warn(f"the environment has changed since the first attempt: {', '.join(differ)}")
+
+
+def _lasting(key: str, facts: Facts) -> list[Row] | None:
+    """Return the answer to a query without how large the run itself has made what it tells of."""
+    rows, left_out = facts.answers.get(key), _SIZES if key in _WRITTEN else frozenset[str]()
+    return None if rows is None else [{name: row[name] for name in row if name not in left_out} for row in rows]
