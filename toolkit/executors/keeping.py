@@ -35,6 +35,8 @@ RUN_VARIABLE = "DBATK_RUN"
 _TICK_SECONDS = 0.1
 _TIMEOUTS = ((0.0, signal.SIGINT), (10.0, signal.SIGTERM), (15.0, signal.SIGKILL))
 """After how long which signal is sent to a program that is to end."""
+_CLOSED_TIMEOUTS = ((0.0, signal.SIGINT), (1.5, signal.SIGTERM), (2.5, signal.SIGKILL))
+"""The same once the window is closed in which it may work: what it began has 2 s more, and all ends within 5 s."""
 _OWN_TIMEOUTS = ((0.0, signal.SIGINT), (300.0, signal.SIGKILL))
 """The same of one of dbatk's own: it puts back what it changed, and a second signal would end it at once."""
 _READ_SECONDS = 10.0
@@ -90,11 +92,12 @@ class _Keeper:
     own: bool = False
     """Whether it keeps one of dbatk's own."""
 
-    def escalate(self) -> None:
-        """Send the next signal that is due to the program that it keeps."""
+    def escalate(self, *, closed: bool = False) -> None:
+        """Send the next signal that is due to the program that it keeps; `closed`: its window is."""
+        timeouts = _OWN_TIMEOUTS if self.own else _CLOSED_TIMEOUTS if closed else _TIMEOUTS
         with self.lock:
             self.asked = self.asked or time.monotonic()
-            for seconds, number in _OWN_TIMEOUTS if self.own else _TIMEOUTS:
+            for seconds, number in timeouts:
                 if time.monotonic() - self.asked >= seconds and number not in self.sent:
                     self.sent.append(number)
                     with contextlib.suppress(OSError):
@@ -134,6 +137,8 @@ class KeptPrograms:
 
     def __init__(self, run: str, asked_to_end: Callable[[], bool]) -> None:
         self._run_id, self._variables, self._asked_to_end = run, {RUN_VARIABLE: run}, asked_to_end
+        self.closed: Callable[[], bool] = lambda: False
+        """Whether the window is closed in which the run may work."""
         self._idle: dict[bool, list[_Keeper]] = {True: [], False: []}
         self._running: list[_Keeper] = []
         self._lock = threading.Lock()
@@ -200,7 +205,7 @@ class KeptPrograms:
 
         def tick() -> None:
             if kept.asked is not None or (step.effect is not Effect.DROPS and self._asked_to_end()):
-                kept.escalate()
+                kept.escalate(closed=self.closed())
 
         try:
             reader.start()

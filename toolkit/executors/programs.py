@@ -85,6 +85,7 @@ class Programs:
         self._run = run
         self._users = Users(target, run, {RUN_VARIABLE: run}, self._is_to_end)
         self._kept = KeptPrograms(run, self._is_to_end)
+        self._kept.closed = self._is_closed
         self._running: list[_Running] = []
         self._lock = threading.Lock()
         self._elsewhere: Sequence[ProgramsHost] = ()
@@ -92,6 +93,8 @@ class Programs:
         self.listener: Listener | None = None
         self.asked_to_end: Callable[[], bool] = lambda: False
         """Whether the run is to end: then what does not clean up ends too, on the clock or off it."""
+        self.closed: Callable[[], bool] = lambda: False
+        """Whether it is to end because its window is closed: then its programs have less time for that."""
 
     def run(self, step: Step, access: ProgramAccess, judge: Judge) -> Answer:
         """Run the program of a step to its end.
@@ -162,6 +165,9 @@ class Programs:
 
     def _is_to_end(self) -> bool:
         return self.asked_to_end()
+
+    def _is_closed(self) -> bool:
+        return self.closed()
 
     def make_ready(self, timed: Timed) -> None:
         """Do, before the clock begins, what programs of the user's on it need to be begun together.

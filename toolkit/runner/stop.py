@@ -17,7 +17,8 @@ from toolkit.executors import Timeouts
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _AT_ONCE = 130
 _TOGETHER_SECONDS = 0.5
-_HURRIED = frozenset({"TK-0130", "TK-0310"})
+_CLOSED = "TK-0310"
+_HURRIED = frozenset({"TK-0130", _CLOSED})
 TAKEN_OVER = "TK-0302"
 """Code of the error of a lease that another process has by now."""
 
@@ -45,6 +46,11 @@ class Stop:
     @property
     def requested(self) -> bool:
         return self._event.is_set()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is to end because the window is closed in which it may work."""
+        return self.because is not None and self.because.code == _CLOSED
 
     def request(self, because: ToolkitError | None = None, *, disowned: bool = False) -> None:
         """Ask the run to end: the running statement is cancelled, then conclude and cleanup run.

@@ -140,6 +140,7 @@ class Launch:
     ) -> RunContext:
         """Put together what every trial works with: the only place that does; `made` are items of a job."""
         self.sessions.programs.asked_to_end = lambda: self.stop.requested
+        self.sessions.programs.closed = lambda: self.stop.closed
         providers = providers_of(
             planning, self.target, self.sessions, self.run, events=self.events, snapshot_source=snapshot_source
         )
