@@ -15,7 +15,7 @@ import pytest
 
 from tests.for_each import for_each
 from toolkit.errors import ToolkitError, unexpected
-from toolkit.executors import line, reach, waiting
+from toolkit.executors import line, reach, waited, waiting
 from toolkit.executors.reaching import Reach, may_still_end
 from toolkit.executors.waiting import Timeouts
 from toolkit.model.protocols import Answer
@@ -69,7 +69,7 @@ class Clock:
 
     def begin(self) -> None:
         target: Any = self.database
-        self.watches = [waiting._Watch(target, self.timeouts, "run", str(n)) for n in range(self._calls)]
+        self.watches = [waiting.Watch(target, self.timeouts, "run", str(n)) for n in range(self._calls)]
 
     def forward(self, seconds: float) -> set[bool]:
         """Put the clock forward, let probes that this begins end, and return what the calls found."""
@@ -92,7 +92,8 @@ def hangs() -> None:
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Clock]]:
     def make(timeouts: Timeouts, calls: int = 1) -> Clock:
         clock = Clock(Database(), timeouts, calls)
-        monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: clock.now))
+        for module in (waited, waiting):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock.now))
         clock.begin()
         return clock
 
@@ -174,7 +175,7 @@ def test_what_was_found_silent_is_asked_again(made: Callable[..., Clock]) -> Non
     timeouts.unheard()
     target: Any = clock.database
     timeouts.heard()
-    waiting.open_session(target, Role.CONTROL, SessionTag("run"), timeouts=timeouts).close()
+    waited.open_session(target, Role.CONTROL, SessionTag("run"), timeouts=timeouts).close()
     assert not timeouts.over
 
 
@@ -191,7 +192,7 @@ def test_a_session_is_waited_for_to_the_end_that_somebody_asks_for(
 ) -> None:
     stop = Stop()
     clock = made(Timeouts(lambda: stop.hurried, lambda: stop.requested))
-    hurry = waiting._Hurry(clock.timeouts)
+    hurry = waiting.Hurry(clock.timeouts)
     clock.now += 3600
     assert not hurry.is_over()
     stop.request(because)
@@ -213,7 +214,7 @@ def test_a_connection_is_waited_for_shortly_once_one_got_no_answer_as_the_end_wa
     assert clock.timeouts.connect_seconds == waiting.HURRIED_PROBE_SECONDS, "it was before the end"
     clock.timeouts.unheard()
     clock.timeouts.heard()
-    hurry = waiting._Hurry(clock.timeouts)
+    hurry = waiting.Hurry(clock.timeouts)
     assert not clock.timeouts.over and not hurry.is_over()
     clock.now += waiting.LATE_PROBE_SECONDS + 0.1
     assert hurry.is_over()
@@ -301,7 +302,7 @@ def test_what_a_session_waits_for_is_cancelled_when_the_run_is_to_end(role: Role
         engine="postgresql", display="db", connect=lambda role, tag, *, read_only=False: Locked()
     )
     timeouts = Timeouts(lambda: False, lambda: True)
-    session = waiting.open_session(target, role, SessionTag("run"), timeouts=timeouts)
+    session = waited.open_session(target, role, SessionTag("run"), timeouts=timeouts)
     with timeouts.finishing() if finishing else nullcontext():
         answer = session.execute("SELECT 1")
     session.close()
@@ -312,7 +313,7 @@ def test_what_a_session_waits_for_is_cancelled_when_the_run_is_to_end(role: Role
 def test_a_session_whose_thread_died_is_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line.Line, "_run", lambda self: None)
     with pytest.raises(ToolkitError, match="no response"):
-        waiting.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+        waited.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
 
 
 def test_a_host_without_threads_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,7 +322,7 @@ def test_a_host_without_threads_is_said_to_be_one(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(threading.Thread, "start", start)
     with pytest.raises(RuntimeError) as caught:
-        waiting.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+        waited.open_session(Database(), Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
     assert unexpected(caught.value).sentence == "this host starts no more threads"
     found = reach(Database())  # type: ignore[arg-type]
     assert (found.reach, found.refused) == (Reach.NOT_ASKED, "this host starts no more threads")
@@ -342,7 +343,7 @@ def test_a_session_has_one_thread_and_is_closed_without_another(monkeypatch: pyt
     raw = SimpleNamespace(identity="pid 900", execute=lambda *_: Answer(()), cancel=lambda: None)
     raw.close = lambda: closed.append(threading.current_thread().name)
     monkeypatch.setattr(database, "connect", lambda *_, **__: raw)
-    session = waiting.open_session(database, Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+    session = waited.open_session(database, Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
     assert session.execute("SELECT 1") == Answer(())
     session.close()
     session.close()
@@ -369,7 +370,7 @@ def test_a_cancel_without_a_thread_is_tried_again(monkeypatch: pytest.MonkeyPatc
     raw = SimpleNamespace(identity="pid 900", execute=work, cancel=cancelled.set, close=lambda: None)
     database = Database()
     monkeypatch.setattr(database, "connect", lambda *_, **__: raw)
-    session = waiting.open_session(database, Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
+    session = waited.open_session(database, Role.WORKER, SessionTag("run"))  # type: ignore[arg-type]
     assert session.execute("SELECT 1") == Answer(()) and len(tries) == 2
     session.close()
 

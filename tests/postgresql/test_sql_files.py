@@ -188,6 +188,45 @@ def test_an_index_definition_is_cut_at_the_tables_name_whatever_the_names_hold(r
     assert len(release.read("schema_indexes", schema=release.schema)) == 2
 
 
+def test_tables_are_listed_by_their_pages_and_what_grew_since_they_were_counted_is_bigger(release: Bench) -> None:
+    newer = release.facts.release.number[0] >= 15  # before, what was counted arrives late
+    flush = "SELECT pg_stat_force_next_flush()" if newer else "SELECT 1"
+    texts = (
+        "CREATE SCHEMA pages",
+        "CREATE TABLE pages.counted AS SELECT g AS id FROM generate_series(1, 20000) g",
+        "CREATE TABLE pages.grown AS SELECT g AS id FROM generate_series(1, 2000) g",
+        flush,
+        "ANALYZE pages.counted, pages.grown",
+        "CREATE TABLE pages.new AS SELECT g AS id FROM generate_series(1, 30000) g",
+        "CREATE TABLE pages.parted (id int) PARTITION BY RANGE (id)",
+        "CREATE TABLE pages.low PARTITION OF pages.parted FOR VALUES FROM (1) TO (40000)",
+        "INSERT INTO pages.low SELECT generate_series(1, 39999)",
+        "CREATE TABLE pages.bare (id int) PARTITION BY RANGE (id)",
+        "INSERT INTO pages.grown SELECT generate_series(1, 60000)",
+        flush,
+        "SELECT 1",
+    )
+    with release.server.connect() as maker:
+        for text in texts:
+            maker.execute(text)
+    measured = {row["table_name"]: row for row in release.read("schema_tables", schema="pages")}
+    listed = release.read("schema_pages", schema="pages")
+    names = [str(row["table_name"]) for row in listed]
+    assert names == (["grown"] if newer else []) + ["parted", "new", "counted"] + ([] if newer else ["grown"]) + [
+        "bare"
+    ]
+    for row in listed:
+        assert row["row_estimate"] == measured[row["table_name"]]["row_estimate"]
+        if newer and row["table_name"] != "bare":
+            assert 0.8 < row["byte_count"] / measured[row["table_name"]]["byte_count"] < 1.1, row
+    with release.server.connect() as holder:
+        holder.execute("BEGIN")
+        holder.execute("LOCK TABLE pages.new, pages.low IN ACCESS EXCLUSIVE MODE")
+        held = {row["table_name"]: row["byte_count"] for row in release.read("schema_pages", schema="pages")}
+        holder.execute("ROLLBACK")
+    assert (held["new"], held["parted"]) == (0, 0) and held["counted"]
+
+
 def test_a_view_has_its_kind_and_no_size(release: Bench) -> None:
     row = release.read("relation", schema=release.schema, name="v")[0]
     assert (row["kind"], row["row_estimate"], row["byte_count"]) == ("view", None, None)

@@ -42,6 +42,10 @@ class Told:
             raise self.say[step.text]
         return Answer(rowcount=1)
 
+    def together(self, number: int, work: Callable[[], None]) -> bool:
+        work()
+        return True
+
     def begin_together(self) -> float:
         return time.perf_counter()
 
@@ -265,6 +269,10 @@ class Crossing:
             self.at_work.discard(step.text)
         return Answer(rowcount=1)
 
+    def together(self, number: int, work: Callable[[], None]) -> bool:
+        work()
+        return True
+
     def begin_together(self) -> float:
         return time.perf_counter()
 
@@ -317,6 +325,10 @@ class Deaf:
     def run(self, step: Step, number: int = 0) -> Answer:
         self.dead.wait()
         raise AssertionError(step, number)
+
+    def together(self, number: int, work: Callable[[], None]) -> bool:
+        work()
+        return True
 
     def begin_together(self) -> float:
         return time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from toolkit.dialects.oracle.dialect import DIALECT
@@ -109,6 +110,10 @@ class World:
 
     def make_ready(self, timed: Timed) -> None:
         self.programs.make_ready(timed)
+
+    def together(self, number: int, work: Callable[[], None]) -> bool:
+        work()
+        return True
 
     def begin_together(self) -> float:
         return time.perf_counter()

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from types import MappingProxyType
 from typing import Protocol
 
 from toolkit.dialects.answers import EndlessWait, Granted, TrialFindings
@@ -82,6 +83,10 @@ class Implementation(ABC):
     """SQL files that doctor reads of the objects of a work, for this operation; see `Judging.object_files`."""
     table_files: tuple[str, ...] = ()
     """SQL files (:schema, :name; no name means all of the schema), each optional, read of the tables worked on."""
+    table_files_for: Mapping[str, tuple[str, Scalar]] = MappingProxyType({})
+    """Those of them that are read only where an option has a value: the file, the option, and the value."""
+    tables_file: str = "schema_tables"
+    """The SQL file (:schema) that lists the tables of a schema that are worked on in place, the biggest first."""
     whole_database: bool = False
     """Whether its statement works on the whole database, whichever tables are named: then one is enough."""
     privileges: tuple[str, ...] = ()

@@ -7,9 +7,11 @@ from toolkit.executors.reaching import may_still_end, reach, silent_seconds
 from toolkit.executors.reading import look, read_facts, refused
 from toolkit.executors.refusals import Refusals
 from toolkit.executors.sessions import UNDOES, Sessions
-from toolkit.executors.waiting import Timeouts, open_session
+from toolkit.executors.waited import SILENT, open_session
+from toolkit.executors.waiting import Timeouts
 
 __all__ = [
+    "SILENT",
     "UNDOES",
     "Refusals",
     "Script",

@@ -38,6 +38,11 @@ class Line:
                 self._unwanted(result)
             reply.put(result)
 
+    @property
+    def is_here(self) -> bool:
+        """Whether it is its own thread that asks."""
+        return threading.current_thread() is self._thread
+
     def ask(self, work: Callable[[], T], is_over: Callable[[], bool]) -> T:
         """Return what the work returns, or raise what it raises.
 

@@ -22,7 +22,8 @@ from toolkit.executors.hosts import Host, SessionsHost, ticks_ahead
 from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
 from toolkit.executors.restart import by_sysdba
-from toolkit.executors.waiting import Timeouts, Waited, open_session
+from toolkit.executors.waited import Waited, open_session
+from toolkit.executors.waiting import Timeouts
 from toolkit.model.experiment import OptionValue
 from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
 from toolkit.model.steps import Step, Timed
@@ -222,6 +223,20 @@ class Sessions:
             return self.trying_again(lambda: self._run_anew(step, number))
         return self._run_anew(step, number)
 
+    def together(self, number: int, work: Callable[[], None]) -> bool:
+        """Let a worker run many statements; a session with a thread of its own does so there, all in one.
+
+        Returns:
+            Whether the work ended; if not, the database answers nobody, and what ends later is of no interest.
+        """
+        session = self.get(Role.WORKER, number)
+        if not isinstance(session, Waited):
+            work()
+            return True
+        if not (ended := session.together(work)):
+            self.abandon(Role.WORKER, number)
+        return ended
+
     def trying_again(self, work: Callable[[], _T]) -> _T:
         """Do what waits for locks of others, as often as the options say while they are not free in time."""
         for _ in range(self._waits.tries - 1):
@@ -263,14 +278,21 @@ class Sessions:
             if error.lost:
                 self.orphaned = self.orphaned or not (step.own_read or error.unsent)
                 self.cut_off = self.cut_off or not error.unsent
+                if self._is_replaced(key, connection):
+                    raise
                 self.forget(*key)
             if error.code in step.tolerates:
                 return Answer(notices=(error.message,))
             raise
         finally:
-            self._busy.discard(key)
+            if not self._is_replaced(key, connection):
+                self._busy.discard(key)
             if timer is not None:
                 timer.cancel()
+
+    def _is_replaced(self, key: tuple[Role, int], connection: Connection) -> bool:
+        """Tell whether another session has the place of one that was given up and ends only now."""
+        return self._open.get(key, connection) is not connection
 
     def comes_back(self, error: DatabaseError, tried: int) -> bool:
         """Tell whether an object that was locked is to be tried again, after so many tries."""

@@ -165,11 +165,10 @@ class Planner:
         levels = next((factor.levels for factor in self.spec.factors if factor.name == name), ())
         return max((int(level) for level in levels if isinstance(level, int | float)), default=1)
 
-    @property
-    def asks_nologging(self) -> bool:
-        """Whether any configuration is to be worked on without redo."""
-        levels = next((factor.levels for factor in self.spec.factors if factor.name == "logging"), ())
-        return "nologging" in (*levels, self.spec.options.get("logging"))
+    def asks_for(self, option: str, value: Scalar) -> bool:
+        """Tell whether an option has a value in any configuration."""
+        levels = next((factor.levels for factor in self.spec.factors if factor.name == option), ())
+        return value in (*levels, self.spec.options.get(option))
 
     def letters(self, count: int) -> Sequence[str]:
         """Return suffixes that tell several objects of one trial apart; one object needs none."""

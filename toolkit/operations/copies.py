@@ -59,7 +59,7 @@ def copies_of(
     named = named or planner.naming.run_object
     made: dict[QualifiedName, ObjectRef] = {}
     setup: list[Call] = []
-    number, degree, unlogged = 0, planner.highest_degree, planner.asks_nologging
+    number, degree, unlogged = 0, planner.highest_degree, planner.asks_for("logging", "nologging")
     for table in tables:
         number += 1
         copy = planner.scratch(ObjectKind.TABLE, named(number), table)

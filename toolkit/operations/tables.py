@@ -258,7 +258,11 @@ def _ways(planner: Planner) -> Iterator[Mapping[str, OptionValue]]:
 
 def own_reads(planner: Planner, schema: str | None, name: str | None, suffix: str) -> Sequence[Query]:
     """Return what the engine's implementation wants to know of the tables."""
-    files = planner.dialect.work.of(planner.spec.operation).table_files
+    how = planner.dialect.work.of(planner.spec.operation)
+    files = [
+        file for file in how.table_files
+        if file not in how.table_files_for or planner.asks_for(*how.table_files_for[file])
+    ]  # fmt: skip
     return [Query(f"{file}{suffix}", file, {"schema": schema, "name": name}, optional=True) for file in files]
 
 

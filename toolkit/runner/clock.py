@@ -6,24 +6,24 @@ limit, and cancels when somebody asks to stop; so workers do nothing but run sta
 
 from __future__ import annotations
 
-import math
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from toolkit.errors import UNREACHED, ToolkitError, no_more_threads
-from toolkit.executors import Sessions
+from toolkit.executors import SILENT, Sessions
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.steps import ObjectRef, Timed, TimedItem
+from toolkit.model.steps import ObjectRef, Step, Timed, TimedItem
 from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Effect, Role
+from toolkit.model.words import ON_HOST, Effect, Role, StepKind
 from toolkit.runner.counting import count_of, refuse_different_rows
 from toolkit.runner.item_queue import ItemQueue
 from toolkit.runner.monitor import TIMEOUT_SECONDS
-from toolkit.runner.stop import Stop
+from toolkit.runner.stop import Silence, Stop
 
 _TICK_SECONDS = 0.2
 _TOGETHER_SECONDS = 0.25
@@ -123,36 +123,11 @@ def run_timed(
     Returns:
         Elapsed seconds from the common begin (of programs: that of the first) to the last end, and each item's.
     """
-    silence = _Silence(may_end, timeout_seconds)
+    silence = Silence(may_end, timeout_seconds)
     return _Clock(
         timed, sessions, stop, limit_seconds, look_again, before_commit, before_item, look_at, on_items, silence,
         overdue, comes_back,
     ).run(on_end)  # fmt: skip
-
-
-class _Silence:
-    """Tells when a cancel will never be answered."""
-
-    def __init__(self, may_end: Callable[[], bool], seconds: float) -> None:
-        self._may_end = may_end
-        self._seconds = seconds
-        self._until: float | None = None
-        self.since = math.inf
-
-    def cancelled(self) -> None:
-        """Begin to wait with the first cancel."""
-        if self._until is None:
-            self.since = time.monotonic()
-            self._until = self.since + self._seconds
-
-    def is_final(self) -> bool:
-        """Ask the database when the wait is over; one that answers is given another while."""
-        if self._until is None or time.monotonic() < self._until:
-            return False
-        if not self._may_end():
-            return True
-        self._until = time.monotonic() + self._seconds
-        return False
 
 
 class _Clock:
@@ -169,7 +144,7 @@ class _Clock:
         before_item: Callable[[], None],
         look_at: Callable[[Sequence[ItemResult]], list[ItemResult]],
         on_items: Callable[[Sequence[ItemResult]], None],
-        silence: _Silence,
+        silence: Silence,
         overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]],
         comes_back: Callable[[DatabaseError, int], bool],
     ) -> None:
@@ -187,6 +162,7 @@ class _Clock:
         self._end_with: dict[str, DatabaseError] = {}
         self._now: dict[int, tuple[TimedItem, float]] = {}
         self._workers = timed.workers
+        self._together = all(_is_of_session(step) for item in timed.items for step in item.steps)
         self._ends_with_error = timed.ends_with_error
         self._waiting = ItemQueue(timed.ordered(), stop, before_item)
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
@@ -314,20 +290,10 @@ class _Clock:
         try:
             # all begin together, or none does: a thread that cannot be started breaks the barrier
             self._barrier.wait(TIMEOUT_SECONDS)
-            look: _LookAgain = None
-            while (item := self._waiting.take()) is not None:
-                self._now[number] = item, time.perf_counter()
-                result = _run_item(item, number, self._sessions, self._origin[0], look, self._before_commit)
-                look = self._look_again
-                self._now.pop(number, None)
-                if self._put_back(item, result.error):
-                    continue
-                if result.error is not None and self._ends_with_error:
-                    self._waiting.close()
-                self._waiting.done(item, well=result.error is None)
-                self._ended.put(result)
-                if result.error is not None and result.error.lost:
-                    break
+            if not self._together:
+                self._take_items(number)
+            elif not self._sessions.together(number, partial(self._take_items, number)):
+                self._leave(number)
         except Exception as fault:  # noqa: BLE001 (an internal error: raised again in the main thread)
             self._faults.append(fault)
             self._waiting.close()
@@ -335,12 +301,44 @@ class _Clock:
             self._ended.put(None)
         self._released.wait()
 
+    def _take_items(self, number: int) -> None:
+        look: _LookAgain = None
+        while (item := self._waiting.take()) is not None:
+            self._now[number] = item, time.perf_counter()
+            result = _run_item(item, number, self._sessions, self._origin[0], look, self._before_commit)
+            look = self._look_again
+            # who takes it from here tells of it: what was left waiting is told already
+            if self._now.pop(number, None) is None or not self._go_on_after(item, result):
+                break
+
+    def _leave(self, number: int) -> None:
+        """Tell that the item of a worker whose session answers nobody is lost."""
+        if (left := self._now.pop(number, None)) is not None:
+            item, begun = left
+            error = DatabaseError(SILENT, code="TK-0202", lost=True)
+            took = time.perf_counter() - begun
+            self._go_on_after(item, ItemResult(item, number, begun - self._origin[0], took, error=error))
+
+    def _go_on_after(self, item: TimedItem, result: ItemResult) -> bool:
+        """Hand on the result of an item; tell whether its session can take another."""
+        if self._put_back(item, result.error):
+            return True
+        if result.error is not None and self._ends_with_error:
+            self._waiting.close()
+        self._waiting.done(item, well=result.error is None)
+        self._ended.put(result)
+        return result.error is None or not result.error.lost
+
     def _put_back(self, item: TimedItem, error: DatabaseError | None) -> bool:
         """Let an item whose one change met a lock of others come back at the end; nothing of it was done."""
         tried = self._tried[item.label] = self._tried.get(item.label, 0) + 1
         changes = [step for step in item.steps if step.effect not in (Effect.READS, Effect.COMMITS)]
         locked = error is not None and len(changes) == 1 and self._comes_back(error, tried)
         return locked and self._waiting.put_back(item)
+
+
+def _is_of_session(step: Step) -> bool:
+    return step.kind is StepKind.SQL and step.session is Role.WORKER and step.transfer is None
 
 
 def _run_item(

@@ -148,5 +148,30 @@ class Stop:
             self.request()
 
 
+class Silence:
+    """Tells when a cancel will never be answered."""
+
+    def __init__(self, may_end: Callable[[], bool], seconds: float) -> None:
+        self._may_end = may_end
+        self._seconds = seconds
+        self._until: float | None = None
+        self.since = math.inf
+
+    def cancelled(self) -> None:
+        """Begin to wait with the first cancel."""
+        if self._until is None:
+            self.since = time.monotonic()
+            self._until = self.since + self._seconds
+
+    def is_final(self) -> bool:
+        """Ask the database when the wait is over; one that answers is given another while."""
+        if self._until is None or time.monotonic() < self._until:
+            return False
+        if not self._may_end():
+            return True
+        self._until = time.monotonic() + self._seconds
+        return False
+
+
 def _is_nohup(number: signal.Signals) -> bool:
     return number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN

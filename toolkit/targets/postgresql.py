@@ -31,7 +31,7 @@ from toolkit.targets.base import (
     translate,
 )
 from toolkit.targets.postgresql_copy import copied, place_of
-from toolkit.targets.postgresql_values import register_texts, rows_of
+from toolkit.targets.postgresql_values import completed, register_texts, rows_of
 from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, led_to, required_of, settings_of
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ _NAME_BYTES = 63
 _KEPT = ("search_path", "default_tablespace", "temp_tablespaces", "default_table_access_method")
 """Settings that decide what a name without a schema is, and where things go: those of the first session."""
 _SAME = ("user_name", "database_id", "place")
+_COMMANDS = ("ANALYZE ", "REINDEX ", "VACUUM ")
+"""How statements begin that return no rows and of which a run may send hundreds, one for each object."""
 _SECRETS = frozenset({"password", "sslpassword"})
 _SECRET_VARIABLES = ("PGPASSWORD",)
 _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
@@ -327,9 +329,10 @@ class PostgresqlConnection:
 
     def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
         self._notices, self._warnings = [], []
-        cursor = self._session.execute(sent, given or None)
-        rows = rows_of(cursor)
-        count = cursor.rowcount if cursor.rowcount >= 0 else None
+        if sent.startswith(_COMMANDS) and not given:
+            rows, count = completed(self._session, sent)
+        else:
+            rows, count = rows_of(self._session.execute(sent, given or None))
         return Answer(rows, count, tuple(self._notices), warnings=tuple(self._warnings))
 
     def _copied(self, text: str, stream: Stream) -> Answer:

@@ -21,7 +21,7 @@ from toolkit.app.runs.execute import start
 from toolkit.design.plan_file import read_plan
 from toolkit.documents import parse_document
 from toolkit.errors import ToolkitError
-from toolkit.executors.waiting import Waited
+from toolkit.executors.waited import Waited
 from toolkit.model.plan import MaintenancePlan, PlanRunRecord
 from toolkit.model.protocols import Answer, Event
 from toolkit.model.values import Scalar

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from toolkit.dialects.implementations import Implementations, Kept
 from toolkit.dialects.postgresql import support
@@ -41,6 +42,8 @@ class _StatsGather(InSession):
 
     degree_by_sessions = True
     table_files = (_STATISTICS,)
+    table_files_for = MappingProxyType({_STATISTICS: ("gather", "stale")})
+    tables_file = "schema_pages"
     serial = (
         "on PostgreSQL, ANALYZE of one table uses one process; several connections can each gather a table "
         "(--schema)"
