@@ -193,16 +193,17 @@ def test_tables_are_listed_by_their_pages_and_what_grew_since_they_were_counted_
     flush = "SELECT pg_stat_force_next_flush()" if newer else "SELECT 1"
     texts = (
         "CREATE SCHEMA pages",
-        "CREATE TABLE pages.counted AS SELECT g AS id FROM generate_series(1, 20000) g",
-        "CREATE TABLE pages.grown AS SELECT g AS id FROM generate_series(1, 2000) g",
+        "CREATE TABLE pages.counted AS SELECT g AS id FROM generate_series(1, 15000) g",
+        "CREATE TABLE pages.grown AS SELECT g AS id FROM generate_series(1, 10000) g",
         flush,
+        "SELECT 1",
         "ANALYZE pages.counted, pages.grown",
         "CREATE TABLE pages.new AS SELECT g AS id FROM generate_series(1, 30000) g",
         "CREATE TABLE pages.parted (id int) PARTITION BY RANGE (id)",
-        "CREATE TABLE pages.low PARTITION OF pages.parted FOR VALUES FROM (1) TO (40000)",
-        "INSERT INTO pages.low SELECT generate_series(1, 39999)",
+        "CREATE TABLE pages.low PARTITION OF pages.parted FOR VALUES FROM (1) TO (60000)",
+        "INSERT INTO pages.low SELECT generate_series(1, 59999)",
         "CREATE TABLE pages.bare (id int) PARTITION BY RANGE (id)",
-        "INSERT INTO pages.grown SELECT generate_series(1, 60000)",
+        "INSERT INTO pages.grown SELECT generate_series(1, 90000)",
         flush,
         "SELECT 1",
     )
@@ -218,7 +219,7 @@ def test_tables_are_listed_by_their_pages_and_what_grew_since_they_were_counted_
     for row in listed:
         assert row["row_estimate"] == measured[row["table_name"]]["row_estimate"]
         if newer and row["table_name"] != "bare":
-            assert 0.8 < row["byte_count"] / measured[row["table_name"]]["byte_count"] < 1.1, row
+            assert 0.7 < row["byte_count"] / measured[row["table_name"]]["byte_count"] < 1.4, row
     with release.server.connect() as holder:
         holder.execute("BEGIN")
         holder.execute("LOCK TABLE pages.new, pages.low IN ACCESS EXCLUSIVE MODE")

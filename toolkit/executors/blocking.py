@@ -22,6 +22,19 @@ FIRST_SECONDS = 0.4
 _AGAIN_SECONDS = 2.0
 
 
+def claimed_by(run: str, row: Row) -> ToolkitError:
+    """Say who has the database's own lock: a run, or a session that does not show itself (an empty name)."""
+    where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
+    return ToolkitError(
+        f"run `{run}`, of another store or reached by another address, works on this database ({where})"
+        if run
+        else "another session holds the lock of this database and does not show itself",
+        code="TK-0302",
+        hint="wait for it to end; if its process is gone, `dbatk clean` names the session and what ends it; "
+        "one results store for all who work on a database says more",
+    )
+
+
 class Blockers:
     """Asks for all sessions of a run, in one of its own; a database that refuses is not asked again."""
 

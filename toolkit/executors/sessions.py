@@ -16,7 +16,8 @@ from typing import TypeVar, cast
 from toolkit.dialects.answers import LockWaits
 from toolkit.dialects.registry import dialect_of
 from toolkit.errors import ToolkitError
-from toolkit.executors.blocking import Blockers
+from toolkit.executors.ahead import Ahead
+from toolkit.executors.blocking import Blockers, claimed_by
 from toolkit.executors.host import run_folder
 from toolkit.executors.hosts import Host, SessionsHost, ticks_ahead
 from toolkit.executors.loading import Rejected, load
@@ -24,6 +25,7 @@ from toolkit.executors.programs import Programs
 from toolkit.executors.restart import by_sysdba
 from toolkit.executors.waited import Waited, open_session
 from toolkit.executors.waiting import Timeouts
+from toolkit.model.engines import engine
 from toolkit.model.experiment import OptionValue
 from toolkit.model.protocols import Answer, Connection, DatabaseError, LoadingConnection
 from toolkit.model.steps import Step, Timed
@@ -56,10 +58,11 @@ class Sessions:
         self._waiting: Connection | None = None
         self._ours: Callable[[str], bool] | None = None
         self._claimed: Connection | None = None
+        self._ahead = Ahead()
         self.restart: tuple[str, ...] = ()  # the command that starts the server again, if that is allowed
         self.sysdba: tuple[str, ...] = ()  # the client that connects as SYSDBA, if the profile names one
         self.orphaned = False
-        """Whether a session was lost that may still be at work in the database, unheard by anybody."""
+        """Whether a lost session may still be at work in the database, unheard by anybody."""
         self.cut_off = False
         """Whether a session was lost that the database may still have: idle, but with the database's own lock."""
         self._rejected = Rejected()
@@ -72,7 +75,6 @@ class Sessions:
 
     @property
     def target(self) -> Target:
-        """Where they are."""
         return self._target
 
     @property
@@ -120,15 +122,7 @@ class Sessions:
         # what undoes a run is of the same plan as the run
         if run == self._tag.run or self._ours(run.removesuffix(UNDOES)):
             return
-        where = f"pid {row['pid']}, from {row['host']}" + (f", since {row['since']}" if row["since"] else "")
-        raise ToolkitError(
-            f"run `{run}`, of another store or reached by another address, works on this database ({where})"
-            if run
-            else "another session holds the lock of this database and does not show itself",
-            code="TK-0302",
-            hint="wait for it to end; if its process is gone, `dbatk clean` names the session and what ends it; "
-            "one results store for all who work on a database says more",
-        )
+        raise claimed_by(run, row)
 
     def _try_to_claim(self, session: Connection) -> Row | None:
         """Take the lock unless this session has it; return who has it, None when nobody else."""
@@ -155,10 +149,7 @@ class Sessions:
         with self._lock:
             found = self._open.get(key)
         if found is None:
-            found = open_session(
-                self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts,
-                blockers=self._blockers, connect=None if host is None else host.connect,
-            )  # fmt: skip
+            found = self._ahead.take(key) or self._opened(role, host)
             if role is Role.CONTROL:
                 try:
                     self._claim(found)
@@ -168,6 +159,18 @@ class Sessions:
             with self._lock:
                 self._open[key], self._where[key] = found, host
         return found
+
+    def open_ahead(self, workers: int) -> None:
+        """Begin to open the sessions of workers and the monitor's, where the engine is for it."""
+        if engine(self._target.engine).opens_ahead:
+            keys = [(Role.MONITOR, 0), *((Role.WORKER, number) for number in range(workers))]
+            self._ahead.begin(keys, lambda role: self._opened(role, None))
+
+    def _opened(self, role: Role, host: SessionsHost | None) -> Connection:
+        return open_session(
+            self._target, role, self._tag, read_only=self._read_only, timeouts=self.timeouts,
+            blockers=self._blockers, connect=None if host is None else host.connect,
+        )  # fmt: skip
 
     # -- on other hosts -----------------------------------------------------------------------------------------
     def let_workers_be_on(self, hosts: Sequence[SessionsHost], leave: Callable[[], None]) -> None:
@@ -388,6 +391,7 @@ class Sessions:
         """Close all sessions; never raises."""
         self.programs.close()
         self._blockers.close()
+        self._ahead.close()
         with self._lock:
             everything, self._open = list(self._open.values()), {}
         for connection in everything:

@@ -76,6 +76,7 @@ class EngineDeclaration:
         socket_folders: whether the host of its URL may be the folder of a socket.
         dates_statistics: whether its catalogue tells when statistics were gathered.
         ages_transactions: whether its transaction numbers wrap around, so that its tables have an age in them.
+        opens_ahead: whether the sessions of a job are opened while other work is done, each by a thread.
         licences: whether features of it are licensed one by one, so that statements are held against declarations.
         keeps_snapshots: whether it may keep snapshots of its counters itself (AWR, Statspack).
         keeps_jobs: whether its own scheduler can run a plan (DBMS_SCHEDULER).
@@ -114,6 +115,7 @@ class EngineDeclaration:
     socket_folders: bool = False
     dates_statistics: bool = True
     ages_transactions: bool = False
+    opens_ahead: bool = False
     licences: bool = False
     keeps_snapshots: bool = False
     keeps_jobs: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 
@@ -107,11 +108,11 @@ def look_at_items(
     if rows is None:
         return list(ended)
     how = context.dialect.work.of(context.experiment.operation)
-    undone = {}
-    for number, label in enumerate(looked_at, 1):
-        own = tuple(row for row in rows if row["number"] == number)
-        warnings = next(each.warnings for each in ended if each.item.label == label)
-        undone[label] = how.undone(own, warnings)
+    own: dict[Scalar, list[Row]] = defaultdict(list)
+    for row in rows:
+        own[row["number"]].append(row)
+    warnings = {each.item.label: each.warnings for each in ended}
+    undone = {label: how.undone(tuple(own[number]), warnings[label]) for number, label in enumerate(looked_at, 1)}
     return [
         each if (why := undone.get(each.item.label)) is None
         else replace(each, error=DatabaseError(why, code=NOT_DONE))

@@ -23,7 +23,7 @@ from toolkit.app.runs.planning import check_to_run, check_within, head_of
 from toolkit.app.runs.preview import keep_explanation
 from toolkit.app.runs.repair import ended_in_any_case, next_attempt, refuse_ingested, repair, warning
 from toolkit.app.runs.servers import bring_server_back
-from toolkit.app.runs.settings import servers_changed, try_in_session
+from toolkit.app.runs.settings import of_server, servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done
 from toolkit.app.runs.undoable import refuse_open, refuse_unasked, refuse_unseen, warn_of_unrestored
 from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_source_of_run
@@ -31,7 +31,7 @@ from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import Event, Events
 from toolkit.model.records import RunRecord, TrialRecord, fresh_run_id
-from toolkit.model.words import CountedRows, Keep, RunState
+from toolkit.model.words import CountedRows, Keep, Mode, RunState
 from toolkit.runner import (
     Changes,
     Gates,
@@ -50,6 +50,10 @@ from toolkit.targets.base import Target
 
 Guarding = Callable[[str, Experiment, Stop], AbstractContextManager[Gates]]
 """Watches the guards of a run while it lasts; gives what trials and items wait for."""
+
+
+_MOST_AHEAD = 8
+"""How many worker sessions are opened at once, so that a server is not asked for dozens in the same moment."""
 
 
 def unguarded(*_: object) -> AbstractContextManager[Gates]:
@@ -108,7 +112,7 @@ def start(
             launch.claim()
             context = launch.context(planning, launch.changes(head), snapshot_source)
             context.gates = gates
-            keep_explanation(context, launch.policy)
+            _explain(context, launch)
             for needs in what_it_needs(store, experiment, planning.cells, head.engine, head.target_name):
                 launch.events.emit(Event("estimate", needs))
             keep_snapshot_source(store, run, snapshot_source, launch.events)
@@ -143,6 +147,24 @@ def _check(
     launch.join_hosts(planning)
     if left is None:
         _check_scripts(planning, launch)
+
+
+def _explain(context: RunContext, launch: Launch) -> None:
+    """Keep what explains the run; the sessions of a job's one trial are opened meanwhile."""
+    _open_ahead(context.planning, launch)
+    keep_explanation(context, launch.policy)
+
+
+def _open_ahead(planning: PlanningContext, launch: Launch) -> None:
+    """Begin to open the sessions of a job's one trial, unless something comes before it.
+
+    A setup may take long, and a setting or a command of a factor may restart the server.
+    """
+    experiment, stages = planning.experiment, planning.scripts[0].stages
+    before = of_server(planning) or any(factor.command is not None for factor in experiment.factors)
+    if experiment.mode is not Mode.JOB or stages is None or stages.setup or before or "on" in experiment.options:
+        return
+    launch.sessions.open_ahead(min(stages.timed.workers, _MOST_AHEAD))
 
 
 def _check_scripts(planning: PlanningContext, launch: Launch) -> Bill | None:

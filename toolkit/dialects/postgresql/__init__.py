@@ -50,5 +50,6 @@ DECLARATION = EngineDeclaration(
     },
     counted_in="database",
     ages_transactions=True,
+    opens_ahead=True,
     order=2,
 )

@@ -1,0 +1,56 @@
+"""Sessions that are opened before anybody asks for them: connecting takes time that other work can use."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+
+from toolkit.model.protocols import Connection
+from toolkit.model.words import Role
+
+Key = tuple[Role, int]
+
+
+class Ahead:
+    """Opens sessions in threads; each is taken once, by whoever asks for it first, and waited for then."""
+
+    def __init__(self) -> None:
+        self._opening: dict[Key, Future[Connection]] = {}
+
+    def begin(self, keys: Iterable[Key], open_one: Callable[[Role], Connection]) -> None:
+        """Begin to open sessions; where this host starts no more threads, who asks for one opens it."""
+        for key in keys:
+            opening: Future[Connection] = Future()
+            thread = threading.Thread(target=_open, args=(opening, open_one, key[0]), daemon=True, name="opening")
+            try:
+                thread.start()
+            except RuntimeError:
+                return
+            self._opening[key] = opening
+
+    def take(self, key: Key) -> Connection | None:
+        """Return a session that was begun, None where there is none.
+
+        Raises:
+            ToolkitError: what opening it raised; it has a limit of its own.
+        """
+        opening = self._opening.pop(key, None)
+        return None if opening is None else opening.result()
+
+    def close(self) -> None:
+        """Close what nobody took, also what is there only later."""
+        while self._opening:
+            self._opening.popitem()[1].add_done_callback(_close)
+
+
+def _open(opening: Future[Connection], open_one: Callable[[Role], Connection], role: Role) -> None:
+    try:
+        opening.set_result(open_one(role))
+    except BaseException as error:  # noqa: BLE001 (raised again where the session is asked for)
+        opening.set_exception(error)
+
+
+def _close(opened: Future[Connection]) -> None:
+    if opened.exception() is None:
+        opened.result().close()
