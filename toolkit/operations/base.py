@@ -321,21 +321,19 @@ def assemble(
     kept = planner.spec.keep is Keep.ALL
     look = how.before_and_after([piece.work for piece in pieces], facts)
     before_it, after_it = ((replace(look, keep_as=key),) if look else () for key in (BEFORE, AFTER))
-    settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
-    prepares = _in_turn(call for p in pieces for call in how.prepare(p.work, facts))
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
     return Stages(
         timed=Timed(
             made.items, min(planner.workers(cell), max(1, len(made.items))), first.transfer is not None, left_out
         ),
         setup=(*planner.steps(setup), *made.changes),
-        prepare=_once(planner.steps(dialect.in_one_go((*before, *prepares, *before_it)))),
+        prepare=_once(planner.steps(dialect.in_one_go((*before, *made.prepares, *before_it)))),
         worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),
         evidence=_in_worker(
             _about(planner.steps((*evidence, *after_it)), dialect.statement_id(made.items[0].steps[0].text))
         ),
         worker_end=_in_worker(planner.steps(how.worker_end(first, facts))),
-        conclude=(*_once(planner.steps(settles)), *planner.steps(away)),
+        conclude=(*_once(planner.steps(made.settles)), *planner.steps(away)),
         cleanup=planner.steps(cleanup),
     )
 
@@ -347,6 +345,8 @@ class _Made:
     pieces: tuple[Piece, ...]
     items: tuple[TimedItem, ...]
     changes: tuple[Step, ...]
+    prepares: Sequence[Call]
+    settles: Sequence[Call]
 
 
 def _made_of(planner: Planner, cell: Cell, pieces: Sequence[Piece]) -> _Made:
@@ -367,7 +367,10 @@ def _made_of(planner: Planner, cell: Cell, pieces: Sequence[Piece]) -> _Made:
         for p in pieces
     )
     changes = planner.steps(call for p in pieces for call in how.setup(p.work, facts))
-    made = planner.known[key] = _Made(tuple(pieces), items, _once(changes))
+    kept = planner.spec.keep is Keep.ALL
+    settles = [call for p in pieces if kept or not p.work.object.scratch for call in how.settle(p.work, facts)]
+    prepares = _in_turn(call for p in pieces for call in how.prepare(p.work, facts))
+    made = planner.known[key] = _Made(tuple(pieces), items, _once(changes), prepares, settles)
     return made
 
 

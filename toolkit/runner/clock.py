@@ -168,7 +168,7 @@ class _Clock:
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
         self._origin: list[float] = []
         self._barrier = threading.Barrier(timed.workers, action=self._begin)
-        self._released = threading.Event()
+        self._released, self._resting = threading.Event(), threading.Event()
         self._faults: list[Exception] = []
         self._timed_out = False
 
@@ -232,12 +232,15 @@ class _Clock:
         return results
 
     def _ended_too(self, seconds: float) -> Iterator[ItemResult | None]:
-        """Yield what ended too, or ends so soon that one write of the store carries both."""
-        until = time.monotonic() + (seconds if self._waiting.left() else 0.0)
+        """Yield what ended too, or ends so soon that one write of the store carries both.
+
+        This thread is not woken for each of them: sessions that send short statements would wait for it.
+        """
+        if self._waiting.left():
+            self._resting.wait(seconds)
         with suppress(queue.Empty):
             while True:
-                yield (found := self._ended.get(timeout=max(0.0, until - time.monotonic())))
-                until = until if found is not None else 0.0
+                yield self._ended.get_nowait()
 
     def _look(self) -> None:
         """Cancel what runs when the time is over or somebody asked to stop."""
@@ -299,6 +302,7 @@ class _Clock:
             self._waiting.close()
         finally:
             self._ended.put(None)
+            self._resting.set()
         self._released.wait()
 
     def _take_items(self, number: int) -> None:

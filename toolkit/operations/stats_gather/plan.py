@@ -127,6 +127,9 @@ class StatsGather:
         if planner.spec.text("table") is not None:
             name = planner.existing("target", "table")
             return {name: float(planner.facts.value("target", "byte_count", 0) or 0)}
+        return planner.once("tables", lambda: self._without_scratch(planner))
+
+    def _without_scratch(self, planner: Planner) -> dict[QualifiedName, float]:
         every = self._in_schemas(planner)
         return {name: size for name, size in every.items() if scratch_of_run(name) is None}
 
@@ -143,6 +146,9 @@ class StatsGather:
             return ()
         if self._by_schema(planner):
             return ()
+        return planner.once("scratch", lambda: self._of_runs(planner))
+
+    def _of_runs(self, planner: Planner) -> LeftOut:
         runs = ((str(name), scratch_of_run(name)) for name in self._in_schemas(planner))
         return tuple((name, run) for name, run in runs if run is not None)
 
