@@ -28,6 +28,5 @@ SELECT v.metric_name, v.metric_value, v.metric_unit, v.metric_kind
          ('wal_buffers_full', w.wal_buffers_full::float8, 'times', 'counter'),
          ('bgwriter_blocks_written', b.buffers_clean::float8, 'blocks', 'counter'),
          ('bgwriter_stopped', b.maxwritten_clean::float8, 'times', 'counter'),
-         ('buffers_allocated', b.buffers_alloc::float8, 'blocks', 'counter'),
-         ('database_bytes', pg_database_size(s.datid)::float8, 'bytes', 'gauge')
+         ('buffers_allocated', b.buffers_alloc::float8, 'blocks', 'counter')
  ) AS v(metric_name, metric_value, metric_unit, metric_kind);

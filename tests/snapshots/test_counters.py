@@ -48,6 +48,18 @@ def test_a_counter_gives_its_difference_and_a_gauge_its_later_value() -> None:
     assert one.warnings() == ()
 
 
+def test_files_of_gauges_are_read_after_only_and_in_the_same_statement() -> None:
+    ask = Scripted((row("read", 10),), (row("read", 25), row("size", 3, "gauge")))
+    one = CounterProvider(
+        "pgstat", "postgresql", ask, "run 1", snapshot="snapshot_pgstat", gauges=("snapshot_pgstat_size",)
+    )
+    one.begin()
+    found = [(each.name, each.value, each.source) for each in one.end()]
+    assert found == [("read", 15, "pgstat"), ("size", 3, "pgstat")]
+    before, after = ["pg_database_size" in step.text for step in ask.asked]
+    assert not before and after
+
+
 def test_a_counter_that_was_reset_is_left_out_and_said() -> None:
     one = provider(Scripted((row("read", 100), row("kept", 1)), (row("read", 4), row("kept", 2))))
     one.begin()

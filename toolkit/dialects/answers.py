@@ -97,6 +97,7 @@ class Watching:
     Attributes:
         snapshots: counters read before and after: metric_name, metric_value, metric_unit, metric_kind (see
             `toolkit.snapshots.counters`). The provider's name is the file's name without `snapshot_`.
+        gauges: read after only, with the first of the snapshots and in its columns: their value is the later one.
         samples: read again and again meanwhile (bind :run): metric_name, metric_value. Peaks of `parallel_workers`
             become evidence of the granted degree, and how long `active_sessions` was above zero that there was
             none (`watched_seconds` of the peaks); the rest is drawn.
@@ -110,6 +111,7 @@ class Watching:
     """
 
     snapshots: tuple[str, ...] = ()
+    gauges: tuple[str, ...] = ()
     samples: tuple[str, ...] = ()
     progress: str | None = None
     plan: str | None = None

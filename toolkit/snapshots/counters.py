@@ -140,6 +140,7 @@ class CounterProvider:
         ask: runs a step on the monitor session.
         run: the run's id, by which sessions are found.
         snapshot: files read before and after.
+        gauges: files of gauges alone, which are read after only.
         sample: files read again and again meanwhile.
         plan: file that shows how a statement was run; read with the state after when `explain` asked for it.
         after_evidence: read the state after only when the worker has been asked for its evidence: a server that
@@ -148,8 +149,8 @@ class CounterProvider:
 
     def __init__(
         self, name: str, engine: str, ask: Callable[[Step], Answer], run: str, *,
-        snapshot: str | Sequence[str] | None = None, sample: str | Sequence[str] | None = None,
-        plan: str | None = None, after_evidence: bool = True,
+        snapshot: str | Sequence[str] | None = None, gauges: Sequence[str] = (),
+        sample: str | Sequence[str] | None = None, plan: str | None = None, after_evidence: bool = True,
     ) -> None:  # fmt: skip
         self.name = name
         self.explains = plan is not None
@@ -161,7 +162,7 @@ class CounterProvider:
         self._ask = ask
         self._run = run
         self._snapshot = _files(snapshot)
-        self._sample = _files(sample)
+        self._gauges, self._sample = tuple(gauges), _files(sample)
         self._before: dict[str, CounterReading] = {}
         self._peaks: dict[str, float] = {}
         self._executions: dict[str, set[float]] = {}
@@ -234,7 +235,7 @@ class CounterProvider:
     def _read_after(self) -> tuple[Row, ...]:
         """Read the state after, and the plan with it; return what is no plan."""
         plan = (self._plan_file,) if self._plan_file and self._statement else ()
-        files = (*self._snapshot, *plan)
+        files = (*self._snapshot, *self._gauges, *plan)
         rows = self._rows(files) if files else ()
         lines = [row for row in rows if row["metric_kind"] == _PLAN]
         self.plan = tuple(

@@ -320,7 +320,7 @@ def _note_around(work: TargetWork, values: Mapping[str, Value]) -> None:
 def _watch(dialect: Dialect, facts: Facts) -> None:
     """Note the files that are read around a step, whatever it does."""
     watching = dialect.watching(facts)
-    files = (*watching.samples, *watching.snapshots, watching.plan, watching.progress)
+    files = (*watching.samples, *watching.snapshots, *watching.gauges, watching.plan, watching.progress)
     for file in files:
         if file is not None:
             sql_file(dialect.engine, file)

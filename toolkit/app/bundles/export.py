@@ -280,7 +280,8 @@ def _trial(planning: PlanningContext, run: str, planned: PlannedTrial) -> Bundle
 
 
 def _snapshots(experiment: Experiment, dialect: Dialect, facts: Facts) -> tuple[str, ...]:
-    return () if experiment.snapshot in {"none", "osstat"} else dialect.watching(facts).snapshots
+    watching = dialect.watching(facts)
+    return () if experiment.snapshot in {"none", "osstat"} else (*watching.snapshots, *watching.gauges)
 
 
 def _manifest(

@@ -193,9 +193,9 @@ def _counters(
             name, engine, sessions.run, run, snapshot=snapshots, plan=watching.plan, after_evidence=after
         )
         return
-    for file in snapshots:
-        name = file.removeprefix("snapshot_")
-        yield CounterProvider(name, engine, sessions.run, run, snapshot=file, after_evidence=after)
+    for number, file in enumerate(snapshots):
+        name, gauges = file.removeprefix("snapshot_"), () if number else watching.gauges
+        yield CounterProvider(name, engine, sessions.run, run, snapshot=file, gauges=gauges, after_evidence=after)
 
 
 def _server_process(sessions: Sessions) -> int | None:

@@ -75,7 +75,10 @@ class PostgresqlDialect(Quiet):
 
     def watching(self, facts: Facts) -> Watching:
         return Watching(
-            snapshots=release.snapshot_files(facts.release), samples=("sample_pgstat",), progress="progress"
+            snapshots=release.snapshot_files(facts.release),
+            gauges=release.GAUGES,
+            samples=("sample_pgstat",),
+            progress="progress",
         )
 
     def lock_waits(self, options: Mapping[str, OptionValue]) -> LockWaits:

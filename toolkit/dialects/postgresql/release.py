@@ -50,6 +50,10 @@ def assumed(text: str) -> Facts:
     return Facts("postgresql", release_of(server), {"server": (server,)}, assumed=True)
 
 
+GAUGES = ("snapshot_pgstat_size",)
+"""What is read with the first of the counter reads, where only the later value counts."""
+
+
 def snapshot_files(release: Release) -> tuple[str, ...]:
     """Name the counter reads of a release.
 

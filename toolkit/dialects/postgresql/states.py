@@ -5,7 +5,9 @@ Free space and load only its host tells.
 
 from __future__ import annotations
 
-from toolkit.dialects.postgresql.release import snapshot_files
+from dataclasses import replace
+
+from toolkit.dialects.postgresql.release import GAUGES, snapshot_files
 from toolkit.dialects.states import GuardFiles, StateRead, States, identity_read, plain_read
 from toolkit.dialects.work import Call
 from toolkit.model.facts import Facts
@@ -24,10 +26,12 @@ _COUNT = "count"
 
 def reads(facts: Facts) -> tuple[StateRead, ...]:
     """Return the reads in their order: who it is first."""
+    counters = [plain_read(file, _since(file)) for file in snapshot_files(facts.release)]
     return (
         identity_read(),
         *_statements(facts),
-        *(plain_read(file, _since(file)) for file in snapshot_files(facts.release)),
+        *counters,
+        *(replace(counters[0], call=Call(file, file=True)) for file in GAUGES),
         _TABLES,
         _INDEXES,
         _SETTINGS,
