@@ -41,8 +41,9 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_catalog.pg_am m ON m.oid = i.relam
   LEFT JOIN pg_catalog.pg_tablespace t ON t.oid = i.reltablespace
+ -- OFFSET 0: a definition is made once, not each time it is named
  CROSS JOIN LATERAL (SELECT CASE WHEN x.indrelid NOT IN (SELECT oid FROM taken)
-                                   THEN pg_get_indexdef(i.oid) END AS text) d
+                                   THEN pg_get_indexdef(i.oid) END AS text OFFSET 0) d
  CROSS JOIN LATERAL (SELECT 'CREATE ' || CASE WHEN x.indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX '
                             || quote_ident(i.relname) || ' ON ' || CASE i.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END
                             AS head,
