@@ -142,6 +142,22 @@ def test_who_finds_a_death_tells_it_on_the_host_of_the_run(
     assert 'dbatk_plan_running{plan="nightly"} 0.0' in (folder / "metrics/dbatk_nightly.prom").read_text()
 
 
+def test_the_death_of_a_plan_that_is_begun_no_more_is_told_by_the_run_of_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store() as store:
+        store.begin_plan_run(begun(plan="renamed"))
+    with serving(Hook) as (port, received):
+        monkeypatch.setenv("HOOK", f"json://127.0.0.1:{port}")
+        (folder / "config/notify.toml").write_text(
+            '[[to]]\nname = "dba"\nurl = {env = "HOOK"}\nwhen = ["failure"]\n'
+        )
+        run(folder, "small")
+        run(folder, "small")
+    titles = [body["title"] for body in received]  # type: ignore[index]
+    assert [title[:25] for title in titles if "died" in title] == ["dbatk: plan renamed died:"]
+
+
 EXPERIMENT = """
 [experiment]
 target = "duckdb:///{folder}/small.duckdb"

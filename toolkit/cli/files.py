@@ -180,7 +180,7 @@ def _carry_out(plan: MaintenancePlan, arguments: Arguments) -> tuple[PlanRunReco
     from toolkit.store import open_store
 
     with open_store(arguments.text("store"), at_once=False) as store, ExitStack() as guarded:
-        tell_died(store, plan.name, deliver=True)
+        tell_died(store, deliver=True)  # of other plans, too: one that is begun no more tells nothing
         targets = plan_targets_of(plan, store, approvals_of(arguments), prompt=password_prompt())
         approvals, targets = guarded.enter_context(checked_plan(plan, targets, store, arguments))
         dispatcher = guarded.enter_context(_dispatcher(plan, targets, store, arguments))
