@@ -1,4 +1,4 @@
--- Title: Settings with default and origin, extensions and size; what may hold a secret is left out
+-- Title: Settings with default and origin, and extensions; what may hold a secret is left out
 -- Needs: none; pg_read_all_settings shows in which file and line a setting stands
 -- License: none
 -- Effect: reads only
@@ -27,6 +27,4 @@ SELECT 'extension.' || e.extname, e.extversion, NULL, NULL, NULL
   FROM pg_catalog.pg_extension e
 UNION ALL
 SELECT 'server.version', pg_catalog.version(), NULL, NULL, NULL
-UNION ALL
-SELECT 'size.database_bytes', pg_catalog.pg_database_size(pg_catalog.current_database())::text, 'B', NULL, NULL
  ORDER BY 1;

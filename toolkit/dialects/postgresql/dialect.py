@@ -61,7 +61,7 @@ class PostgresqlDialect(Quiet):
 
     def environment_files(self, release: Release) -> tuple[str, ...]:
         del release
-        return ("environment",)
+        return ("environment", "environment_size")
 
     def checks(self, facts: Facts) -> tuple[Check, ...]:
         return checks.checks(facts)
