@@ -2,31 +2,13 @@
 
 import atexit
 import gc
-import importlib
 import os
 import signal
-import sys
-from contextlib import suppress
-from pathlib import Path
-
-import pytest
 
 # What is imported and collected lives as long as the run: to look for cycles in it again and again costs a tenth
 # of the time.
 gc.disable()
 gc.set_threshold(50_000)
-
-
-def pytest_collection(session: pytest.Session) -> None:
-    """Let each worker begin with another share of the files: else all compile all of them in a fresh clone."""
-    workers, here = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")), Path(__file__).parent
-    if workers == 1 or sys.dont_write_bytecode:
-        return
-    asked = [Path(word.partition("::")[0]).resolve() for word in session.config.args]
-    files = sorted(file for file in here.rglob("test_*.py") if not {file, *file.parents}.isdisjoint(asked))
-    for file in files[int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw")) :: workers]:
-        with suppress(Exception, pytest.skip.Exception):  # it is collected, and reported, later
-            importlib.import_module(".".join(file.relative_to(here.parent).with_suffix("").parts))
 
 
 def pytest_collection_finish() -> None:
@@ -51,4 +33,4 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-pytest_plugins = ["tests.tidy", "tests.tiers", "tests.guards", "tests.servers.fixtures"]
+pytest_plugins = ["tests.tidy", "tests.tiers", "tests.guards", "tests.servers.fixtures", "tests.servers.workers"]

@@ -21,7 +21,10 @@ from toolkit.store.leases import process_alive, process_began, this_host
 from toolkit.store.store import Store
 
 LEASE = Lease("db", RUN, "far", 4711, 1000.0, BEGAN)
-MINE = Lease("db", RUN, this_host(), os.getpid(), process_began(os.getpid()), BEGAN)
+
+
+def mine() -> Lease:
+    return Lease("db", RUN, this_host(), os.getpid(), process_began(os.getpid()), BEGAN)
 
 
 @for_each(
@@ -41,22 +44,22 @@ def test_a_process_in_sight_decides_else_its_heartbeat(seconds: float, alive: bo
 
 
 def test_our_own_process_is_alive() -> None:
-    assert process_alive(MINE) is True
+    assert process_alive(mine()) is True
 
 
 def test_a_process_of_another_host_cannot_be_seen() -> None:
-    assert process_alive(replace(MINE, host="far")) is None
+    assert process_alive(replace(mine(), host="far")) is None
 
 
 def test_a_reused_process_number_is_not_the_same_process() -> None:
-    reused = replace(MINE, process_began=MINE.process_began - 100)
+    reused = replace(mine(), process_began=mine().process_began - 100)
     assert process_alive(reused) is None
     assert not lease_is_live(reused, BEGAN + timedelta(seconds=21))
 
 
 def test_a_killed_process_is_dead_at_once_reaped_or_not() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        theirs = replace(MINE, pid=process.pid, process_began=process_began(process.pid))
+        theirs = replace(mine(), pid=process.pid, process_began=process_began(process.pid))
         assert process_alive(theirs) is True
         process.kill()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
