@@ -28,8 +28,10 @@ from toolkit.targets.base import (
     translate,
 )
 from toolkit.targets.duckdb_errors import (
+    BY_SIGNAL,
     CSV_REASON,
     cannot_open,
+    interrupted_by_signals,
     place_of,
     refuse_read_only_folder,
     translated,
@@ -272,10 +274,6 @@ def _require_driver() -> None:
         raise ToolkitError("DuckDB is not installed", code="TK-0206", hint="pip install duckdb") from None
 
 
-_BY_SIGNAL = "Query interrupted"
-"""What DuckDB raises, as a RuntimeError, in place of what a handler of Python's raised for a signal (Ctrl-C)."""
-
-
 class DuckdbConnection:
     """One cursor; transactions are the caller's, but an error never leaves one open."""
 
@@ -306,14 +304,15 @@ class DuckdbConnection:
             self._target.observer(text)
         given = {name: binds[name] for name in names_in(text)} if binds else None
         try:
-            result = self._cursor.execute(translate(text, "${}".format) if given else text, given)
+            with interrupted_by_signals(self._cursor):
+                result = self._cursor.execute(translate(text, "${}".format) if given else text, given)
             return _answer(text, result)
         except duckdb.Error as error:
             with contextlib.suppress(duckdb.Error):
                 self._cursor.rollback()
             raise translated(error) from None
         except RuntimeError as error:
-            if str(error) != _BY_SIGNAL:
+            if str(error) != BY_SIGNAL:
                 raise
             with contextlib.suppress(duckdb.Error):
                 self._cursor.rollback()

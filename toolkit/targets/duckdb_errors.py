@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from toolkit.errors import ToolkitError
@@ -16,6 +21,9 @@ if TYPE_CHECKING:
 
 _NAMED = "the target's URL names the files that SQL may reach: `duckdb:///x.duckdb?files=PATH`"
 _HOLDER = re.compile(r"\(PID (\d+)\)")
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+BY_SIGNAL = "Query interrupted"
+"""What DuckDB raises, as a RuntimeError, in place of what a handler of Python's raised for a signal (Ctrl-C)."""
 
 
 def cannot_open(path: str, message: str) -> ToolkitError:
@@ -103,3 +111,27 @@ def place_of(message: str, transfer: Transfer) -> At | None:
         return None
     column = _COLUMN.search(message)
     return At(int(line[1]) - transfer.style.header, column[1] if column else "", by_record=True)
+
+
+@contextlib.contextmanager
+def interrupted_by_signals(cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Let Ctrl-C end a query of the main thread in DuckDB's own threads, too.
+
+    Where a handler raises, DuckDB 2.0 gives the query up, and then waits for its threads without a word to them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    raising = [each for each in _SIGNALS if signal.getsignal(each) is signal.default_int_handler]
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        cursor.interrupt()
+        signal.default_int_handler(number, frame)
+
+    for each in raising:
+        signal.signal(each, interrupt)
+    try:
+        yield
+    finally:
+        for each in raising:
+            signal.signal(each, signal.default_int_handler)
