@@ -14,7 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.servers.forks import Forked
 from tests.servers.parent import die_with_parent
+
+Process = subprocess.Popen[bytes] | Forked
 
 TIMEOUT_SECONDS = 240
 """Processes begin slowly on a machine that is busy with other tests."""
@@ -36,8 +39,8 @@ class DaskCluster:
 
     folder: Path
     environment: Mapping[str, str]
-    workers: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    _scheduler: subprocess.Popen[bytes] | None = None
+    workers: dict[str, Process] = field(default_factory=dict)
+    _scheduler: Process | None = None
 
     def __enter__(self) -> Self:
         self._scheduler = self._begin(
@@ -119,13 +122,29 @@ class DaskCluster:
         self.workers[host].send_signal(signal.SIGKILL)
         self.workers[host].wait()
 
-    def _begin(self, *arguments: str, within: tuple[str, ...] = (), **environment: str) -> subprocess.Popen[bytes]:
+    def _begin(self, *arguments: str, within: tuple[str, ...] = (), **environment: str) -> Process:
+        given = [*arguments, "--no-dashboard"]
+        env = {**os.environ, "PYTHONPATH": str(ROOT), **_QUIET, **self.environment, **environment}
         with (self.folder / f"{arguments[0]}.log").open("ab") as log:
+            if not within:
+                return Forked("tests.servers.dask", *given, env=env, cwd=self.folder, output=log.fileno())
             return subprocess.Popen(
-                [*within, sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+                [*within, sys.executable, "-m", "dask", *given],
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **_QUIET, **self.environment, **environment},
+                env=env,
                 preexec_fn=die_with_parent,  # noqa: PLW1509 - nothing else can ask for it
             )
+
+
+def main() -> None:
+    """Be `dask`, in a fork of a process that may have read how dask is configured for somebody else."""
+    import dask.__main__
+
+    dask.config.refresh()
+    dask.__main__.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -64,16 +64,22 @@ class Forked:
         cwd: Path | str | None = None,
         stdin: int | None = None,
         stderr: int = subprocess.PIPE,
+        output: int | None = None,
     ) -> None:
+        """Begin it; `output` takes both streams in place of pipes."""
         self.args = [module, *arguments]
         self.returncode: int | None = None
         self.stdin: IO[str] | None = None
         self.stderr: IO[str] | None = None
         with contextlib.ExitStack() as theirs:
-            reading, writing = os.pipe()
-            theirs.callback(os.close, writing)
-            self.stdout: IO[str] = os.fdopen(reading, encoding="utf-8", errors="replace")
-            streams = [_nothing(theirs), writing, writing]
+            self.stdout: IO[str] = io.StringIO()
+            if output is None:
+                reading, output = os.pipe()
+                theirs.callback(os.close, output)
+                self.stdout = os.fdopen(reading, encoding="utf-8", errors="replace")
+            elif stderr == subprocess.PIPE:
+                stderr = subprocess.STDOUT
+            streams = [_nothing(theirs), output, output]
             if stdin == subprocess.PIPE:
                 streams[0], mine = os.pipe()
                 theirs.callback(os.close, streams[0])
