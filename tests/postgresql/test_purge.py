@@ -284,6 +284,10 @@ def test_a_measurement_moves_rows_of_a_copy_into_a_copy(server: Server, store: S
     work = Experiment(server.url, "purge", options, factors, Mode.MEASUREMENT, 1)
     run = start(work, target_of(server), store=store, approvals=MAY, events=Heard())
     trials = store.load_run(run).trials
-    assert [(each.outcome, each.rows) for each in trials] == [(Outcome.OK, OLD)] * 4, [t.reason for t in trials]
+    reasons = [each.reason for each in trials]
+    assert [each.rows for each in trials] == [OLD] * 4, reasons
+    # of two chunks, one session may do both before the other begins
+    assert all(each.outcome in (Outcome.OK, Outcome.DOWNGRADED) for each in trials), reasons
+    assert trials[0].outcome is Outcome.OK
     assert left(server) == (ROWS, OLD)
     assert ask(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'") == [(0,)]
