@@ -27,6 +27,7 @@ from toolkit.model.operations import operations
 from toolkit.store import database
 
 
+@functools.cache
 def share() -> None:
     """Let all tests of this process share them."""
     _share_the_command_line()

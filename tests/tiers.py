@@ -179,6 +179,18 @@ class _Scheduling(LoadScopeScheduling):
             del given[scope]
         self._reschedule(node)
 
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Forget the test in which a worker crashed; xdist would give it to the next, which crashes, too."""
+        given, crashed = self.assigned_work[node], None
+        scope = next(iter(given), None)
+        if scope is not None:
+            crashed = next(iter(given[scope]))
+            del given[scope][crashed]
+            if not given[scope]:
+                del given[scope]
+        super().remove_node(node)
+        return crashed
+
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Give out the next row; xdist would look for each of its tests from the first one on."""
         scope, unit = self.workqueue.popitem(last=False)

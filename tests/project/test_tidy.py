@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -45,6 +46,19 @@ _KILLED = """
 def test():
     begin()
     os.kill(os.getpid(), signal.SIGKILL)
+"""
+_WORKER_KILLED = """
+def test_it():
+    from tests.servers.forks import Forked
+    process = Forked("timeit", "-n", "1", "import time; time.sleep(600)")
+    Path("pids").open("a").write(f"{os.environ['DBATK_TESTS_FOLDER']} {process.pid}\\n")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def test_another():
+    pass
+
+def test_a_third():
+    pass
 """
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
@@ -97,6 +111,17 @@ def test_a_run_that_is_killed_takes_everything_with_it(run: Run) -> None:
     assert status == -9
     assert gone(begun)
     assert not folder.exists()
+
+
+@pytest.mark.full
+def test_a_worker_that_is_killed_takes_its_processes_along_and_another_goes_on(run: Run) -> None:
+    plugins = ("-p", "tests.tiers", "-p", "tests.servers.workers")
+    status, shown, folder, begun = run(_WORKER_KILLED, *plugins, "-n", "1", "--dist", "loadscope")
+    assert status == pytest.ExitCode.TESTS_FAILED
+    assert "1 failed, 2 passed" in shown, shown
+    assert len(begun) == 1, "the test that crashed is not tried again"
+    assert gone(begun)
+    shutil.rmtree(folder)  # kept, for the run failed
 
 
 def test_a_program_that_is_killed_at_its_begin_leaves_none_of_its_streams_open() -> None:

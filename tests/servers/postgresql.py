@@ -253,14 +253,15 @@ def serving(
             stdout=output, stderr=output, cwd=folder, start_new_session=True, **as_user(unprivileged()),
             preexec_fn=functools.partial(die_with_parent, signal.SIGQUIT),  # noqa: PLW1509 - nothing else can ask for it
         )  # fmt: skip
-    atexit.register(_stop, process)
+    stop = functools.partial(_stop, process)
+    atexit.register(stop)
     try:
         server = Server("127.0.0.1", port, "postgres", "dbatk", password, PASSWORD_USER, process, bin_dir, data)
         _wait_until_it_answers(server, log)
         yield server
     finally:
-        _stop(process)
-        atexit.unregister(_stop)
+        stop()
+        atexit.unregister(stop)
 
 
 @contextlib.contextmanager
