@@ -100,3 +100,14 @@ def test_a_run_ends_well_though_nobody_reads_what_it_says(
         assert main(["ctas", "-t", url, "--source", "small", "--table", "made"]) == 0
     halted.let.set()
     assert " ok " in dbatk("runs", "list").out
+
+
+def test_a_thread_that_died_as_it_began_leaves_nothing_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = Heard()
+    monkeypatch.setattr(threading.Thread, "run", lambda self: None)
+    with PassedOn(heard) as passing_on:
+        passing_on.emit(Event("warning", "one"))
+        passing_on.emit(Event("warning", "two"))
+        written()
+        assert heard.texts == ["one", "two"]
+    assert not passing._PASSING

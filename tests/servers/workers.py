@@ -46,9 +46,9 @@ with socket.socket(socket.AF_UNIX) as origin:
 """
 """What xdist begins in place of an interpreter; the last argument is the line that the interpreter was to run."""
 _ORIGIN_LINES = """
-import sys
+import json, sys
 from _pytest.config import _prepareconfig
-_prepareconfig(["tests", "--capture=no"])
+_prepareconfig(["tests", "--capture=no", *("-W" + each for each in json.loads(sys.argv[1])["filters"][1])])
 from tests.servers.workers import be_the_origin
 be_the_origin(sys.argv[1])
 """

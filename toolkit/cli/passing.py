@@ -10,7 +10,7 @@ import io
 import sys
 import threading
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
@@ -56,6 +56,7 @@ class PassedOn:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._thread is None:
+            _PASSING[:] = [each for each in _PASSING if each is not self]
             return
         _PASSING.remove(self)
         is_written = self.written(_LONGEST_SECONDS)
@@ -65,16 +66,29 @@ class PassedOn:
 
     def emit(self, event: Event) -> None:
         """Take an event; it is written soon, or left out where nobody takes what is written."""
-        if self._thread is None:
+        if self._is_gone():
             self._to.emit(event)
         elif self._waiting.qsize() < _MOST_WAITING:
             self._waiting.put(event)
 
     def written(self, seconds: float) -> bool:
         """Wait at most so long until all events so far are written; tell whether they are."""
+        if self._is_gone():
+            return True
         reached = threading.Event()
         self._waiting.put(reached)
         return reached.wait(seconds)
+
+    def _is_gone(self) -> bool:
+        """Whether there is no thread, or it died: a host may end one as it begins; what waits is written then."""
+        if self._thread is not None and not self._thread.is_alive():
+            self._thread = None
+            with suppress(Empty):
+                while True:
+                    one = self._waiting.get_nowait()
+                    if isinstance(one, Event):
+                        self._to.emit(one)
+        return self._thread is None
 
     def _pass_on(self) -> None:
         while (one := self._waiting.get()) is not None:

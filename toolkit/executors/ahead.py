@@ -16,7 +16,7 @@ class Ahead:
     """Opens sessions in threads; each is taken once, by whoever asks for it first, and waited for then."""
 
     def __init__(self) -> None:
-        self._opening: dict[Key, Future[Connection]] = {}
+        self._opening: dict[Key, tuple[threading.Thread, Future[Connection]]] = {}
 
     def begin(self, keys: Iterable[Key], open_one: Callable[[Role], Connection]) -> None:
         """Begin to open sessions; where this host starts no more threads, who asks for one opens it."""
@@ -27,21 +27,25 @@ class Ahead:
                 thread.start()
             except RuntimeError:
                 return
-            self._opening[key] = opening
+            self._opening[key] = thread, opening
 
     def take(self, key: Key) -> Connection | None:
-        """Return a session that was begun, None where there is none.
+        """Return a session that was begun, None where there is none, or where its thread died before it was there.
 
         Raises:
             ToolkitError: what opening it raised; it has a limit of its own.
         """
-        opening = self._opening.pop(key, None)
-        return None if opening is None else opening.result()
+        if key not in self._opening:
+            return None
+        thread, opening = self._opening.pop(key)
+        thread.join()
+        return opening.result() if opening.done() else None
 
     def close(self) -> None:
         """Close what nobody took, also what is there only later."""
         while self._opening:
-            self._opening.popitem()[1].add_done_callback(_close)
+            _, (_, opening) = self._opening.popitem()
+            opening.add_done_callback(_close)
 
 
 def _open(opening: Future[Connection], open_one: Callable[[Role], Connection], role: Role) -> None:
