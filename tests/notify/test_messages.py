@@ -354,6 +354,8 @@ def test_a_url_that_leads_nowhere_is_told_why(url: str, why: str) -> None:
 
 
 def test_a_mail_host_without_a_domain_is_enough_where_the_sender_is_named() -> None:
-    from apprise import Apprise
-
-    assert Apprise().add("mailto://USER:secret@mail:2525?to=a@example.com&from=dbatk@example.com")
+    record = run(step("failed"))
+    url = "mailto://USER:secret@localhost:1?to=a@example.com&from=dbatk@example.com"
+    (problem,) = deliver([DeliveryAddress("dba", url)], run_message(record, reasons_of(record, ())))
+    assert "the service refused it or cannot be reached" in problem
+    assert "secret" not in problem
