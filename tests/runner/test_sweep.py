@@ -435,14 +435,14 @@ def test_a_run_ends_when_two_cells_meet_what_no_cell_can_help(rig: Rig) -> None:
 
 
 def test_a_run_ends_when_two_cells_lack_the_metric_that_was_chosen(rig: Rig) -> None:
-    found = (Metric("cpu_seconds", 1.0, "s", "osstat"),)
-    rig.ends = lambda of: EndedTrial(record(of, metrics=found))
+    names = {1: "cpu_second", 2: "cpu_second", 3: "lock_waits", 4: "cpu_seconds"}
+    rig.ends = lambda of: EndedTrial(record(of, metrics=(Metric(names[of.number], 1.0, "s", "osstat"),)))
     state, context = rig.run(planned(ONE, ONE, TWO, FOUR), context=rig.context(judge="cpu_secconds:lower"))
     assert (state, [number for number, _, _ in rig.ran]) == (RunState.FAILED, [1, 2, 3])
     (warning,) = warnings_of(context)
     assert warning == (
-        "no trial has a value of `cpu_secconds`, which `--judge` names (did you mean `cpu_seconds`?); the run "
-        "ends here"
+        "no trial has a value of `cpu_secconds`, by which the run is judged (did you mean `cpu_second`?); the "
+        "run ends here"
     )
 
 

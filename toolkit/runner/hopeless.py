@@ -21,31 +21,34 @@ class Prospects:
 
     context: RunContext
     planned: Sequence[PlannedTrial]
-    _alike: dict[str, set[Cell]] = field(default_factory=dict)
+    _met: dict[str, set[Cell]] = field(default_factory=dict)
+    _near: str | None = None
+    """The name of a metric that is nearly the one that is missing."""
     _is_judged: bool = False
 
     def are_none(self, record: TrialRecord) -> bool:
         """Tell whether the run ends after a trial, and warn why."""
-        why = self._fails(record) or self._lacks_what_is_judged(record)
-        if why is None:
+        met = self._fails(record) or self._lacks_what_is_judged(record)
+        if met is None:
             return False
-        alike = self._alike.setdefault(why, set())
-        alike.add(record.cell)
-        if len(alike) < 2 <= len({each.cell for each in self.planned}):
+        why, hint = met
+        cells = self._met.setdefault(why, set())
+        cells.add(record.cell)
+        if len(cells) < 2 <= len({each.cell for each in self.planned}):
             return False
-        self.context.warn(f"{why}; the run ends here")
+        self.context.warn(f"{why} ({hint}); the run ends here")
         return True
 
-    def _fails(self, record: TrialRecord) -> str | None:
+    def _fails(self, record: TrialRecord) -> tuple[str, str] | None:
         if record.outcome is not Outcome.FAILED or record.error_code is None:
             return None
         advice = self.context.dialect.explain(record.error_code, record.reason or "")
         if advice is None or advice.goes_on is not Continuation.NOTHING:
             return None
-        return f"every trial would fail alike ({record.error_code}: {advice.advice})"
+        return "every trial would fail alike", f"{record.error_code}: {advice.advice}"
 
-    def _lacks_what_is_judged(self, record: TrialRecord) -> str | None:
-        """Say that no trial has the metric that was chosen: its name may be misspelt."""
+    def _lacks_what_is_judged(self, record: TrialRecord) -> tuple[str, str] | None:
+        """Say that no trial has the metric that was chosen, and how to find it: its name may be misspelt."""
         experiment = self.context.experiment
         if self._is_judged or experiment.mode is Mode.JOB or record.outcome is not Outcome.OK:
             return None
@@ -53,6 +56,6 @@ class Prospects:
         self._is_judged = name is None
         if name is None:
             return None
-        alike = nearest(name, [metric.name for metric in record.metrics])
-        hint = f"did you mean `{alike}`?" if alike else "`dbatk runs show --json` has the names of all metrics"
-        return f"no trial has a value of `{name}`, which `--judge` names ({hint})"
+        self._near = nearest(name, [metric.name for metric in record.metrics]) or self._near
+        hint = f"did you mean `{self._near}`?" if self._near else "`dbatk runs show --json` has all metrics"
+        return f"no trial has a value of `{name}`, by which the run is judged", hint
