@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 import threading
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from tests.cli.conftest import Dbatk
-from toolkit.cli import passing
+from tests.cli.conftest import TWO_STEPS, Dbatk
+from toolkit.cli import listening, passing
 from toolkit.cli.main import main
 from toolkit.cli.passing import PassedOn, written
 from toolkit.model.protocols import Event
+from toolkit.notify.lines import LogLines
 
 
 class Heard:
@@ -111,3 +115,31 @@ def test_a_thread_that_died_as_it_began_leaves_nothing_unwritten(monkeypatch: py
         written()
         assert heard.texts == ["one", "two"]
     assert not passing._PASSING
+
+
+@pytest.mark.usefixtures("url")
+def test_a_terminal_that_is_halted_halts_no_log_file_and_what_a_file_lost_is_told(
+    dbatk: Dbatk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halted, log = Halted(), tmp_path / "run.log"
+    Path("plan.toml").write_text(TWO_STEPS)
+    with monkeypatch.context() as unread:
+        unread.setattr(sys, "stderr", halted)
+        assert main(["run", "plan.toml", "--log-file", str(log)]) == 0
+    halted.let.set()
+    texts = [json.loads(line)["message"] for line in log.read_text().splitlines()]
+    assert any("index" in text and " ok" in text for text in texts), texts
+
+    monkeypatch.setattr(LogLines, "emit", lambda self, event: threading.Event().wait(1))
+    told = dbatk("run", "plan.toml", "--log-file", str(log)).err
+    assert "warning: log lines were lost" in told and "were not taken in time" in told
+
+
+def test_the_end_of_a_live_line_is_not_waited_for_where_the_terminal_takes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listening, "_STOP_SECONDS", 0.05)
+    let, screen = threading.Event(), sys.stderr
+    listening._stopped(SimpleNamespace(stop=let.wait))  # type: ignore[arg-type]
+    assert sys.stderr is not screen, "nobody writes there any more"
+    let.set()

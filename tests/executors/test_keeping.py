@@ -17,29 +17,41 @@ INT, TERM, KILL = int(signal.SIGINT), int(signal.SIGTERM), int(signal.SIGKILL)
 @pytest.mark.parametrize(
     ("closed", "own", "expected"),
     [
-        (False, False, {0: INT, 10: TERM, 15: KILL}),
-        (True, False, {0: INT, 2: TERM, 3: KILL}),
-        (True, True, {0: INT}),
-        (False, True, {0: INT}),
+        (None, False, {0: INT, 10: TERM, 15: KILL}),
+        (0, False, {0: INT, 2: TERM, 3: KILL}),
+        (5, False, {0: INT, 7: TERM, 8: KILL}),
+        (12, False, {0: INT, 10: TERM, 15: KILL}),
+        (0, True, {0: INT}),
+        (None, True, {0: INT}),
     ],
-    ids=["asked to end", "its window is closed", "one of dbatk's own", "one of dbatk's own, whose window is open"],
+    ids=[
+        "asked to end",
+        "its window is closed",
+        "its window closes as it ends",
+        "and as it ends by force",
+        "one of dbatk's own",
+        "one of dbatk's own, whose window is open",
+    ],
 )
 def test_a_program_gets_less_time_once_its_window_is_closed(
-    monkeypatch: pytest.MonkeyPatch, closed: bool, own: bool, expected: dict[int, int]
+    monkeypatch: pytest.MonkeyPatch, closed: int | None, own: bool, expected: dict[int, int]
 ) -> None:
     now, sent = 100.0, dict[int, int]()
 
     def send(link: object, order: dict[str, object]) -> None:
+        assert round(now - 100) not in sent, "one signal at a time"
         sent[round(now - 100)] = cast("int", order["signal"])
 
     monkeypatch.setattr(keeping.keeper, "send", send)
     monkeypatch.setattr(keeping.time, "monotonic", lambda: now)
     kept = keeping._Keeper(cast("keeping.subprocess.Popen[bytes]", None), cast("keeping.socket.socket", None))
-    kept.own = own
-    for after in range(20):
-        now = 100.0 + after
-        kept.escalate(closed=closed)
-    assert sent == expected
+    for _ in ("one program", "the next that it keeps"):
+        kept.begin(own=own)
+        sent.clear()
+        for after in range(20):
+            now = 100.0 + after
+            kept.escalate(closed=closed is not None and after >= closed)
+        assert sent == expected
 
 
 def test_a_stop_says_that_the_window_is_closed_only_where_it_is() -> None:

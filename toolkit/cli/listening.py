@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,15 +72,18 @@ def listening(arguments: Arguments) -> Iterator[Events]:
     on_screen = speaks_json(arguments)
     logs = list(_logs(arguments, on_screen=on_screen))
     file = None if "log_file" not in arguments else logs[-1]
+    passed: list[PassedOn] = []
     try:
-        with (
-            Progress(quiet=_is_quiet(arguments) or on_screen) as progress,
-            PassedOn(_All([progress, *logs])) as events,
-        ):
-            yield events
+        with ExitStack() as open_:
+            progress = open_.enter_context(Progress(quiet=_is_quiet(arguments) or on_screen))
+            readers: list[Events] = [progress, *logs]
+            # each in its time: a terminal that is halted halts no file
+            passed += [open_.enter_context(PassedOn(each, on_stderr=each is not file)) for each in readers]
+            yield _All(passed)
     finally:
-        if file is not None and file.trouble is not None:
-            say(f"warning: log lines were lost: {file.trouble.lower()}")
+        if file is not None and (file.trouble is not None or passed[-1].left_out):
+            why = (file.trouble or f"{passed[-1].left_out} were not taken in time").lower()
+            say(f"warning: log lines were lost: {why}")
 
 
 def log_error(error: ToolkitError, arguments: Sequence[str]) -> bool:
@@ -137,6 +141,7 @@ class _All:
 
 
 SPARSE_SECONDS = 10.0
+_STOP_SECONDS = 1.0
 _BAR = 10
 _SHOWN = frozenset({"part", "mode", "plan", "estimate", "setup", "waiting", "warning", "cleanup", "undo", "kept"})
 _OF_ONE_RUN = frozenset({"mode", "estimate", "setup", "undo"})
@@ -160,6 +165,19 @@ def paused() -> Iterator[None]:
         for one in held:
             if one in _SHOWING:
                 one.start()
+
+
+def _stopped(live: Live) -> None:
+    """Stop a live line; a terminal that takes nothing (Ctrl-S) is not waited for, nor written to any more."""
+    stopping = threading.Thread(target=live.stop, daemon=True, name="stop")
+    try:
+        stopping.start()
+    except RuntimeError:  # this host starts no more threads
+        live.stop()
+        return
+    stopping.join(_STOP_SECONDS)
+    if stopping.is_alive():
+        sys.stderr = io.StringIO()
 
 
 class Progress:
@@ -190,7 +208,7 @@ class Progress:
     ) -> None:
         if self._live is not None:
             _SHOWING.remove(self._live)
-            self._live.stop()
+            _stopped(self._live)
 
     def emit(self, event: Event) -> None:
         """Show an event, or keep it for the live line."""

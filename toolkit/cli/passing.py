@@ -17,7 +17,7 @@ from typing import Self
 from toolkit.model.protocols import Event, Events
 
 _MOST_WAITING = 10_000
-"""Events that wait to be written, of which further ones are left out: each is in the store as well."""
+"""Events that wait to be written, of which further ones are left out, and counted."""
 _LONGEST_SECONDS = 3.0
 """How long the end of a command waits until all is written."""
 _ASKING_SECONDS = 1.0
@@ -37,10 +37,13 @@ class PassedOn:
 
     Args:
         to: writes them.
+        on_stderr: whether it writes to standard error.
     """
 
-    def __init__(self, to: Events) -> None:
-        self._to = to
+    def __init__(self, to: Events, *, on_stderr: bool = True) -> None:
+        self._to, self._on_stderr = to, on_stderr
+        self.left_out = 0
+        """How many events nobody took, also those that still waited at the end."""
         self._waiting: SimpleQueue[Event | threading.Event | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
@@ -60,9 +63,11 @@ class PassedOn:
             return
         _PASSING.remove(self)
         is_written = self.written(_LONGEST_SECONDS)
+        if not is_written:
+            self.left_out += self._waiting.qsize()
+            if self._on_stderr:  # whoever writes there now would wait, too, and the command would not end
+                sys.stderr = io.StringIO()
         self._waiting.put(None)
-        if not is_written:  # whoever writes there now would wait, too, and the command would not end
-            sys.stderr = io.StringIO()
 
     def emit(self, event: Event) -> None:
         """Take an event; it is written soon, or left out where nobody takes what is written."""
@@ -70,6 +75,8 @@ class PassedOn:
             self._to.emit(event)
         elif self._waiting.qsize() < _MOST_WAITING:
             self._waiting.put(event)
+        else:
+            self.left_out += 1
 
     def written(self, seconds: float) -> bool:
         """Wait at most so long until all events so far are written; tell whether they are."""

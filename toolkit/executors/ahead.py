@@ -35,9 +35,9 @@ class Ahead:
         Raises:
             ToolkitError: what opening it raised; it has a limit of its own.
         """
-        if key not in self._opening:
+        if (begun := self._opening.pop(key, None)) is None:
             return None
-        thread, opening = self._opening.pop(key)
+        thread, opening = begun
         thread.join()
         return opening.result() if opening.done() else None
 

@@ -88,20 +88,32 @@ class _Keeper:
     link: socket.socket
     lock: threading.Lock = field(default_factory=threading.Lock)
     asked: float | None = None
+    """Since when the program is to end; `closed`: since when its window is known to be."""
     sent: list[int] = field(default_factory=list)
     own: bool = False
     """Whether it keeps one of dbatk's own."""
+    closed: float | None = None
 
-    def escalate(self, *, closed: bool = False) -> None:
+    def begin(self, *, own: bool) -> None:
+        """Keep another program from now on."""
+        self.asked, self.closed, self.sent, self.own = None, None, [], own
+
+    def escalate(self, *, closed: bool) -> None:
         """Send the next signal that is due to the program that it keeps; `closed`: its window is."""
-        timeouts = _OWN_TIMEOUTS if self.own else _CLOSED_TIMEOUTS if closed else _TIMEOUTS
         with self.lock:
-            self.asked = self.asked or time.monotonic()
-            for seconds, number in timeouts:
-                if time.monotonic() - self.asked >= seconds and number not in self.sent:
+            now = time.monotonic()
+            self.asked = self.asked or now
+            counted = [(self.asked, _OWN_TIMEOUTS if self.own else _TIMEOUTS)]
+            if closed and not self.own:
+                self.closed = self.closed or now
+                counted.append((self.closed, _CLOSED_TIMEOUTS))
+            due = {number for since, each in counted for seconds, number in each if now - since >= seconds}
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+                if number in due and number not in self.sent:
                     self.sent.append(number)
                     with contextlib.suppress(OSError):
                         keeper.send(self.link, {"signal": int(number)})
+                    return
 
     def answer(self, tick: Callable[[], None]) -> dict[str, object]:
         """Wait for what it says.
@@ -230,7 +242,7 @@ class KeptPrograms:
             idle = self._idle[ends_all]
             kept = idle.pop() if idle else None
         kept = kept or self._begin_keeper(ends_all=ends_all)
-        kept.asked, kept.sent, kept.own = None, [], own
+        kept.begin(own=own)
         with self._lock:
             self._running.append(kept)
         try:
@@ -269,7 +281,7 @@ class KeptPrograms:
         with self._lock:
             running = tuple(self._running)
         for kept in running:
-            kept.escalate()
+            kept.escalate(closed=self.closed())
 
     @property
     def at_work(self) -> bool:

@@ -10,10 +10,17 @@ from typing import Any, TypeVar
 _TICK_SECONDS = 0.2
 
 T = TypeVar("T")
+_here = threading.local()
 
 
 class SilentError(Exception):
     """Nothing came, and nothing will."""
+
+
+def is_given_up() -> bool:
+    """Tell whether this is the thread of a session for whose work nobody waits any more."""
+    line: Line | None = getattr(_here, "line", None)
+    return line is not None and line.is_given_up
 
 
 class Line:
@@ -23,10 +30,12 @@ class Line:
         self._work: queue.SimpleQueue[tuple[Callable[[], Any], queue.SimpleQueue[Any]] | None]
         self._work = queue.SimpleQueue()
         self._unwanted: Callable[[Any], object] | None = None
+        self.is_given_up = False
         self._thread = threading.Thread(target=self._run, daemon=True, name="session")
         self._thread.start()
 
     def _run(self) -> None:
+        _here.line = self
         while (given := self._work.get()) is not None:
             work, reply = given
             result: object
@@ -57,6 +66,7 @@ class Line:
             except queue.Empty:
                 died = not self._thread.is_alive() and reply.empty()
                 if died or is_over():
+                    self.is_given_up = True
                     raise SilentError from None
                 continue
             if isinstance(result, BaseException):

@@ -20,10 +20,11 @@ from toolkit.executors.ahead import Ahead
 from toolkit.executors.blocking import Blockers, claimed_by
 from toolkit.executors.host import run_folder
 from toolkit.executors.hosts import Host, SessionsHost, ticks_ahead
+from toolkit.executors.line import is_given_up
 from toolkit.executors.loading import Rejected, load
 from toolkit.executors.programs import Programs
 from toolkit.executors.restart import by_sysdba
-from toolkit.executors.waited import Waited, open_session
+from toolkit.executors.waited import SILENT, Waited, open_session
 from toolkit.executors.waiting import Timeouts
 from toolkit.model.engines import engine
 from toolkit.model.experiment import OptionValue
@@ -35,8 +36,7 @@ from toolkit.rendering import step_of
 from toolkit.targets.base import ProgramAccess, SessionTag, Target
 
 _T = TypeVar("_T")
-UNDOES = "-clean"
-"""Behind the name of a run: what its sessions are called that undo it."""
+UNDOES = "-clean"  # behind the name of a run: what its sessions are called that undo it
 
 
 class Sessions:
@@ -70,8 +70,7 @@ class Sessions:
         self._hosts_used: Sequence[SessionsHost] = ()
         self._where: dict[tuple[Role, int], SessionsHost | None] = {}
         self._leave_hosts: Callable[[], None] = lambda: None
-        self.monitor_queries = 0
-        """How many statements the monitor session has run: what watching costs is counted, too."""
+        self.monitor_queries = 0  # statements of the monitor session: what watching costs is counted, too
 
     @property
     def target(self) -> Target:
@@ -105,8 +104,7 @@ class Sessions:
             ToolkitError: TK-0302 when a run that is not ours has it: which, from where, since when.
             DatabaseError: of the database.
         """
-        control = self._open.get((Role.CONTROL, 0))
-        self._ours = ours
+        self._ours, control = ours, self._open.get((Role.CONTROL, 0))
         if control is None:
             self.get(Role.CONTROL)  # claims
         else:
@@ -120,9 +118,8 @@ class Sessions:
             return
         run = str(row["run"] or "")
         # what undoes a run is of the same plan as the run
-        if run == self._tag.run or self._ours(run.removesuffix(UNDOES)):
-            return
-        raise claimed_by(run, row)
+        if run != self._tag.run and not self._ours(run.removesuffix(UNDOES)):
+            raise claimed_by(run, row)
 
     def _try_to_claim(self, session: Connection) -> Row | None:
         """Take the lock unless this session has it; return who has it, None when nobody else."""
@@ -141,8 +138,10 @@ class Sessions:
         Raises:
             ToolkitError: TK-0201 when the database cannot be reached;
                 TK-0302 when another run claimed it since a session was lost.
-            DatabaseError: of the claim.
+            DatabaseError: of the claim; TK-0202, lost, in a thread that was given up.
         """
+        if is_given_up():  # it opens no other session, to go on in
+            raise DatabaseError(SILENT, code="TK-0202", lost=True)
         key, host = (role, number), self._host_of(role, number)
         if self._where.get(key) is not host:
             self.forget(*key)  # it is on another host than it is to be now
@@ -199,8 +198,7 @@ class Sessions:
             The begin, by `time.perf_counter`.
         """
         ahead = max((host.lead_seconds for host in self._hosts_used), default=0.0)
-        ticks = ticks_ahead()
-        begin = time.monotonic() + ahead
+        ticks, begin = ticks_ahead(), time.monotonic() + ahead
         for host in self._hosts_used:
             host.begin_at(begin)
         return begin + ticks
@@ -236,7 +234,9 @@ class Sessions:
         if not isinstance(session, Waited):
             work()
             return True
-        if not (ended := session.together(work)):
+
+        ended = session.together(work)
+        if not ended and not self._is_replaced((Role.WORKER, number), session):
             self.abandon(Role.WORKER, number)
         return ended
 

@@ -153,6 +153,8 @@ class Waited:
         return True
 
     def _asked(self, work: Callable[[], Answer], text: str) -> Answer:
+        if self._given_up:  # its thread was left waiting, and the answer came after all
+            raise DatabaseError(SILENT, code="TK-0202", lost=True)
         with self._lock:
             self._calls += 1
         number = number_of(self._session)

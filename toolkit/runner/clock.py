@@ -227,6 +227,8 @@ class _Clock:
                 continue
             ended = [result, *self._ended_too(0.0 if result is None else _TOGETHER_SECONDS)]
             working -= ended.count(None)
+            if None in ended:
+                self._resting.clear()
             results += self._tell([each for each in ended if each is not None])
             self._look()
         return results

@@ -17,7 +17,7 @@ from toolkit.model.plan import StepRecord, StepState
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.words import RunState
 from toolkit.runner import undoing
-from toolkit.runner.stop import TAKEN_OVER
+from toolkit.runner.stop import TAKEN_OVER, Stop
 from toolkit.runner.sweep import Sweep
 from toolkit.store import Store
 from toolkit.store.journal import RunJournal
@@ -181,6 +181,32 @@ def test_what_takes_long_is_waited_for_by_no_step(
     assert notes(store) == ["what earlier plan runs left is not undone yet; no step waits for that"]
     answers.set()
     assert ended.wait(30)
+
+
+@pytest.mark.parametrize("heeds", [True, False])
+def test_what_takes_long_after_all_steps_is_cancelled_for_the_target_is_let_go(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heeds: bool
+) -> None:
+    stopped = left_cut_off(store, tmp_path, monkeypatch)
+    monkeypatch.setattr(target_run, "unmet", lambda *_, asking: "it is not stale")
+    answers, ended = threading.Event(), threading.Event()
+
+    def slow(self: StepAttempt, run: str, stop: Stop, locks: object) -> object:
+        heard = stop.wait(300)
+        if not heeds:
+            answers.wait(300)
+        ended.set()
+        raise ToolkitError("it was cancelled" if heard else "nobody cancelled it", code="TK-0308")
+
+    monkeypatch.setattr(StepAttempt, "clean", slow)
+    monkeypatch.setattr(tidying, "_LONGEST_SECONDS", 0.05)
+    monkeypatch.setattr(tidying, "_CANCEL_SECONDS", 300 if heeds else 0.05)
+    night(store, tmp_path, STEP)
+    what = f"what run {stopped.run} of step `load` left"
+    why = "could not be undone: it was cancelled" if heeds else "is not undone yet: the next plan run tries again"
+    assert notes(store) == [f"{what} {why}"] and store.open_entries_all()
+    answers.set()
+    assert ended.wait(300)
 
 
 @pytest.mark.parametrize("is_known", [False, True])

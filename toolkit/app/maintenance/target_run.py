@@ -86,7 +86,7 @@ class TargetRun:
                 with self._keeper:
                     self._work()
                 resting = {name for name, each in self._records.items() if each.state is StepState.SKIPPED}
-                self._tidy(left_by(self._attempt, self._history, resting))
+                self._tidy(left_by(self._attempt, self._history, resting), last=True)
         except (ToolkitError, DatabaseError) as error:
             why = error if isinstance(error, ToolkitError) else refused(dialect_of(target.engine), error)
             if (over := self._over()) is not None:
@@ -201,8 +201,8 @@ class TargetRun:
         ends = because.code != "TK-0310" or self._plan_run.plan.at_deadline is AtDeadline.STOP
         return because.sentence, because if ends else None
 
-    def _tidy(self, left: Mapping[str, str]) -> None:
-        tidy(self._attempt, left, lambda: self._is_taken() or self._over() is not None, self._say)
+    def _tidy(self, left: Mapping[str, str], *, last: bool = False) -> None:
+        tidy(self._attempt, left, lambda: self._is_taken() or self._over() is not None, self._say, last=last)
 
     def _halt(self, sentence: str, because: ToolkitError | None) -> None:
         """Begin nothing more; with an error end what runs too, each in its own order."""

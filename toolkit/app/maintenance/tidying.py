@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from threading import Event
 from time import monotonic
 
 from toolkit.app.maintenance.attempt import StepAttempt
@@ -21,6 +22,7 @@ from toolkit.runner.ownership import host_elsewhere
 _LAST_BEGIN_SECONDS = 5.0
 """How long the next of several is begun after the first: the others are left to the next plan run."""
 _LONGEST_SECONDS = 20.0
+_CANCEL_SECONDS = 5.0
 _LOCKS: Options = {"lock_wait": "2s", "lock_tries": 1}
 
 History = Mapping[str, Sequence[StepRecord]]
@@ -51,7 +53,12 @@ def left_by(attempt: StepAttempt, history: History, resting: Collection[str]) ->
 
 
 def tidy(
-    attempt: StepAttempt, left: Mapping[str, str], over: Callable[[], bool], say: Callable[[str], None]
+    attempt: StepAttempt,
+    left: Mapping[str, str],
+    over: Callable[[], bool],
+    say: Callable[[str], None],
+    *,
+    last: bool = False,
 ) -> None:
     """Undo what runs left on a target; what takes long goes on beside the steps.
 
@@ -60,11 +67,17 @@ def tidy(
         left: the step of each run.
         over: whether nothing more may begin.
         say: takes a sentence for each run.
+        last: whether no step follows: what takes long is cancelled, for the target is let go then.
     """
+    stop, told, ended = Stop(), list[str](), Event()
 
     def undo() -> None:
-        for sentence in _undone(attempt, left, over):
-            say(sentence)
+        try:
+            for sentence in _undone(attempt, left, over, stop):
+                told.append(sentence)
+                say(sentence)
+        finally:
+            ended.set()
 
     if over():
         for run, step in left.items():
@@ -74,8 +87,13 @@ def tidy(
         with suppress(RuntimeError):  # this host starts no more threads: the next plan run tries again
             within(_LONGEST_SECONDS, undo, over) if left else None
     except TimeoutError:
-        if not over():
+        if not last:
             say("what earlier plan runs left is not undone yet; no step waits for that")
+            return
+        stop.request()
+        if not ended.wait(_CANCEL_SECONDS):
+            for run, step in list(left.items())[len(told) :]:
+                say(_waits(run, step))
 
 
 def _waits(run: str, step: str) -> str:
@@ -98,15 +116,15 @@ def _going_on(attempt: StepAttempt, history: History, steps: Iterable[str]) -> s
     return {attempt.left_behind(history[name]) for name in set(steps) if name in history}
 
 
-def _undone(attempt: StepAttempt, left: Mapping[str, str], over: Callable[[], bool]) -> Iterator[str]:
+def _undone(attempt: StepAttempt, left: Mapping[str, str], over: Callable[[], bool], stop: Stop) -> Iterator[str]:
     until = monotonic() + _LAST_BEGIN_SECONDS
     for run, step in left.items():
-        if over() or monotonic() > until:
+        if over() or stop.requested or monotonic() > until:
             yield _waits(run, step)
             continue
         try:
             attempt.store.refuse_live_run(run)
-            report = attempt.clean(run, Stop(), _LOCKS)
+            report = attempt.clean(run, stop, _LOCKS)
         except Exception as error:  # noqa: BLE001 - what an earlier run left never ends a plan run
             yield f"what run {run} of step `{step}` left could not be undone: {unexpected(error).sentence}"
         else:

@@ -110,9 +110,9 @@ def start(
             guarding(run, experiment, launch.stop) as gates,
         ):
             launch.claim()
-            context = launch.context(planning, launch.changes(head), snapshot_source)
-            context.gates = gates
-            _explain(context, launch)
+            context = launch.context(planning, launch.changes(head), snapshot_source, gates)
+            _open_ahead(context, launch)
+            keep_explanation(context, launch.policy)
             for needs in what_it_needs(store, experiment, planning.cells, head.engine, head.target_name):
                 launch.events.emit(Event("estimate", needs))
             keep_snapshot_source(store, run, snapshot_source, launch.events)
@@ -149,17 +149,14 @@ def _check(
         _check_scripts(planning, launch)
 
 
-def _explain(context: RunContext, launch: Launch) -> None:
-    """Keep what explains the run; the sessions of a job's one trial are opened meanwhile."""
-    _open_ahead(context.planning, launch)
-    keep_explanation(context, launch.policy)
-
-
-def _open_ahead(planning: PlanningContext, launch: Launch) -> None:
+def _open_ahead(context: RunContext, launch: Launch) -> None:
     """Begin to open the sessions of a job's one trial, unless something comes before it.
 
-    A setup may take long, and a setting or a command of a factor may restart the server.
+    A guard may wait for hours, a setup may take long, a setting or a command of a factor may restart the server.
     """
+    planning = context.planning
+    if context.gates != Gates():
+        return
     experiment, stages = planning.experiment, planning.scripts[0].stages
     before = of_server(planning) or any(factor.command is not None for factor in experiment.factors)
     if experiment.mode is not Mode.JOB or stages is None or stages.setup or before or "on" in experiment.options:
@@ -274,8 +271,7 @@ def _go_on(
     snapshot_source = snapshot_source_of_run(planning, launch.sessions)
     before = store.load_run(run)
     items = items_done(experiment, before.trials)
-    context = launch.context(planning, changes, snapshot_source, attempt, items)
-    context.gates = gates
+    context = launch.context(planning, changes, snapshot_source, gates, attempt, items)
     context.others = BackgroundLoad.before(before)
     if store.load_facts(run) is None:
         keep_explanation(context, policy)

@@ -38,12 +38,7 @@ from toolkit.model.facts import Facts
 from toolkit.model.protocols import DatabaseError, Events, TaggedEvents
 from toolkit.model.records import RunHead
 from toolkit.model.words import Role
-from toolkit.runner import (
-    Changes,
-    PlanningContext,
-    RunContext,
-    Stop,
-)
+from toolkit.runner import Changes, Gates, PlanningContext, RunContext, Stop
 from toolkit.store import Store
 from toolkit.store.seals import Seal
 from toolkit.targets.base import Target
@@ -135,6 +130,7 @@ class Launch:
         planning: PlanningContext,
         changes: Changes,
         snapshot_source: SnapshotSource | None,
+        gates: Gates,
         attempt: int = 1,
         made: frozenset[str] = NONE_DONE,
     ) -> RunContext:
@@ -158,6 +154,7 @@ class Launch:
             self.events,
             attempt,
             barred=lambda trial: room(trial) or anew(trial),
+            gates=gates,
         )
         context.when_done = partial(remove_old, context, self.seal)
         context.stopping = rule_of(planning.experiment)
