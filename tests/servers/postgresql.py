@@ -42,6 +42,8 @@ SETTINGS = {
     "max_parallel_workers": "8",
     "max_parallel_maintenance_workers": "2",
     "track_io_timing": "on",
+    # in the data directory: a server that is killed leaves nothing elsewhere
+    "dynamic_shared_memory_type": "mmap",
     "autovacuum": "off",
     "log_min_messages": "fatal",
     "timezone": "UTC",

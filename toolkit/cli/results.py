@@ -256,7 +256,7 @@ def _resume(arguments: Arguments) -> int:
             return resume_on_several(joint, store, arguments)
         before = store.load_run(run, samples=False)
         refuse_ingested(before)
-        experiment = store.load_head(run).experiment
+        experiment = before.head.experiment
         resolved = reach(arguments.text("target") or experiment.target)
         try:
             with (

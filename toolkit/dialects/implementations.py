@@ -85,7 +85,7 @@ class Implementation(ABC):
     """SQL files (:schema, :name; no name means all of the schema), each optional, read of the tables worked on."""
     table_files_for: Mapping[str, tuple[str, Scalar]] = MappingProxyType({})
     """Those of them that are read only where an option has a value: the file, the option, and the value."""
-    tables_file: str = "schema_tables"
+    schema_file: str = "schema_tables"
     """The SQL file (:schema) that lists the tables of a schema that are worked on in place, the biggest first."""
     whole_database: bool = False
     """Whether its statement works on the whole database, whichever tables are named: then one is enough."""

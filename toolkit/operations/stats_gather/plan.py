@@ -66,14 +66,14 @@ class StatsGather:
             for schema in planner.schemas()
             for query in (
                 Query(f"schema:{schema}", "schema", {"schema": schema}),
-                Query(f"tables:{schema}", self._tables_file(planner), {"schema": schema}),
+                Query(f"tables:{schema}", self._schema_file(planner), {"schema": schema}),
                 *self._index_reads(planner, schema, None, f":{schema}"),
                 *own_reads(planner, schema, None, f":{schema}"),
             )
         )
 
-    def _tables_file(self, planner: Planner) -> str:
-        return planner.dialect.work.of(self.name).tables_file if self._live(planner) else "schema_tables"
+    def _schema_file(self, planner: Planner) -> str:
+        return planner.dialect.work.of(self.name).schema_file if self._live(planner) else "schema_tables"
 
     def _index_reads(
         self, planner: Planner, schema: str | None, table: str | None, suffix: str

@@ -43,7 +43,7 @@ class _StatsGather(InSession):
     degree_by_sessions = True
     table_files = (_STATISTICS,)
     table_files_for = MappingProxyType({_STATISTICS: ("gather", "stale")})
-    tables_file = "schema_pages"
+    schema_file = "schema_pages"
     serial = (
         "on PostgreSQL, ANALYZE of one table uses one process; several connections can each gather a table "
         "(--schema)"
