@@ -32,6 +32,7 @@ _TOGETHER = (
     ("report/test_site.py",),
     ("restoring/test_basebackup.py", "restoring/test_in_a_plan.py", "restoring/test_killed.py",
      "restoring/test_planted.py"),
+    ("restoring/test_hostile.py",),
     ("restoring/test_pgbackrest.py",),
     ("bundle/test_refusals.py",),
     ("oracle/test_statistics_texts.py",),

@@ -28,7 +28,7 @@ ONE_VALUE: Mapping[str, str] = {
     "it guards, judges or checks the work and is no part of it": "lock_wait lock_tries max_rejects "
     "rejects check_rows all_rows force_locked max_difference different_rows on_live_objects rpo rto "
     "check window keep_for tag may_change_data allow_exit figures tries measure_for ramp_up ramp_down "
-    "invisible publish discard keep_preferences keep_days drop kinds restore",
+    "invisible publish discard keep_preferences keep_days drop kinds restore as_superuser",
     "it is set once for the whole run": "on parallel_workers lob_tablespace incremental concurrent",
     "it says which program, device or files take part": "device stanza backup_config catalog bin_dir "
     "run_as action cumulative merge_copy duration minimize logs_since logs_until not_backed_up delete_input "

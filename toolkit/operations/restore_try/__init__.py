@@ -43,6 +43,9 @@ DECLARATION = OperationDeclaration(
         Option("run_as", OptionKind.NAME,
                "user as whom root runs the scratch server (default: the owner of the target's files)",
                engines=shared.POSTGRESQL, topic=Topic.SAFETY),
+        Option("as_superuser", OptionKind.FLAG,
+               "restore a dump, and ask the copy, as superuser of the scratch server: functions of the backup can "
+               "then run programs on this host", engines=shared.POSTGRESQL, topic=Topic.SAFETY),
     ),
     examples=(
         "dbatk restore try -t crm --backup /backup/sunday --destination /scratch",

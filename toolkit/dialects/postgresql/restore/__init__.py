@@ -36,7 +36,7 @@ class _Program(Protocol):
     def refusal(self, work: Work, facts: Facts, /) -> str | None: ...
     def size(self, work: Work, facts: Facts, /) -> float | None: ...
     def timed(self, work: Work, facts: Facts, /) -> tuple[Call, ...]: ...
-    def phases(self, kept: Kept, /) -> Mapping[str, int]: ...
+    def phases(self, work: Work, kept: Kept, /) -> Mapping[str, int]: ...
     def granted(self, work: Work, kept: Kept, /) -> Granted: ...
     def proof(self, kept: Kept, /) -> str: ...
 
@@ -48,6 +48,7 @@ class _Origin(Protocol):
     def point(self, kept: Kept, /) -> datetime | None: ...
     def another(self, kept: Kept, /) -> str | None: ...
     def behind(self, kept: Kept, /) -> tuple[Metric, ...]: ...
+    def left_out(self, work: Work, kept: Kept, /) -> tuple[str, ...]: ...
 
 
 _WAYS: Mapping[str, tuple[_Program, _Origin]] = {
@@ -113,7 +114,8 @@ class PostgresqlRestores(Restores):
 
     def evidence(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         _, origin = _of(work.options)
-        return (*origin.calls(work, facts), *checks.calls(work, facts), backups.measure(work.object))
+        asked = checks.calls(work, facts, as_it_was=origin is recovery)
+        return (*origin.calls(work, facts), *asked, backups.measure(work.object))
 
     def end(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return (server.stop(work),)
@@ -121,13 +123,15 @@ class PostgresqlRestores(Restores):
     def refuted(self, work: Work, kept: Kept) -> str | None:
         way, origin = _of(work.options)
         wrong = origin.another(kept) or restores.refuted(work, kept, origin.point(kept), checks.now(kept))
-        return wrong or restores.too_slow(work, restores.recovery_seconds(restores.times(kept, way.phases(kept))))
+        took = restores.times(kept, way.phases(work, kept))
+        return wrong or restores.too_slow(work, restores.recovery_seconds(took))
 
     def granted(self, work: Work, kept: Kept, peaks: Mapping[str, float], notices: tuple[str, ...]) -> Granted:
         return _of(work.options)[0].granted(work, kept)
 
     def tell(self, work: Work, kept: Kept, deltas: Mapping[str, float], seconds: float) -> TrialFindings:
         way, origin = _of(work.options)
-        took, now = restores.times(kept, way.phases(kept)), checks.now(kept)
+        took, now = restores.times(kept, way.phases(work, kept)), checks.now(kept)
         found = restores.findings(kept, took, way.PROGRAM, origin.point(kept), now, way.proof(kept))
-        return TrialFindings((*found.metrics, *origin.behind(kept)), found.sentences, items=found.items)
+        sentences = (*found.sentences, *origin.left_out(work, kept))
+        return TrialFindings((*found.metrics, *origin.behind(kept)), sentences, items=found.items)

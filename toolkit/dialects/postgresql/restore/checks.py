@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from toolkit.dialects import restores
@@ -12,20 +13,36 @@ from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.model.facts import Facts
 
 _NOW = 1
+_STATE, _ROLE = "restore_state", "restore_asker"
 
 
-def calls(work: Work, facts: Facts) -> tuple[Call, ...]:
-    """Ask what was restored, compare tables, and run the user's check."""
-    found = [server.ask_copy("restore_state", {}, work, facts, server.STATE)]
+def calls(work: Work, facts: Facts, *, as_it_was: bool) -> tuple[Call, ...]:
+    """Ask what was restored, compare tables, and run the user's check.
+
+    Args:
+        work: the restore.
+        facts: of the server.
+        as_it_was: whether the copy has the roles of the target only.
+    """
+    asked = tuple(_asked(work, facts))
+    if not as_it_was or server.trusted(work):
+        return (server.ask_copy(_STATE, {}, work, facts, server.STATE), *asked)
+    values: dict[str, ContextValue] = {
+        "login": server.asker(work, facts), "database": str(facts.value("server", "database_name") or "postgres"),
+    }  # fmt: skip
+    role = (server.run_as_superuser(_ROLE, values, work, facts),) if asked else ()
+    return (server.ask_as_superuser(_STATE, work, facts, server.STATE), *role, *asked)
+
+
+def _asked(work: Work, facts: Facts) -> Iterator[Call]:
     names = restores.tables_of(work)
     if names:
         values: dict[str, ContextValue] = {"tables": work.tables, "labels": names}
-        found.append(server.ask_target("restore_tables", values, work, facts, restores.SOURCE, ACCESS))
-        found.append(server.ask_copy("restore_tables", values, work, facts, restores.RESTORED))
+        yield server.ask_target("restore_tables", values, work, facts, restores.SOURCE, ACCESS)
+        yield server.ask_copy("restored_tables", values, work, facts, restores.RESTORED)
     query = work.option("check")
     if query is not None:
-        found.append(server.ask_copy("restore_check", {"query": str(query)}, work, facts, restores.CHECKED))
-    return tuple(found)
+        yield server.ask_copy("restore_check", {"query": str(query)}, work, facts, restores.CHECKED)
 
 
 def now(kept: Kept) -> datetime | None:

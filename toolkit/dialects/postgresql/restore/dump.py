@@ -3,16 +3,23 @@
 The cluster has the encoding and locale of the target's database, and the default settings of its release: what the
 target would take is not measured. Owners, privileges, tablespaces and subscriptions are left out, since the roles
 and places that they name are in no dump.
+
+What a dump holds runs while it is restored: functions that checks, indexes and materialized views call. So a role
+restores it that is no superuser. Schemas and extensions are made by the superuser before, in a database in which
+nothing of the dump is; then it can never connect again. What else only a superuser may make fails, but for event
+triggers and publications, which are left out.
 Sources: PostgreSQL manual 14 to 18, pg_restore, initdb (--locale-provider from 15, builtin from 17).
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from toolkit import resources
 from toolkit.dialects import backups, restores
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
@@ -20,11 +27,11 @@ from toolkit.dialects.postgresql.backup.dump import at_once
 from toolkit.dialects.postgresql.backup.programs import RESTORE, path_to
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.postgresql.restore import server
-from toolkit.dialects.work import Call, Work
+from toolkit.dialects.work import Call, ContextValue, Work
 from toolkit.errors import ToolkitError
 from toolkit.model.facts import Facts
 from toolkit.model.records import Metric
-from toolkit.model.steps import SUMS, content_of
+from toolkit.model.steps import SUMS, content_of, path_of
 from toolkit.model.words import Effect, Role, StepKind
 
 INITDB, CREATEDB = "initdb", "createdb"
@@ -32,6 +39,9 @@ PROGRAMS = (RESTORE, INITDB, CREATEDB)
 SIGNS = ("toc.dat",)
 PROGRAM = RESTORE
 _LIST = "dump_list"
+_LEFT_OUT = re.compile(r"\d+; (?:3466|6104) \d+ (EVENT TRIGGER|PUBLICATION) - (.*) \S+$")
+"""How pg_restore lists an event trigger and a publication: their catalogues, then kind, name and owner."""
+_SHOWN = 5
 _GROWS_TO = 4.0
 """How much bigger than a compressed dump its tables and indexes are, as a rule of thumb."""
 _MADE_BY_INITDB = frozenset({"postgres", "template1"})
@@ -83,14 +93,30 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
     prove = (backups.prove(work.object, label(work)),) if _sealed(work, facts) else ()
     made = server.command(INITDB, (path_to(INITDB, facts), *_like_the_target(facts)), work, facts, Effect.CHANGES)
     made = replace(made, argv=(*made.argv, f"--pgdata={content_of(work.object)}"))
+    own = server.trusted(work)
     return (
         *prove,
         made,
         server.configure(work, facts, new=True),
         server.start(work, facts),
+        *(() if own else (_divide(work, facts),)),
         *_create(work, facts),
+        *(() if own else (_make_login(work, facts),)),
         _restore(work, facts),
     )
+
+
+def _divide(work: Work, facts: Facts) -> Call:
+    """Divide what is in the dump between the superuser and the role that restores it."""
+    argv = (sys.executable, "-I", "-S", resources.program("executors", _LIST), "--pg-restore",
+            path_to(RESTORE, facts), "--into", path_of(work.object), label(work))  # fmt: skip
+    return _client(_LIST, argv, work)
+
+
+def _make_login(work: Work, facts: Facts) -> Call:
+    """Make what only a superuser may, then the role; the superuser cannot connect again."""
+    values: dict[str, ContextValue] = {"login": server.asker(work, facts)}
+    return server.run_as_superuser("restore_login", values, work, facts, f"{path_of(work.object)}/before.sql")
 
 
 def _like_the_target(facts: Facts) -> tuple[str, ...]:
@@ -111,23 +137,25 @@ def _create(work: Work, facts: Facts) -> tuple[Call, ...]:
     name = str(facts.value("server", "database_name") or "postgres")
     if name in _MADE_BY_INITDB:
         return ()
-    argv = (path_to(CREATEDB, facts), *_where(work, facts), "--template=template0", "--", name)
+    where = _where(server.superuser(facts), work, facts)
+    argv = (path_to(CREATEDB, facts), *where, "--template=template0", "--", name)
     return (_client(CREATEDB, argv, work),)
 
 
-def _where(work: Work, facts: Facts) -> tuple[str, ...]:
+def _where(name: str, work: Work, facts: Facts) -> tuple[str, ...]:
     return (
-        f"--host={server.socket_folder(work)}", f"--port={server.port(facts)}",
-        f"--username={server.superuser(facts)}", "--no-password",
+        f"--host={server.socket_folder(work)}", f"--port={server.port(facts)}", f"--username={name}",
+        "--no-password",
     )  # fmt: skip
 
 
 def _restore(work: Work, facts: Facts) -> Call:
     name = str(facts.value("server", "database_name") or "postgres").replace("\\", "\\\\").replace("'", "\\'")
+    chosen = () if server.trusted(work) else (f"--use-list={path_of(work.object)}/dump.list",)
     argv = (
-        path_to(RESTORE, facts), *_where(work, facts), f"--dbname=dbname='{name}'", f"--jobs={work.degree}",
-        "--exit-on-error", "--no-owner", "--no-privileges", "--no-tablespaces", "--no-subscriptions", "--verbose",
-        label(work),
+        path_to(RESTORE, facts), *_where(server.asker(work, facts), work, facts), f"--dbname=dbname='{name}'",
+        f"--jobs={work.degree}", "--exit-on-error", "--no-owner", "--no-privileges", "--no-tablespaces",
+        "--no-subscriptions", "--verbose", *chosen, label(work),
     )  # fmt: skip
     return replace(_client(RESTORE, argv, work), environment={"PGOPTIONS": _OPTIONS})
 
@@ -146,11 +174,20 @@ def calls(work: Work, facts: Facts) -> tuple[Call, ...]:
     return (replace(_client(_LIST, argv, work), effect=Effect.READS, keep_as=_LIST, environment={"TZ": "UTC"}),)
 
 
-def phases(kept: Kept) -> Mapping[str, int]:
+def phases(work: Work, kept: Kept) -> Mapping[str, int]:
     """Count the steps of each phase: of the recovery time is only what a server that is there would need."""
     rows = kept.get("program", ())
     proved = sum("verified" in row for row in rows)
-    return {"verify": proved, "make": 1 + server.STEPS, "copy": len(rows) - proved - 1 - server.STEPS}
+    made = 1 + server.STEPS + (0 if server.trusted(work) else 1)
+    return {"verify": proved, "make": made, "copy": len(rows) - proved - made}
+
+
+def left_out(work: Work, kept: Kept) -> tuple[str, ...]:
+    """Tell what is in the dump and was not restored, since only a superuser may make it, or most of it."""
+    lines = () if server.trusted(work) else (str(row.get("line") or "") for row in kept.get(_LIST, ()))
+    found = [f"{match[1].lower()} {match[2]}" for line in lines if (match := _LEFT_OUT.match(line))]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return (f"left out without --as-superuser: {', '.join(found[:_SHOWN])}{more}",) if found else ()
 
 
 def point(kept: Kept) -> datetime | None:

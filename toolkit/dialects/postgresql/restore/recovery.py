@@ -48,6 +48,12 @@ def another(kept: Kept) -> str | None:
     return f"the backup is of another cluster (system identifier {here}) than the target ({there})"
 
 
+def left_out(work: Work, kept: Kept) -> tuple[str, ...]:
+    """Tell nothing: files are restored whole."""
+    del work, kept
+    return ()
+
+
 def behind(kept: Kept) -> tuple[Metric, ...]:
     """Tell how much log the target has written since."""
     replayed = [m[1] for row in kept.get(_LOG, ()) if (m := _DONE.search(str(row.get("line") or "")))]

@@ -35,6 +35,10 @@ _OPTIONS = (
     "-c extra_float_digits=1 -c bytea_output=hex -c search_path=pg_catalog,public"
 )
 """Settings with which the target and the copy spell values alike."""
+_OPTIONS_OF_SUPERUSER = (
+    "-c default_transaction_read_only=off -c timezone=UTC -c datestyle=ISO -c search_path=pg_catalog"
+)
+"""Settings with which no name leads to what the backup holds."""
 
 
 def port(facts: Facts) -> int:
@@ -167,14 +171,48 @@ def command(
 
 
 def ask_copy(template: str, values: dict[str, ContextValue], work: Work, facts: Facts, keep_as: str) -> Call:
-    """Ask the scratch server."""
-    where = (f"--host={socket_folder(work)}", f"--port={port(facts)}", f"--username={superuser(facts)}")
-    return _ask(template, values, (*_psql(facts), *where), work, facts, keep_as, user(work, facts), ())
+    """Ask the scratch server as a role without rights: views and functions of the backup run with its rights."""
+    asks = _psql_of_copy(asker(work, facts), work, facts)
+    return _ask(template, values, asks, work, facts, keep_as, user(work, facts), ())
+
+
+def ask_as_superuser(template: str, work: Work, facts: Facts, keep_as: str) -> Call:
+    """Ask the scratch server something that no table, view or function of the backup has a part in."""
+    return _by_superuser(_ask(template, {}, (), work, facts, keep_as, user(work, facts), ()), work, facts)
+
+
+def run_as_superuser(
+    template: str, values: dict[str, ContextValue], work: Work, facts: Facts, *files: str
+) -> Call:
+    """Run a script as the superuser of the scratch server, after files of this host, in one transaction."""
+    call = _by_superuser(_ask(template, values, (), work, facts, None, None, ()), work, facts)
+    given = (*(f"--file={each}" for each in files), "--file=-") if files else ()
+    return replace(call, effect=Effect.CHANGES, argv=(*call.argv, *given))
+
+
+def _by_superuser(call: Call, work: Work, facts: Facts) -> Call:
+    environment = {**call.environment, "PGOPTIONS": _OPTIONS_OF_SUPERUSER}
+    return replace(call, argv=_psql_of_copy(superuser(facts), work, facts), environment=environment)
+
+
+def asker(work: Work, facts: Facts) -> str:
+    """Return as whom the copy is asked: a role of the trial's own name, which no backup can have."""
+    return superuser(facts) if trusted(work) else work.object.name.name
+
+
+def trusted(work: Work) -> bool:
+    """Tell whether what the backup holds may run with the rights of a superuser of the scratch server."""
+    return bool(work.option("as_superuser"))
 
 
 def superuser(facts: Facts) -> str:
-    """Return the user as whom the copy is asked."""
+    """Return the superuser of the copy."""
     return str(facts.value(SOURCE, "superuser") or "postgres")
+
+
+def _psql_of_copy(name: str, work: Work, facts: Facts) -> tuple[str, ...]:
+    where = (f"--host={socket_folder(work)}", f"--port={port(facts)}", f"--username={name}")
+    return (*_psql(facts), *where)
 
 
 def ask_target(
@@ -192,8 +230,8 @@ def _psql(facts: Facts) -> tuple[str, ...]:
 
 
 def _ask(
-    template: str, values: dict[str, ContextValue], argv: tuple[str, ...], work: Work, facts: Facts, keep_as: str,
-    who: str | None, access: tuple[str, ...],
+    template: str, values: dict[str, ContextValue], argv: tuple[str, ...], work: Work, facts: Facts,
+    keep_as: str | None, who: str | None, access: tuple[str, ...],
 ) -> Call:  # fmt: skip
     """Ask by psql; the database is named in the environment, for as an argument it may read like settings."""
     name = {"PGDATABASE": str(facts.value("server", "database_name") or "postgres")}

@@ -1,0 +1,115 @@
+"""Divides what is in a dump between a superuser and a role without rights: a program of its own.
+
+It reads the list of the dump and writes two files: `dump.list`, what pg_restore restores as that role, and
+`before.sql`, what the superuser makes before: schemas, extensions and their comments. Their statements are taken
+only where they are, to the last character, what pg_dump writes: whatever else a dump had there would run as a
+superuser. Event triggers and publications are in neither file.
+Sources: PostgreSQL 14 to 18, `PrintTOCSummary` and `_printTocEntry` of pg_backup_archiver.c, `dumpExtension`,
+`dumpNamespace` and `dumpComment` of pg_dump.c, `fmtId` of string_utils.c.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_BEFORE = re.compile(r"\d+; (?:3079 \d+ EXTENSION |2615 \d+ SCHEMA |0 0 COMMENT - EXTENSION )")
+_LEFT_OUT = re.compile(r"\d+; (?:(?:3466|6104|6106|6237) \d+ |0 0 COMMENT - (?:EVENT TRIGGER|PUBLICATION) )")
+"""Entries begin with a number of their own, the catalogue, and the number there."""
+_NAME = r'(?:[a-z_][a-z0-9_]*|"(?:[^"]|"")+")'
+_PASSED_OVER = re.compile(
+    r"\s+|--[^\n]*\n|\\(?:un)?restrict \w+\n|SET [a-z_]+ = [^;\n]*;"
+    r"|SELECT pg_catalog\.set_config\('search_path', '[^'\n]*', false\);"
+)
+_TAKEN = re.compile(
+    rf"CREATE EXTENSION IF NOT EXISTS {_NAME} WITH SCHEMA {_NAME};|COMMENT ON EXTENSION {_NAME} IS '(?:[^']|'')*';"
+)
+_SCHEMA = re.compile(rf"CREATE SCHEMA ({_NAME});")
+_ENCODING = re.compile(rb"^SET client_encoding = '([A-Za-z0-9_]+)';$", re.MULTILINE)
+
+
+class UnexpectedTextError(Exception):
+    """What is in the dump is not what pg_dump writes."""
+
+
+def main(arguments: list[str]) -> int:
+    """Write both files."""
+    reader = argparse.ArgumentParser()
+    reader.add_argument("--pg-restore", required=True)
+    reader.add_argument("--into", type=Path, required=True)
+    reader.add_argument("dump")
+    given = reader.parse_args(arguments)
+    try:
+        listed = _run(given.pg_restore, "--list", given.dump).splitlines(keepends=True)
+        own, before = divide(listed)
+        (given.into / "dump.list").write_bytes(b"".join(own))
+        chosen = given.into / "before.list"
+        chosen.write_bytes(b"".join(before))
+        text = b""
+        if before:
+            options = ("--no-owner", "--no-privileges", f"--use-list={chosen}", "--file=-")
+            text = _run(given.pg_restore, *options, given.dump)
+        (given.into / "before.sql").write_text("".join(statements(text)), encoding="utf-8")
+    except OSError as error:
+        problem = f"{(error.strerror or type(error).__name__).lower()}: {error.filename}"
+    except UnexpectedTextError as error:
+        problem = str(error)
+    except subprocess.CalledProcessError as error:
+        sys.stdout.buffer.write(error.stderr)
+        return 1
+    else:
+        return 0
+    print(f"dump_list: error: {problem}", flush=True)  # noqa: T201 (a program of its own)
+    return 1
+
+
+def _run(*argv: str) -> bytes:
+    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+
+
+def divide(listed: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Divide the lines of a list: those of the role without rights, and those of the superuser before it."""
+    before = [line for line in listed if _BEFORE.match(line.decode("latin-1"))]
+    left_out = [line for line in listed if _LEFT_OUT.match(line.decode("latin-1"))]
+    not_own = {*before, *left_out}
+    return [line for line in listed if line not in not_own], before
+
+
+def statements(text: bytes) -> Iterator[str]:
+    """Yield what a superuser may run of a script of pg_dump's, a line each.
+
+    Raises:
+        UnexpectedTextError: something else stands in it.
+    """
+    script, at = _decoded(text), 0
+    while at < len(script):
+        if found := _PASSED_OVER.match(script, at):
+            pass
+        elif found := _TAKEN.match(script, at):
+            yield f"{found[0]}\n"
+        elif found := _SCHEMA.match(script, at):
+            yield f"CREATE SCHEMA IF NOT EXISTS {found[1]};\n"
+        else:
+            line = script[at:].partition("\n")[0][:100]
+            msg = f"the dump has for an extension or a schema what pg_dump does not write: {line}"
+            raise UnexpectedTextError(msg)
+        at = found.end()
+
+
+def _decoded(text: bytes) -> str:
+    """Return the text of a script, in the encoding that it names: another one might hide the end of a name."""
+    named = _ENCODING.search(text)
+    name = named[1].decode() if named else "UTF8"
+    try:
+        return text.decode("ascii" if name == "SQL_ASCII" else re.sub(r"^WIN(?=\d)", "cp", name))
+    except (LookupError, UnicodeDecodeError):
+        msg = f"names of schemas and extensions cannot be read in the dump's encoding {name}; try --as-superuser"
+        raise UnexpectedTextError(msg) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
