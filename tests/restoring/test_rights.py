@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from tests.restoring.conftest import Place, reason, target_of, trial
 from tests.servers.postgresql import Server, begun_from
 from tests.tiers import thinned
+from toolkit.dialects.postgresql.backup.programs import error_of
 
 pytestmark = pytest.mark.postgresql
 
@@ -68,6 +70,30 @@ REFUSED = {
         "LEXTYPES = prsd_lextype)"
     ),
 }
+
+
+HINT = " (run without superuser rights: --as-superuser gives them, to the backup's functions too)"
+SAID = {
+    "3; 2605 1 CAST CAST (text AS integer) (no owner)|must be owner of type text":
+        f"`CAST CAST (text AS integer)`: must be owner of type text{HINT}",
+    "2; 1255 1 FUNCTION odd name(integer) dba|permission denied for language c":
+        f"`FUNCTION odd name(integer)`: permission denied for language c{HINT}",
+    "9; 0 0 COMMENT EXTENSION dblink |extension \"dblink\" does not exist":
+        "`COMMENT EXTENSION dblink`: extension \"dblink\" does not exist",
+}  # fmt: skip
+
+
+@for_each("shown", list(SAID))
+def test_an_item_is_named_whoever_owns_it(shown: str) -> None:
+    item, _, cause = shown.partition("|")
+    lines = [
+        "pg_restore: from TOC entry 1; 1247 2 TYPE earlier dba", "pg_restore: while PROCESSING TOC:",
+        f"pg_restore: from TOC entry {item}", f"pg_restore: error: could not execute query: ERROR:  {cause}",
+        "Command was: x", "pg_restore: from TOC entry 5; 1247 2 TYPE later dba",
+    ]  # fmt: skip
+    found = error_of("postgresql/pg_restore", 1, lines)
+    assert found is not None
+    assert found.sentence.startswith(f"pg_restore: {SAID[shown]}")
 
 
 @pytest.mark.thin(2)

@@ -24,8 +24,8 @@ _LEFT_BY_REPACK = re.compile(
     r"WARNING: (relation .* must have a primary key.*|the table .* already has a trigger called .*)"
 )
 _OF_RESTORE = re.compile(r"could not execute query: ERROR: +(.*)")
-_ITEM = re.compile(r"from TOC entry \d+; \d+ \d+ (.*?) (?:\(no owner\)|\S+)$")
-"""How pg_restore names what it was at: kind, name and owner."""
+_ITEM = re.compile(r"from TOC entry \d+; \d+ \d+ (.*?) (?:\(no owner\)|\S*)$")
+"""How pg_restore names what it was at: kind, name and owner, which may be empty."""
 _NO_RIGHT = re.compile(r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with")
 """What the server says where a role lacks a right (PostgreSQL, `aclcheck_error` and messages with `superuser`)."""
 _OF_COPY = frozenset({"restore_check", "restored_tables"})
@@ -104,16 +104,16 @@ def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | No
         return DatabaseError("\n".join(output) or headline, code=f"signal {-status}", headline=headline)
     cause = found[0] if found else (output[-1] if output else "no output")
     if program == RESTORE or program in _OF_COPY:
-        cause = _of_role(cause, output)
+        cause = _of_role(cause, lines)
     code = next((match[1] for line in output if (match := _CODE.search(line))), None)
     own = f"pgBackRest [{code}]" if code else f"exit {status}"
     return DatabaseError("\n".join(output) or cause, code=own, headline=f"{program}: {cause}")
 
 
-def _of_role(cause: str, output: Sequence[str]) -> str:
+def _of_role(cause: str, lines: Sequence[str]) -> str:
     """Name the item that pg_restore could not make, and what helps where a role of the copy lacks a right."""
     found = _OF_RESTORE.fullmatch(cause)
-    before = output[: next((number for number, line in enumerate(output) if line.endswith(cause)), 0)]
+    before = lines[: next((number for number, line in enumerate(lines) if line.rstrip().endswith(cause)), 0)]
     item = next((match[1] for line in reversed(before) if (match := _ITEM.search(line))), None)
     said = cause if found is None else found[1] if item is None else f"`{item}`: {found[1]}"
     if _NO_RIGHT.search(said) is None:
