@@ -248,9 +248,9 @@ def _no_secret(world: World, argv: set[str]) -> Iterator[str]:
     ]
     for answer in said:
         if answer.returncode != 0:
-            yield f"`{' '.join(answer.args[3:])}` exited {answer.returncode}: {answer.stderr[-500:]}"
+            yield f"`{' '.join(answer.args[1:])}` exited {answer.returncode}: {answer.stderr[-500:]}"
         if secret in answer.stdout + answer.stderr:
-            yield f"the password is in what `{' '.join(answer.args[3:])}` says"
+            yield f"the password is in what `{' '.join(answer.args[1:])}` says"
     for file in sorted(_files(world.folder)):
         # the server removes old parts of its write-ahead log meanwhile
         with contextlib.suppress(FileNotFoundError):

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from tests.chaos.faults import Fault
 from tests.chaos.world import World
 from tests.engines.torn import mend_torn
+from tests.servers.forks import Forked
 
 LONGEST_SECONDS = 240
 _FIRST_NIGHT = datetime(2027, 3, 1, 22, tzinfo=UTC)
@@ -62,12 +63,11 @@ class Nights:
         world = self._world
         self.count += 1
         world.set_clock(_FIRST_NIGHT + timedelta(days=self.count))
-        command = world.command("run", f"{world.plan}.toml", "--json", "--log-format", "json")
+        command = ("run", f"{world.plan}.toml", "--json", "--log-format", "json")
+        self.argv.update(command)
         answer = world.folder / "answer"
         with answer.open("w") as out:
-            working = subprocess.Popen(
-                command, env=world.environment(), cwd=world.folder, text=True, stdout=out, stderr=subprocess.PIPE
-            )
+            working = world.begin(*command, stdout=out.fileno())
         night = Night(self.count, 0, "", [])
         heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         listener = threading.Thread(target=_listen, args=(working, night, heard), daemon=True)
@@ -108,7 +108,7 @@ class Nights:
         except ProcessLookupError:
             return f"{fault.number} {fault.kind}: the night had just ended"
 
-    def _end(self, working: subprocess.Popen[str], begun: float, night: Night) -> None:
+    def _end(self, working: Forked, begun: float, night: Night) -> None:
         try:
             working.wait(max(1.0, LONGEST_SECONDS - (time.monotonic() - begun)))
         except subprocess.TimeoutExpired:
@@ -121,7 +121,7 @@ class Nights:
                 f"night {self.count} did not end within {LONGEST_SECONDS} s; its log: {self._world.logs}"
             ) from None
 
-    def _answer(self, at: int, twin: subprocess.Popen[str]) -> tuple[int, str]:
+    def _answer(self, at: int, twin: Forked | subprocess.Popen[str]) -> tuple[int, str]:
         try:
             twin.wait(LONGEST_SECONDS)
         except subprocess.TimeoutExpired:
@@ -141,7 +141,7 @@ class Nights:
             return
 
 
-def _listen(working: subprocess.Popen[str], night: Night, heard: queue.SimpleQueue[str | None]) -> None:
+def _listen(working: Forked, night: Night, heard: queue.SimpleQueue[str | None]) -> None:
     assert working.stderr is not None
     for line in working.stderr:
         night.lines.append(line.rstrip("\n"))

@@ -23,10 +23,12 @@ import psycopg
 
 from tests.chaos.plan import FILE, MORE, ROWS, SERVER, backups, plan_text
 from tests.chaos.proxy import Proxy
+from tests.servers import forks
 from tests.servers.parent import die_with_parent
 from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from, unprivileged
 
 ROOT = Path(__file__).resolve().parents[2]
+_DRIVER = "tests.chaos.driver"
 DISK_BYTES = 192 * 1024 * 1024
 _ANSWER_SECONDS = 60
 _KEPT = "kept"
@@ -166,7 +168,9 @@ class World:
     epoch: int = 0
     closes_at: float | None = None
     """When the window closes, by a clock that only goes forward; None where no fault moved it there."""
-    twins: list[subprocess.Popen[str]] = field(default_factory=list)
+    twins: list[forks.Forked | subprocess.Popen[str]] = field(default_factory=list)
+    forking: forks.OwnServer | None = None
+    """Begins `dbatk` under the clock."""
 
     @property
     def store(self) -> Path:
@@ -244,26 +248,30 @@ class World:
             "TMPDIR": str(self.temporary),
         }
 
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "tests.chaos.driver", *arguments]
+    def begin(self, *arguments: str, **streams: int) -> forks.Forked:
+        """Begin `dbatk`."""
+        return forks.Forked(
+            _DRIVER, *arguments, env=self.environment(), cwd=self.folder, server=self.forking, **streams
+        )
 
     def dbatk(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command in peace."""
-        return subprocess.run(
-            self.command(*arguments), env=self.environment(), cwd=self.folder, capture_output=True, text=True,
-            timeout=300, check=False,
-        )  # fmt: skip
+        return forks.run(_DRIVER, *arguments, env=self.environment(), cwd=self.folder, server=self.forking)
 
     def begin_twin(self, host: str | None) -> None:
         """Begin the plan once more while it runs, as from a second scheduler; it is waited for by the night."""
-        more = {} if host is None else {"CHAOS_HOST": host}
-        command = self.command("run", f"{self.plan}.toml", "--quiet", "--json")
+        words = ("run", f"{self.plan}.toml", "--quiet", "--json")
         with (self.folder / f"twin{len(self.twins)}").open("w") as out:
+            if host is None:
+                self.twins.append(self.begin(*words, output=out.fileno()))
+                return
+            # it is on another host before it imports anything
             self.twins.append(
                 subprocess.Popen(
-                    command, env=self.environment() | more, cwd=self.folder, text=True, stdout=out, stderr=out
+                    [sys.executable, "-m", _DRIVER, *words], env=self.environment() | {"CHAOS_HOST": host},
+                    cwd=self.folder, text=True, stdout=out, stderr=out,
                 )
-            )
+            )  # fmt: skip
 
     def begin_epoch(self) -> None:
         """Make data that no plan has worked on, and a plan of a new name for it."""
@@ -345,5 +353,9 @@ def made_world(bin_dir: Path) -> Iterator[World]:
             session.execute(f"GRANT pg_read_all_settings TO {PASSWORD_USER}")
         world.logs.mkdir(parents=True, exist_ok=True)
         world.set_clock(datetime.now(UTC))
+        world.forking = forks.OwnServer(
+            "tests.chaos.imported", CHAOS_CLOCK=str(folder / "clock"), PYTHONPATH=str(ROOT)
+        )
+        ending.callback(world.forking.close)
         world.begin_epoch()
         yield world

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 import pytest
 
@@ -198,11 +199,13 @@ DISGUISES: dict[str, _Disguise] = {
 """Texts by which an object of a pack is reached, or that hide what they reach."""
 
 
+@cache
 def _quotings(name: str) -> tuple[str, ...]:
-    """The object as it may be written; the last one is in mixed case, always the same."""
+    """The object as it may be written; the mixed case is always the same."""
     parts = name.split(".")
     quoted = ".".join(f'"{part}"' for part in parts)
-    mixed = "".join(random.Random(name).choice((letter, letter.lower())) for letter in name)
+    chance = random.Random(name)
+    mixed = "".join(chance.choice((letter, letter.lower())) for letter in name)
     return name, name.lower(), mixed, quoted, f"sys.{mixed}", f'"SYS".{quoted}', f"SYS . {name}"
 
 

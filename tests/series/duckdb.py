@@ -38,7 +38,8 @@ from toolkit.model.words import RunState
 from toolkit.store import open_store
 
 ROWS = 120_000
-_THERE = f"SELECT g::int AS id, (g % 2)::int AS k, md5(g::text) AS word FROM range(1, {ROWS + 1}) AS s(g)"
+_OURS = f"coalesce(id BETWEEN 1 AND {ROWS} AND k = id % 2 AND word = md5(id::text), false)"
+"""Whether a row is as it was made; of each `id` there was one."""
 DISKS = ("base", "store", "backups")
 _DONE = frozenset({"ok", "downgraded"})
 
@@ -101,10 +102,14 @@ class Place:
             return session.execute(texts[-1]).fetchall()
 
     def begin_case(self) -> None:
-        """Make the tables anew, and forget store and backups."""
+        """Put the tables back as they were made, and forget store and backups."""
         for disk in self.disks.values():
             for each in disk.folder.iterdir():
                 shutil.rmtree(each) if each.is_dir() else each.unlink()
+        shutil.copy(self.folder / self.file.name, self.file)
+
+    def make_tables(self) -> None:
+        """Make them, keep the file for all cases, and export what is restored."""
         self.ask(
             "CREATE SCHEMA kept",
             "CREATE TABLE kept.rows (id int PRIMARY KEY, k int, n int, word text)",
@@ -114,6 +119,8 @@ class Place:
             "DELETE FROM kept.others WHERE id % 3 = 0",
             "CHECKPOINT",
         )
+        shutil.copy(self.file, self.folder)
+        self.ask(f"EXPORT DATABASE '{self.folder / 'given'}'")
 
     def begin(self, arguments: Sequence[str]) -> forks.Forked:
         own = {name: value for name, value in os.environ.items() if not name.startswith("DBATK_")}
@@ -149,8 +156,7 @@ def made_place() -> Iterator[Place]:
             disks[name] = Disk(folder / name)
             ending.callback(disks[name].close)
         place = Place(folder, disks)
-        place.begin_case()
-        place.ask(f"EXPORT DATABASE '{folder / 'given'}'")
+        place.make_tables()
         yield place
 
 
@@ -265,18 +271,12 @@ class Case:
             return bool(store.list_runs())
 
     def _look_at_rows(self, place: Place, *, whole: bool) -> None:
-        doing, both = (
-            self.work.to_rows,
-            "(SELECT id, k, word FROM kept.rows UNION ALL SELECT id, k, word FROM kept.archive)",
-        )
-        extra, gone = (
-            f"SELECT * FROM ({each}) AS it"
-            for each in (f"{both} EXCEPT ALL {_THERE}", f"{_THERE} EXCEPT ALL {both}")
-        )
+        doing = self.work.to_rows
+        both = "(SELECT id, k, word FROM kept.rows UNION ALL SELECT id, k, word FROM kept.archive)"
         [(many, lost, unasked, moved, left)] = place.ask(
-            f"SELECT (SELECT count(*) FROM ({extra})), (SELECT count(*) FROM ({gone})),"
-            f" (SELECT count(*) FROM ({gone}) AS g WHERE k <> 0), (SELECT count(*) FROM kept.archive),"
-            " (SELECT count(*) FROM kept.rows WHERE k = 0)"
+            f"SELECT count(*) - count(DISTINCT id) FILTER ({_OURS}), {ROWS} - count(DISTINCT id) FILTER ({_OURS}),"
+            f" {ROWS // 2} - count(DISTINCT id) FILTER ({_OURS} AND k <> 0), (SELECT count(*) FROM kept.archive),"
+            f" (SELECT count(*) FROM kept.rows WHERE k = 0) FROM {both}"
         )
         if many or (doing != "deleted" and lost) or (doing != "moved" and moved):
             self._say(f"{many} rows too many, {lost} gone, {moved} moved")

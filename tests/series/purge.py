@@ -29,6 +29,7 @@ from tests.engines.torn import mend_torn
 from tests.oracle.standin import Scenario, running_standin
 from tests.oracle.standin.engine import Engine
 from tests.oracle.standin.privileges import PRIVILEGES
+from tests.servers import forks
 from tests.servers.postgresql import Server, running_postgresql
 
 ROWS = 4_000
@@ -112,13 +113,9 @@ def play(place: Place, way: Way, chance: random.Random, folder: Path, played: Pl
 def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, least: float) -> int:
     environment = os.environ | {"DBATK_STORE": str(store), "DBATK_CONFIG": str(store.parent / "config")}
     began = time.monotonic()
-    process = subprocess.Popen(
-        (sys.executable, "-m", "toolkit", *arguments), env=environment, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+    process = forks.Forked("toolkit", *arguments, env=environment, stderr=subprocess.STDOUT)
     said = []
     if chance is not None:
-        assert process.stdout is not None
         for line in process.stdout:  # from here on it works: before, a kill finds nothing begun
             said.append(line)
             if "undo script" in line or "attempt" in line or "chunk" in line:
@@ -131,10 +128,11 @@ def _run(arguments: Sequence[str], store: Path, chance: random.Random | None, le
     output, _ = process.communicate(timeout=300)
     if chance is not None:
         mend_torn(store.parent / "base.duckdb")
-    if process.returncode > 0:
+    status = process.wait()
+    if status > 0:
         told = "".join(said) + output
-        sys.stderr.write(f"ended {process.returncode} after {time.monotonic() - began:.1f} s:\n{told}\n")
-    return process.returncode
+        sys.stderr.write(f"ended {status} after {time.monotonic() - began:.1f} s:\n{told}\n")
+    return status
 
 
 _SPAN = 0.6
@@ -142,10 +140,8 @@ _SPAN = 0.6
 
 
 def _told(store: Path) -> int:
-    shown = subprocess.run(
-        (sys.executable, "-m", "toolkit", "runs", "show", "last", "--json"), text=True, capture_output=True,
-        env=os.environ | {"DBATK_STORE": str(store)}, check=False,
-    )  # fmt: skip
+    own = os.environ | {"DBATK_STORE": str(store)}
+    shown = forks.run("toolkit", "runs", "show", "last", "--json", env=own)
     trials = json.loads(shown.stdout)["trials"] if shown.returncode == 0 else []
     return trials[-1]["rows"] if trials else -1
 

@@ -21,12 +21,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from multiprocessing import reduction
+from multiprocessing import forkserver, reduction
 from multiprocessing.process import BaseProcess, _children  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import IO, Any, Self
+from unittest import mock
 
 from tests.servers.parent import die_with_parent
 
@@ -63,23 +64,25 @@ class Forked:
         env: Mapping[str, str] | None = None,
         cwd: Path | str | None = None,
         stdin: int | None = None,
+        stdout: int | None = None,
         stderr: int = subprocess.PIPE,
         output: int | None = None,
+        server: OwnServer | None = None,
     ) -> None:
-        """Begin it; `output` takes both streams in place of pipes."""
+        """Begin it; `stdout` takes one stream in place of a pipe, `output` both."""
         self.args = [module, *arguments]
         self.returncode: int | None = None
         self.stdin: IO[str] | None = None
         self.stderr: IO[str] | None = None
         with contextlib.ExitStack() as theirs:
             self.stdout: IO[str] = io.StringIO()
-            if output is None:
-                reading, output = os.pipe()
-                theirs.callback(os.close, output)
+            if output is not None:
+                stdout, stderr = output, subprocess.STDOUT if stderr == subprocess.PIPE else stderr
+            elif stdout is None:
+                reading, stdout = os.pipe()
+                theirs.callback(os.close, stdout)
                 self.stdout = os.fdopen(reading, encoding="utf-8", errors="replace")
-            elif stderr == subprocess.PIPE:
-                stderr = subprocess.STDOUT
-            streams = [_nothing(theirs), output, output]
+            streams = [_nothing(theirs), stdout, stdout]
             if stdin == subprocess.PIPE:
                 streams[0], mine = os.pipe()
                 theirs.callback(os.close, streams[0])
@@ -89,7 +92,7 @@ class Forked:
                 theirs.callback(os.close, streams[2])
                 self.stderr = os.fdopen(reading, encoding="utf-8", errors="replace")
             given = dict(os.environ if env is None else env)
-            self._process = begin(module, arguments, streams, given, str(cwd or Path.cwd()))
+            self._process = begin(module, arguments, streams, given, str(cwd or Path.cwd()), server=server)
         assert self._process.pid is not None
         self.pid: int = self._process.pid
 
@@ -159,9 +162,10 @@ def run(
     env: Mapping[str, str] | None = None,
     cwd: Path | str | None = None,
     timeout: float = 300,
+    server: OwnServer | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a module to its end in a forked process."""
-    with Forked(module, *arguments, env=env, cwd=cwd) as process:
+    with Forked(module, *arguments, env=env, cwd=cwd, server=server) as process:
         out, err = process.communicate(timeout=timeout)
         return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
@@ -176,14 +180,34 @@ def begin(
     env: Mapping[str, str],
     cwd: str,
     ignored: Sequence[int] = (),
+    server: OwnServer | None = None,
 ) -> BaseProcess:
     """Begin a forked process; a fourth stream is a socket whose other end lives as long as the process may."""
     given = (module, tuple(arguments), list(map(_Stream, streams)), dict(env), cwd, tuple(ignored))
     process = _CONTEXT.Process(target=_become, args=given)
-    with _TURN:
+    with _TURN, contextlib.nullcontext() if server is None else server.instead():
         process.start()
         _children.discard(process)  # or whoever begins another takes the status that somebody else waits for
     return process
+
+
+class OwnServer:
+    """A fork server beside the one of all tests, which imports another module in another environment."""
+
+    def __init__(self, module: str, **environment: str) -> None:
+        self._server = forkserver.ForkServer()
+        self._server.set_forkserver_preload([module])
+        with mock.patch.dict(os.environ, environment):
+            self._server.ensure_running()
+
+    @contextlib.contextmanager
+    def instead(self) -> Iterator[None]:
+        """Let it begin the processes that are begun meanwhile."""
+        with mock.patch.object(forkserver, "connect_to_new_process", self._server.connect_to_new_process):
+            yield
+
+    def close(self) -> None:
+        self._server._stop()  # type: ignore[attr-defined]
 
 
 def _nothing(closing: contextlib.ExitStack) -> int:
@@ -217,6 +241,7 @@ def _become(
     )
     os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None  # the environment says another one
     os.chdir(cwd)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ignored:

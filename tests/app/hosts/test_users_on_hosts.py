@@ -32,7 +32,9 @@ from toolkit.store import open_store
 
 pytestmark = pytest.mark.postgresql
 LINE = ("workload", "-t", "crm", "--builtin", "tpcb", "--ramp-up", "0", "--warmup", "0", "--repeat", "1")
-SHORT = (*LINE, "--users", "4", "--measure-for", "2s")
+CALM = ("--think-time", "0.02")
+"""For users that need not hurry, or go on for long after something was lost: else each uses a processor."""
+SHORT = (*LINE, *CALM, "--users", "4", "--measure-for", "2s")
 LONG = (*LINE, "--users", "4", "--measure-for", "5m")
 
 
@@ -84,7 +86,8 @@ def test_two_hosts_begin_together_though_their_clocks_are_apart_and_what_they_di
 def test_samples_of_a_host_are_drawn_at_their_time_within_the_interval(
     begin: Begin, cluster: DaskCluster, tmp_path: Path, loop: str
 ) -> None:
-    run = begin(*LINE, "--users", "2", "--measure-for", "4s", "--on", cluster.url, "--loop", loop)
+    calm = CALM if loop == "client" else ()
+    run = begin(*LINE, *calm, "--users", "2", "--measure-for", "4s", "--on", cluster.url, "--loop", loop)
     _, err = run.communicate(timeout=TIMEOUT_SECONDS)
     assert run.returncode == 0, err
     with open_store(tmp_path / "store.sqlite") as store:
@@ -118,7 +121,7 @@ def test_a_host_that_is_killed_in_the_interval_fails_the_trial_and_leaves_nothin
 def test_a_host_that_is_frozen_is_lost_its_sessions_are_ended_and_it_ends_its_users_when_it_goes_on(
     begin: Begin, cluster: DaskCluster, server: psycopg.Connection
 ) -> None:
-    run = at_work(begin, cluster, server)
+    run = at_work(begin, cluster, server, *CALM)
     users, frozen = processes_of(cluster, "beta"), cluster.workers["beta"]
     assert users
     frozen.send_signal(signal.SIGSTOP)
@@ -143,7 +146,7 @@ def test_a_scheduler_that_is_gone_fails_the_trial(
     with DaskCluster(tmp_path, own) as gone:
         gone.begin_worker("gamma")
         gone.wait_for_workers(1)
-        run = at_work(begin, gone, server)
+        run = at_work(begin, gone, server, *CALM)
         gone.kill_scheduler()
         out, err = run.communicate(timeout=TIMEOUT_SECONDS)
         assert run.returncode == ExitCode.INCOMPLETE, err
@@ -167,7 +170,7 @@ def test_control_c_ends_the_users_of_all_hosts(
 
 @pytest.mark.full
 def test_users_end_when_the_run_is_killed(begin: Begin, cluster: DaskCluster, server: psycopg.Connection) -> None:
-    run = at_work(begin, cluster, server)
+    run = at_work(begin, cluster, server, *CALM)
     run.kill()
     run.communicate(timeout=TIMEOUT_SECONDS)
     until(
