@@ -37,6 +37,12 @@ def test_the_command_line_is_shown_without_a_database_a_store_or_numbers() -> No
     assert heavy & set(names) == set()
 
 
+def test_a_process_of_users_begins_without_what_only_a_run_needs() -> None:
+    names = loaded("import toolkit.executors.users.process")
+    of_runs = ("toolkit.dialects", "toolkit.rendering", "toolkit.executors.sessions", "toolkit.executors.keeping")
+    assert [name for name in names if name.startswith((*of_runs, "jinja2"))] == []
+
+
 OF_FILES = [("awr", "show"), ("awr", "trend"), ("awr", "fetch"), ("compare",), ("backup", "read")]
 OF_THE_STORE = [("runs", "list"), ("runs", "show"), ("report",), ("plan", "history"), ("plan", "report")]
 

@@ -24,8 +24,8 @@ from toolkit.errors import ToolkitError
 from toolkit.executors.hosts import ProgramsHost
 from toolkit.executors.keeping import RUN_VARIABLE, KeptPrograms
 from toolkit.executors.parameter_file import with_file
-from toolkit.executors.users import Users
 from toolkit.executors.users.hosts import UsersHost
+from toolkit.executors.users.users import Users
 from toolkit.model.protocols import Answer, DatabaseError, OutputLine
 from toolkit.model.steps import Step, Timed
 from toolkit.model.words import READS_TEXT, Effect, StepKind

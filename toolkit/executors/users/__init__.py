@@ -1,9 +1,5 @@
 """Users that work on a database: sessions in processes of their own, driven, measured and ended.
 
-`Users` is what a run has of it; `crew` drives sessions, `process` is the process that a crew lives in, `values`
-draws parameters.
+`users.Users` is what a run has of it; `crew` drives sessions, `process` is the process that a crew lives in,
+`values` draws parameters. Importing this package loads nothing: each of these processes begins with it.
 """
-
-from toolkit.executors.users.users import Users
-
-__all__ = ["Users"]
