@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 
 from tests.report.make import run_of, trial
@@ -91,7 +92,7 @@ class Measured:
     spent: float
     spent_after_three: float
 
-    @property
+    @cached_property
     def found(self) -> RunAnalysis:
         return analyse(self.run)
 
