@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from tests.servers.postgresql import running_postgresql
-from toolkit.executors.users import Users
+from toolkit.executors.users.users import Users
 from toolkit.model.address import Address
 from toolkit.model.workload import Drawn, Transaction, UsersAct, UsersStep, Workload, bucket_of, seconds_of
 from toolkit.targets.base import Access
