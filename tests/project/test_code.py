@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import importlib.util
 import subprocess
 import sys
 
@@ -101,6 +103,21 @@ def test_terminal_libraries_are_used_by_the_command_line_only() -> None:
         if not name.startswith("toolkit/cli/") and set(imported(tree)) & {"typer", "rich", "click"}
     }
     assert users == set()
+
+
+def test_what_scripts_import_of_the_toolkit_is_there() -> None:
+    """No test runs all benchmarks."""
+    missing = [
+        f"{name}: {node.module}.{alias.name}"
+        for folder in ("benchmarks", "docs", "examples")
+        for name, tree in sources(r"^\s*from (?:toolkit|tests)\b", folder)
+        for node in statements(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("toolkit", "tests"))
+        for alias in node.names
+        if not hasattr(importlib.import_module(str(node.module)), alias.name)
+        and importlib.util.find_spec(f"{node.module}.{alias.name}") is None
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("module", ["toolkit", "toolkit.cli.main"])
