@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -22,6 +23,7 @@ from toolkit.model.records import JournalEntry
 from toolkit.model.words import Effect, Mode
 from toolkit.runner.commits import Commits
 from toolkit.runner.parts import COMMITTED
+from toolkit.runner.stop import Stop
 from toolkit.store import Store
 from toolkit.targets.postgresql import PostgresqlConnection
 
@@ -47,21 +49,28 @@ def load(server: Server) -> Experiment:
     return Experiment(server.url, "insert", {"source": "settled.a", "table": "settled.b"}, (), Mode.JOB)
 
 
-def cut_off(server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, *, sent: bool) -> str:
-    """Lose the connection when COMMIT was answered, or was about to be sent; return the run."""
-    real = PostgresqlConnection._answer
+def cut_off(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, *, sent: bool,
+    ends: Callable[[Stop], None] = lambda _: None,
+) -> str:  # fmt: skip
+    """Lose the connection when COMMIT was answered, or was about to be sent; return the run.
+
+    `ends` may ask for the run's end just before.
+    """
+    real, stop = PostgresqlConnection._answer, Stop()
 
     def lost(self: PostgresqlConnection, text: str, given: object) -> object:
         if text.strip() != "COMMIT":
             return real(self, text, given)  # type: ignore[arg-type]
         if sent:
             real(self, text, {})
+        ends(stop)
         self._session.close()
         raise DatabaseError("the connection was lost", code="08006", lost=True)
 
-    with monkeypatch.context() as broken:
+    with monkeypatch.context() as broken, suppress(ToolkitError):  # that it was asked to end
         broken.setattr(PostgresqlConnection, "_answer", lost)
-        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard(), stop=stop)
     (head,) = store.list_runs()
     return head.run
 
@@ -78,10 +87,17 @@ def go_on(server: Server, store: Store, run: str) -> Heard:
     return heard
 
 
+def closed(stop: Stop) -> None:
+    stop.request(ToolkitError("the window closed at 06:00 UTC", code="TK-0310"))
+
+
+@pytest.mark.parametrize(
+    "ends", [lambda _: None, Stop.request, closed], ids=["", "as a user ended the run", "as its window closed"]
+)
 def test_rows_that_were_committed_are_counted_and_not_loaded_again(
-    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Stop], None]
 ) -> None:
-    run = cut_off(server, store, monkeypatch, sent=True)
+    run = cut_off(server, store, monkeypatch, sent=True, ends=ends)
     assert load_in_doubt(run, store) and rows(server) == 100
     heard = go_on(server, store, run)
     (trial,) = [each for each in store.load_run(run).trials if each.outcome == "ok"]
@@ -91,10 +107,11 @@ def test_rows_that_were_committed_are_counted_and_not_loaded_again(
     assert store.journal(run).open_entries() == ()
 
 
+@pytest.mark.parametrize("ends", [lambda _: None, closed], ids=["", "as its window closed"])
 def test_rows_that_were_not_committed_are_loaded_in_the_same_run(
-    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, ends: Callable[[Stop], None]
 ) -> None:
-    run = cut_off(server, store, monkeypatch, sent=False)
+    run = cut_off(server, store, monkeypatch, sent=False, ends=ends)
     assert load_in_doubt(run, store) and rows(server) == 0
     go_on(server, store, run)
     assert rows(server) == 100 and not load_in_doubt(run, store)

@@ -15,7 +15,7 @@ from toolkit.errors import ToolkitError
 from toolkit.executors import Timeouts
 from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
-from toolkit.model.words import Role
+from toolkit.model.words import Effect, Role
 from toolkit.runner import clock
 from toolkit.runner.clock import ItemResult, _Clock, run_timed
 from toolkit.runner.stop import Stop
@@ -405,3 +405,17 @@ def test_an_item_that_a_worker_took_up_meanwhile_is_not_cancelled_for_the_one_be
 
     result = run_timed(Timed(items("a", "b")), Two(), Stop(), overdue=overdue)  # type: ignore[arg-type]
     assert cancelled == [] and [each.error for each in result.items] == [None, None]
+
+
+def test_a_cancelled_commit_is_as_unknown_as_one_that_was_never_answered() -> None:
+    insert = Step("insert", "insert", session=Role.WORKER)
+    commit = Step("commit", "commit", session=Role.WORKER, effect=Effect.COMMITS)
+    forgotten = list[tuple[Role, int]]()
+    sessions = Told(say={"commit": DatabaseError("cancelled", code="57014", cancelled=True)})
+    sessions.forget = lambda *key: forgotten.append(key)  # type: ignore[attr-defined]
+    (ended,) = run(sessions, Timed((TimedItem("a", (insert, commit)),))).items
+    assert ended.error is not None and (ended.error.lost, ended.error.cancelled) == (True, True)
+    assert forgotten == [(Role.WORKER, 0)]
+    sessions.say = {"insert": sessions.say["commit"]}
+    (ended,) = run(sessions, Timed((TimedItem("a", (insert, commit)),))).items
+    assert ended.error is not None and not ended.error.lost

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.runner.context import Mode, context_of
 from tests.runner.world import RUN, World, refused
 from tests.store.make import head
+from toolkit.errors import ToolkitError
 from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import TimedItem
 from toolkit.model.values import Cell, Row
@@ -123,6 +124,29 @@ def test_a_stop_is_no_failure_and_a_time_limit_is_one(kept: Store) -> None:
     assert (late.outcome, late.error_code) == (Outcome.FAILED, "TK-0207")
     context.stop.request()
     assert judge(context, timed(not_begun=1)).outcome is Outcome.INTERRUPTED
+
+
+@pytest.mark.parametrize(
+    ("stopped", "timed_out", "reason"),
+    [
+        (False, False, "no answer"),
+        (True, False, "the window closed"),
+        (False, True, "the time limit of 5 s passed"),
+    ],
+)
+def test_a_load_whose_session_was_lost_is_in_doubt_whatever_ended_it(
+    kept: Store, stopped: bool, timed_out: bool, reason: str
+) -> None:
+    context = context_of(
+        World(), kept, operation="insert", mode=Mode.JOB, time_limit_seconds=5.0,
+        options={"source": "app.big", "table": "app.target"},
+    )  # fmt: skip
+    if stopped:
+        context.stop.request(ToolkitError("the window closed", code="TK-0310"))
+    lost = item(error=DatabaseError("no answer", code="TK-0202", lost=True))
+    judged = judge(context, timed(lost, timed_out=timed_out))
+    assert (judged.outcome, judged.error_code) == (Outcome.INTERRUPTED, "TK-0209")
+    assert judged.reason == f"{reason}; it is unknown whether its rows were committed"
 
 
 def test_a_stop_that_came_when_all_was_done_leaves_the_trial_good(kept: Store) -> None:

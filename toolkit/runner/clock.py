@@ -364,6 +364,9 @@ def _run_item(
             answers.append(sessions.run(step, number))
     except DatabaseError as caught:
         error = caught
+        if caught.cancelled and step.effect is Effect.COMMITS:  # it may be done all the same: as if unanswered
+            error = DatabaseError(caught.message, code=caught.code, cancelled=True, lost=True)
+            sessions.forget(Role.WORKER, number)
     except ToolkitError as caught:
         error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)
         sessions.forget(Role.WORKER, number)  # its transaction may be open

@@ -190,24 +190,35 @@ def _not_ended(
     error: DatabaseError | ToolkitError | None,
     requested: int | None,
 ) -> JudgedTrial:
-    if timed is not None and timed.timed_out:
+    stop, late = context.stop, timed is not None and timed.timed_out
+    if late:
         reason = f"the time limit of {context.experiment.time_limit_seconds:g} s passed"
-        return JudgedTrial(Outcome.FAILED, reason, "TK-0207", requested=requested)
-    if context.stop.requested:
-        reason = "stopped by a signal" if context.stop.because is None else context.stop.because.sentence
-        return JudgedTrial(Outcome.INTERRUPTED, reason, requested=requested)
-    if error is None:
+    elif stop.requested:
+        reason = "stopped by a signal" if stop.because is None else stop.because.sentence
+    elif error is None:
         return _left_undone(context, requested)
-    reason = _sentence(error, timed)
-    if timed is not None and getattr(error, "lost", False) and may_load_twice(context.experiment):
+    else:
+        reason = _sentence(error, timed)
+    # whatever ended it: the COMMIT may have arrived
+    if timed is not None and _is_lost(timed, error) and may_load_twice(context.experiment):
         reason = f"{reason}; it is unknown whether its rows were committed"
         return JudgedTrial(Outcome.INTERRUPTED, reason, END_UNKNOWN, requested=requested)
+    if late:
+        return JudgedTrial(Outcome.FAILED, reason, "TK-0207", requested=requested)
+    if stop.requested or error is None:
+        return JudgedTrial(Outcome.INTERRUPTED, reason, requested=requested)
     advice = context.dialect.explain(error.code, error.message)
     if advice is not None and advice.downgrade:
         return JudgedTrial(
             Outcome.DOWNGRADED, f"the degree was not available ({error.code})", error.code, requested=requested
         )
     return JudgedTrial(Outcome.FAILED, reason, error.code, requested=requested)
+
+
+def _is_lost(timed: TimedResult, error: DatabaseError | ToolkitError | None) -> bool:
+    """Tell whether the session of an item, or of what came after, was lost: what it was at may have been done."""
+    errors = (error, *(each.error for each in timed.items))
+    return any(each is not None and getattr(each, "lost", False) for each in errors)
 
 
 def _sentence(error: DatabaseError | ToolkitError, timed: TimedResult | None) -> str:
