@@ -133,6 +133,21 @@ def test_a_load_cut_off_before_its_commit_needs_no_answer_of_the_server(
     assert rows(server) == 100
 
 
+def test_rows_that_the_store_could_not_note_are_not_loaded_again(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise ToolkitError("the store cannot be written: database or disk is full", code="TK-0401")
+
+    with monkeypatch.context() as broken, suppress(ToolkitError):
+        broken.setattr(Store, "add_items", full)
+        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+    run = store.list_runs()[0].run
+    assert rows(server) == 100
+    go_on(server, store, run)
+    assert rows(server) == 100 and not load_in_doubt(run, store)
+
+
 @pytest.mark.parametrize("noted", [{"timeline": "000000FF"}, {"transaction_id": "99999999999"}])
 def test_a_person_is_asked_where_the_id_may_be_that_of_another_transaction(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, noted: dict[str, str]

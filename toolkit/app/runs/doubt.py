@@ -17,7 +17,7 @@ from toolkit.executors import Sessions
 from toolkit.model.facts import facts_from_text
 from toolkit.model.operations import Options
 from toolkit.model.protocols import Event, Events
-from toolkit.model.records import ItemRecord, TrialRecord
+from toolkit.model.records import ItemRecord, RunRecord, TrialRecord
 from toolkit.model.words import CountedRows, Outcome, RunState
 from toolkit.runner import PlanningContext, RunContext, parts, trials_of
 from toolkit.runner.commits import Ended, EndedItem, commits_of, done_items, how_ended, item_of
@@ -219,9 +219,22 @@ def _unended(run: str, store: Store) -> tuple[int, ...]:
     record = store.load_run(run, samples=False)
     marks = [mark.trial for mark in store.unended_trials(run)]
     last = record.trials[-1] if record.trials else None
-    if last is not None and last.error_code == END_UNKNOWN:
+    if last is not None and (last.error_code == END_UNKNOWN or _was_sent(record, last, store)):
         marks.append(last.trial)
     return tuple(trial for trial in dict.fromkeys(marks) if not _is_done(run, trial, store))
+
+
+def _was_sent(record: RunRecord, last: TrialRecord, store: Store) -> bool:
+    """Tell whether the COMMIT of an item of a trial that ended badly was about to be sent: it may have arrived.
+
+    What was not recorded of the item is not asked: the store may have been full by then.
+    """
+    if last.outcome is Outcome.OK:
+        return False
+    run = record.head.run
+    done = done_items(run, last.trial, store)
+    entries = commits_of(store.journal(run).entries(), last.trial)
+    return any(entry.identity and item_of(entry) not in done for entry in entries)
 
 
 def _is_done(run: str, trial: int, store: Store) -> bool:
