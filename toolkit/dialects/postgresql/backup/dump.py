@@ -198,7 +198,7 @@ def at_once(
         line = str(row.get("line") or "")
         found = [(one.start(), by) for pattern, by in ((begins, 1), (ends, -1)) for one in pattern.finditer(line)]
         for _, by in sorted(found):
-            busy += by
+            busy = max(0, busy + by)  # the begin of one that ends may have been written into another line
             most = max(most, busy)
     if most >= sessions:
         return Granted(sessions, f"{program}'s log")
