@@ -10,6 +10,6 @@ SELECT format('%I.%I', n.nspname, c.relname) AS table_name, count(*) AS constrai
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE NOT k.convalidated AND k.coninhcount = 0
-   AND coalesce(to_jsonb(k) ->> 'conenforced', 'true') = 'true'
+   AND coalesce(pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(k), 'conenforced'), 'true') = 'true'
  GROUP BY n.nspname, c.relname
  ORDER BY n.nspname, c.relname;

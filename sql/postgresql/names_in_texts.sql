@@ -337,7 +337,7 @@ SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || t.typname,
 SELECT CASE WHEN asked.dotted THEN n.nspname || '.' ELSE '' END || part.name,
        part.kind || ' ' || n.nspname || '.' || part.name || ', made of ' || left(md5(part.text), 12)
   FROM (SELECT 'collation' AS kind, k.collname AS name, k.collnamespace AS schema,
-               CAST(to_jsonb(k) - 'oid' - 'collowner' - 'collnamespace' AS text) AS text
+               CAST(pg_catalog.to_jsonb(k) - 'oid' - 'collowner' - 'collnamespace' AS text) AS text
           FROM pg_collation k
          UNION ALL
         SELECT 'text search configuration', g.cfgname, g.cfgnamespace,

@@ -6,6 +6,8 @@
 -- Versions: PostgreSQL 14 and later
 SELECT r.rolname::text AS superuser, pg_catalog.pg_encoding_to_char(d.encoding)::text AS encoding,
        d.datcollate::text AS collate_name, d.datctype::text AS ctype_name,
-       CASE to_jsonb(d) ->> 'datlocprovider' WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END AS provider,
-       coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale') AS locale_name
-  FROM pg_catalog.pg_roles r, pg_catalog.pg_database d WHERE r.oid = 10 AND d.datname = current_database();
+       CASE own.datlocprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END AS provider,
+       coalesce(own.datlocale, own.daticulocale) AS locale_name
+  FROM pg_catalog.pg_roles r, pg_catalog.pg_database d,
+       pg_catalog.jsonb_to_record(pg_catalog.to_jsonb(d.*)) AS own(datlocprovider text, datlocale text, daticulocale text)
+ WHERE r.oid = 10 AND d.datname = current_database();

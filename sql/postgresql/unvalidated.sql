@@ -9,7 +9,8 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name, k.conname:
        CASE k.contype WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check' WHEN 'n' THEN 'not null' ELSE k.contype::text END AS kind,
        CASE WHEN k.confrelid <> 0 THEN k.confrelid::regclass::text END AS refers_to,
        CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
-       CASE WHEN to_jsonb(k) ->> 'conenforced' = 'false' THEN 'no' ELSE 'yes' END AS enforced,
+       CASE pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(k), 'conenforced')
+            WHEN 'false' THEN 'no' ELSE 'yes' END AS enforced,
        CASE WHEN k.coninhcount > 0 THEN 'yes' ELSE 'no' END AS inherited,
        pg_table_size(c.oid) AS table_bytes
   FROM pg_catalog.pg_constraint k

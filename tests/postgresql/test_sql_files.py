@@ -284,3 +284,10 @@ def test_a_server_begun_here_is_gone_after_an_interrupt(monkeypatch: pytest.Monk
     assert held is not None
     assert held.process.poll() is not None
     assert not held.data.exists()
+
+
+@for_each("path", [*FILES, *(resources.template_root() / "postgresql").glob("*.j2")], ids=lambda path: path.name)
+def test_no_row_is_cast_or_converted_by_a_function_of_users(path: Path) -> None:
+    """Of any schema in the search path a function that fits better than one of pg_catalog would be taken."""
+    found = re.findall(r"(?<!pg_catalog\.)\b(?:to_jsonb?|row_to_json|hashtext\w*|record_out)\(", path.read_text())
+    assert found == []

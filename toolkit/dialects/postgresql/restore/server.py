@@ -32,9 +32,9 @@ _NO_LOGIN_TRIGGERS = 17
 _LIBRARY_OF_ARCHIVES = 15
 _OPTIONS = (
     "-c default_transaction_read_only=on -c timezone=UTC -c datestyle=ISO -c intervalstyle=postgres "
-    "-c extra_float_digits=1 -c bytea_output=hex -c search_path=pg_catalog,public"
+    "-c extra_float_digits=1 -c bytea_output=hex -c search_path=pg_catalog,public -c row_security=off"
 )
-"""Settings with which the target and the copy spell values alike."""
+"""Settings by which target and copy spell values alike; a query fails where a policy would hide rows."""
 _OPTIONS_OF_SUPERUSER = (
     "-c default_transaction_read_only=off -c timezone=UTC -c datestyle=ISO -c search_path=pg_catalog"
 )
