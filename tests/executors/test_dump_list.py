@@ -88,7 +88,7 @@ def test_names_are_read_in_the_encoding_of_the_dump() -> None:
     text = script('CREATE SCHEMA "é";', encoding="latin-1")
     assert list(statements(text.replace(b"'UTF8'", b"'LATIN1'"))) == ['CREATE SCHEMA IF NOT EXISTS "é";\n']
     assert list(statements(text.replace(b"'UTF8'", b"'WIN1252'"))) == ['CREATE SCHEMA IF NOT EXISTS "é";\n']
-    for other in (b"'UTF8'", b"'SQL_ASCII'", b"'MULE_INTERNAL'"):
+    for other in (b"'UTF8'", b"'SQL_ASCII'", b"'MULE_INTERNAL'", b"'latin_1'", b"'utf_7'", b"'rot13'"):
         with pytest.raises(UnexpectedTextError, match="cannot be read in the dump's encoding"):
             list(statements(text.replace(b"'UTF8'", other)))
 
@@ -98,3 +98,34 @@ def test_a_name_does_not_end_where_its_encoding_has_no_end() -> None:
     text = script('CREATE SCHEMA "a%";', 'CREATE SCHEMA "b \\! touch x";').replace(b"%", b"\x81")
     with pytest.raises(UnexpectedTextError):
         list(statements(text.replace(b"'UTF8'", b"'SJIS'")))
+
+
+@for_each("encoding", ["SQL_ASCII", "MULE_INTERNAL", "EUC_TW", "KOI8R", "SJIS", "LATIN1"])
+def test_names_in_ascii_are_read_whatever_the_encoding(encoding: str) -> None:
+    text = script("CREATE SCHEMA a;").replace(b"'UTF8'", f"'{encoding}'".encode())
+    assert list(statements(text)) == ["CREATE SCHEMA IF NOT EXISTS a;\n"]
+
+
+ESCAPED = script(
+    "COMMENT ON EXTENSION hstore IS 'x+AAA-';",
+    "COMMENT ON EXTENSION hstore IS '; COPY (SELECT 1) TO PROGRAM $$touch x$$; --';",
+)
+"""In UTF-7 `+AAA-` is a zero byte: psql would pass over the rest of that line and read on behind its quote."""
+
+
+def test_no_letter_stands_for_another_one() -> None:
+    other = ESCAPED.replace(b"'UTF8'", b"'utf_7'")
+    assert list(statements(other)) == list(statements(ESCAPED))
+    assert "IS 'x+AAA-';" in "".join(statements(other))
+
+
+@for_each("more", [b"17.10\nSET client_encoding = 'utf_7';", b"17.10\nSET client_encoding = 'SQL_ASCII';"])
+def test_a_dump_names_one_encoding(more: bytes) -> None:
+    with pytest.raises(UnexpectedTextError, match="cannot be read in the dump's encoding"):
+        list(statements(ESCAPED.replace(b"17.10", more)))
+
+
+@for_each("character", ["\0", "\b", "\r", "\x1a", "\x1b", "\x7f", "\x85"])
+def test_control_characters_are_refused(character: str) -> None:
+    with pytest.raises(UnexpectedTextError, match=f"control character U\\+{ord(character):04X}"):
+        list(statements(script(f"COMMENT ON EXTENSION a IS 'b{character}c';")))

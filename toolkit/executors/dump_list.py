@@ -11,6 +11,7 @@ Sources: PostgreSQL 14 to 18, `PrintTOCSummary` and `_printTocEntry` of pg_backu
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -29,7 +30,19 @@ _TAKEN = re.compile(
     rf"CREATE EXTENSION IF NOT EXISTS {_NAME} WITH SCHEMA {_NAME};|COMMENT ON EXTENSION {_NAME} IS '(?:[^']|'')*';"
 )
 _SCHEMA = re.compile(rf"CREATE SCHEMA ({_NAME});")
-_ENCODING = re.compile(rb"^SET client_encoding = '([A-Za-z0-9_]+)';$", re.MULTILINE)
+_ENCODING = re.compile(rb"^SET client_encoding = '([^'\n]*)';", re.MULTILINE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CODECS = {
+    "UTF8": "utf-8", "EUC_JP": "euc_jp", "EUC_CN": "gb2312", "EUC_KR": "euc_kr", "EUC_JIS_2004": "euc_jis_2004",
+    "SJIS": "cp932", "BIG5": "cp950", "GBK": "gbk", "UHC": "cp949", "GB18030": "gb18030", "JOHAB": "johab",
+    "LATIN1": "iso8859-1", "LATIN2": "iso8859-2", "LATIN3": "iso8859-3", "LATIN4": "iso8859-4",
+    "LATIN5": "iso8859-9", "LATIN6": "iso8859-10", "LATIN7": "iso8859-13", "LATIN8": "iso8859-14",
+    "LATIN9": "iso8859-15", "LATIN10": "iso8859-16", "ISO_8859_5": "iso8859-5", "ISO_8859_6": "iso8859-6",
+    "ISO_8859_7": "iso8859-7", "ISO_8859_8": "iso8859-8", "KOI8R": "koi8-r", "KOI8U": "koi8-u", "WIN866": "cp866",
+    "WIN874": "cp874", "WIN1250": "cp1250", "WIN1251": "cp1251", "WIN1252": "cp1252", "WIN1253": "cp1253",
+    "WIN1254": "cp1254", "WIN1255": "cp1255", "WIN1256": "cp1256", "WIN1257": "cp1257", "WIN1258": "cp1258",
+}  # fmt: skip
+"""Encodings of PostgreSQL, as pg_dump names them, and of Python: ASCII bytes that begin a character are ASCII."""
 
 
 class UnexpectedTextError(Exception):
@@ -41,6 +54,7 @@ def main(arguments: list[str]) -> int:
     reader = argparse.ArgumentParser()
     reader.add_argument("--pg-restore", required=True)
     reader.add_argument("--into", type=Path, required=True)
+    reader.add_argument("--restrict", action="store_true")
     reader.add_argument("dump")
     given = reader.parse_args(arguments)
     try:
@@ -53,7 +67,7 @@ def main(arguments: list[str]) -> int:
         if before:
             options = ("--no-owner", "--no-privileges", f"--use-list={chosen}", "--file=-")
             text = _run(given.pg_restore, *options, given.dump)
-        (given.into / "before.sql").write_text("".join(statements(text)), encoding="utf-8")
+        (given.into / "before.sql").write_text(_script(text, restricted=given.restrict), encoding="utf-8")
     except OSError as error:
         problem = f"{(error.strerror or type(error).__name__).lower()}: {error.filename}"
     except UnexpectedTextError as error:
@@ -69,6 +83,13 @@ def main(arguments: list[str]) -> int:
 
 def _run(*argv: str) -> bytes:
     return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+
+
+def _script(text: bytes, *, restricted: bool) -> str:
+    """Return what psql runs as superuser; restricted, it takes none of its commands, such as one for the shell."""
+    found = "".join(statements(text))
+    key = os.urandom(16).hex()
+    return f"\\restrict {key}\n{found}\\unrestrict {key}\n" if restricted else found
 
 
 def divide(listed: list[bytes]) -> tuple[list[bytes], list[bytes]]:
@@ -101,14 +122,22 @@ def statements(text: bytes) -> Iterator[str]:
 
 
 def _decoded(text: bytes) -> str:
-    """Return the text of a script, in the encoding that it names: another one might hide the end of a name."""
-    named = _ENCODING.search(text)
-    name = named[1].decode() if named else "UTF8"
+    """Return the text of a script, in the encoding that it names: another one might hide the end of a name.
+
+    Nothing that it names is looked up but here: Python knows encodings in which letters stand for a zero byte, at
+    which psql would end the line. Where all of it is ASCII, its encoding does not matter.
+    """
+    named = set(_ENCODING.findall(text)) or {b"UTF8"}
+    shown = " and ".join(sorted(name.decode("ascii", "replace") for name in named))
     try:
-        return text.decode("ascii" if name == "SQL_ASCII" else re.sub(r"^WIN(?=\d)", "cp", name))
-    except (LookupError, UnicodeDecodeError):
-        msg = f"names of schemas and extensions cannot be read in the dump's encoding {name}; try --as-superuser"
+        script = text.decode("ascii" if text.isascii() and len(named) == 1 else _CODECS[shown])
+    except (KeyError, UnicodeDecodeError):
+        msg = f"names of schemas and extensions cannot be read in the dump's encoding {shown}; try --as-superuser"
         raise UnexpectedTextError(msg) from None
+    if found := _CONTROL.search(script):
+        msg = f"the dump has the control character U+{ord(found[0]):04X} in what it says of schemas and extensions"
+        raise UnexpectedTextError(msg)
+    return script
 
 
 if __name__ == "__main__":

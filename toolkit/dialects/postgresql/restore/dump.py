@@ -24,7 +24,7 @@ from toolkit.dialects import backups, restores
 from toolkit.dialects.answers import Granted
 from toolkit.dialects.implementations import Kept
 from toolkit.dialects.postgresql.backup.dump import at_once
-from toolkit.dialects.postgresql.backup.programs import RESTORE, path_to
+from toolkit.dialects.postgresql.backup.programs import RESTORE, path_to, release_of
 from toolkit.dialects.postgresql.release import major
 from toolkit.dialects.postgresql.restore import server
 from toolkit.dialects.work import Call, ContextValue, Work
@@ -46,6 +46,7 @@ _GROWS_TO = 4.0
 """How much bigger than a compressed dump its tables and indexes are, as a rule of thumb."""
 _MADE_BY_INITDB = frozenset({"postgres", "template1"})
 _WITH_PROVIDERS = 15
+_RESTRICTS_SINCE = {14: (14, 19), 15: (15, 14), 16: (16, 10), 17: (17, 6)}
 _CREATED = re.compile(r"; Archive created at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 _BEGINS = re.compile(r'(?:^|: |")launching item \d+ TABLE DATA ')
 _ENDS = re.compile(r'(?:^|: |")finished item \d+ TABLE DATA ')
@@ -109,8 +110,15 @@ def timed(work: Work, facts: Facts) -> tuple[Call, ...]:
 def _divide(work: Work, facts: Facts) -> Call:
     """Divide what is in the dump between the superuser and the role that restores it."""
     argv = (sys.executable, "-I", "-S", resources.program("executors", _LIST), "--pg-restore",
-            path_to(RESTORE, facts), "--into", path_of(work.object), label(work))  # fmt: skip
+            path_to(RESTORE, facts), "--into", path_of(work.object),
+            *(("--restrict",) if restricts(facts) else ()), label(work))  # fmt: skip
     return _client(_LIST, argv, work)
+
+
+def restricts(facts: Facts) -> bool:
+    r"""Tell whether psql knows `\restrict`: since the releases of 14 August 2025 (CVE-2025-8714)."""
+    known = release_of(server.PSQL, facts)
+    return known >= (_RESTRICTS_SINCE[known[0]] if known and known[0] in _RESTRICTS_SINCE else (18,))
 
 
 def _make_login(work: Work, facts: Facts) -> Call:
