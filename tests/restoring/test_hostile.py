@@ -128,9 +128,12 @@ def test_while_functions_of_a_backup_run_only_its_role_can_connect(
     hostile: Hostile, check: tuple[str, str], form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: dict[str, str] = {}
+    users: set[str | None] = set()
     run = programs.Programs.run
 
     def watched(self, step, access, judge):  # type: ignore[no-untyped-def]
+        if step.name.rpartition("/")[2] in ("restore_login", "restore_asker"):
+            users.add(step.as_user)
         if step.name.rpartition("/")[2] in ("pg_restore", "restored_tables", "restore_check"):
             (socket,) = hostile.place.scratch.glob("*/socket/.s.PGSQL.*[0-9]")
             for name in ("dbatk", "with_password", socket.parent.parent.name):
@@ -149,3 +152,5 @@ def test_while_functions_of_a_backup_run_only_its_role_can_connect(
     if form == "dump":
         others = {'role "dbatk" is not permitted to log in', 'role "with_password" does not exist'}
     assert set(tried.values()) == {"connected", *others}
+    user = unprivileged()
+    assert users == {None if user is None else user.pw_name}

@@ -60,14 +60,12 @@ def main(arguments: list[str]) -> int:
     try:
         listed = _run(given.pg_restore, "--list", given.dump).splitlines(keepends=True)
         own, before = divide(listed)
-        (given.into / "dump.list").write_bytes(b"".join(own))
-        chosen = given.into / "before.list"
-        chosen.write_bytes(b"".join(before))
         text = b""
         if before:
-            options = ("--no-owner", "--no-privileges", f"--use-list={chosen}", "--file=-")
-            text = _run(given.pg_restore, *options, given.dump)
-        (given.into / "before.sql").write_text(_script(text, restricted=given.restrict), encoding="utf-8")
+            options = ("--no-owner", "--no-privileges", "--use-list=/dev/stdin", "--file=-")
+            text = _run(given.pg_restore, *options, given.dump, given=b"".join(before))
+        script = _script(text, restricted=given.restrict)
+        _write(given.into, {"dump.list": b"".join(own), "before.sql": script.encode()})
     except OSError as error:
         problem = f"{(error.strerror or type(error).__name__).lower()}: {error.filename}"
     except UnexpectedTextError as error:
@@ -81,8 +79,22 @@ def main(arguments: list[str]) -> int:
     return 1
 
 
-def _run(*argv: str) -> bytes:
-    return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+def _run(*argv: str, given: bytes = b"") -> bytes:
+    return subprocess.run(argv, input=given, capture_output=True, check=True).stdout
+
+
+def _write(into: Path, files: dict[str, bytes]) -> None:
+    """Write new files for the owner of the folder, who runs psql: nothing that is there is written to."""
+    folder = os.open(into, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        owner = os.fstat(folder)
+        for name, content in files.items():
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
+                file.write(content)
+                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+    finally:
+        os.close(folder)
 
 
 def _script(text: bytes, *, restricted: bool) -> str:

@@ -10,6 +10,7 @@ whoever started it, and needs no file of the server's for it.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pwd
 import re
@@ -18,7 +19,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypedDict
 
@@ -68,9 +69,9 @@ def configure(data: Path, text: str, *, new: bool) -> str | None:
     """Write the configuration; return what stands in the way."""
     if not new and not (data / "backup_label").is_file():
         return "`backup_label` is missing: the server would begin at the wrong place of the log"
-    owner, auto = data.stat(), data / "postgresql.auto.conf"
+    auto = data / "postgresql.auto.conf"
     kept = []
-    if auto.is_file():
+    if auto.is_file() and not auto.is_symlink():
         kept = [line for line in auto.read_text(errors="replace").splitlines() if _KEPT.match(line)]
     for name in _SIGNALS:
         (data / name).unlink(missing_ok=True)
@@ -80,15 +81,33 @@ def configure(data: Path, text: str, *, new: bool) -> str | None:
     }  # fmt: skip
     if (data / "tablespace_map").is_file():
         files["tablespace_map"] = _mapped(data)
-    for name, content in files.items():
-        (data / name).unlink(missing_ok=True)
-        (data / name).write_text(content)
-        (data / name).chmod(stat.S_IRUSR | stat.S_IWUSR)
-        os.chown(data / name, owner.st_uid, owner.st_gid)
     sockets = data.parent / "socket"
     sockets.mkdir(mode=stat.S_IRWXU, exist_ok=True)
-    os.chown(sockets, owner.st_uid, owner.st_gid)
+    with _folder(data) as folder, _folder(sockets) as other:
+        owner = os.fstat(folder)
+        for name, content in files.items():
+            _write(folder, name, content, owner)
+        os.fchown(other, owner.st_uid, owner.st_gid)
     return None
+
+
+@contextlib.contextmanager
+def _folder(path: Path) -> Iterator[int]:
+    opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _write(folder: int, name: str, content: str, owner: os.stat_result) -> None:
+    """Write a new file: the owner of the folder, who may be another user, can put a link there at any time."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(name, flags, stat.S_IRUSR | stat.S_IWUSR, dir_fd=folder), "w") as file:
+        file.write(content)
+        os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
 
 
 def _mapped(data: Path) -> str:

@@ -215,9 +215,9 @@ def _stream(archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _give(top: Path, owner: str) -> None:
-    """Let the user own the files who runs the server."""
+    """Let the user own the files who runs the server; until the last of them only root can reach any."""
     user = pwd.getpwnam(owner)
-    for folder, folders, files in os.walk(top):
+    for folder, folders, files in os.walk(top, topdown=False):
         for name in (*folders, *files):
             os.lchown(Path(folder) / name, user.pw_uid, user.pw_gid)
 

@@ -185,7 +185,7 @@ def run_as_superuser(
     template: str, values: dict[str, ContextValue], work: Work, facts: Facts, *files: str
 ) -> Call:
     """Run a script as the superuser of the scratch server, after files of this host, in one transaction."""
-    call = _by_superuser(_ask(template, values, (), work, facts, None, None, ()), work, facts)
+    call = _by_superuser(_ask(template, values, (), work, facts, None, user(work, facts), ()), work, facts)
     given = (*(f"--file={each}" for each in files), "--file=-") if files else ()
     return replace(call, effect=Effect.CHANGES, argv=(*call.argv, *given))
 
