@@ -135,7 +135,7 @@ def test_a_function_that_is_not_for_everybody_is_told(tried: Tried, tmp_path: Pa
     assert "permission denied for function pg_hba_file_rules (run without superuser rights: " in reason(document)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def with_extension(loaded: Server, open_folder: Path) -> Iterator[Server]:
     """A server with an extension of the test's own, from a copy of its programs."""
     assert loaded.bin_dir is not None
@@ -192,3 +192,12 @@ def test_an_extension_is_made_before_and_none_of_its_functions_runs_as_superuser
         assert status == 0, reason(document)
         labels = [item["label"] for item in trial(document)["items"]]  # type: ignore[attr-defined]
         assert len([label for label in labels if label.endswith(": true")]) == 4 + 9
+
+
+@pytest.mark.full
+def test_a_server_of_an_unknown_wrapper_is_named(place_of: Callable[..., Place], with_extension: Server) -> None:
+    """Who may use a wrapper may read files with some of them, and run programs with others."""
+    with trying(place_of, with_extension) as tried:
+        status, document = tried("CREATE EXTENSION kept; CREATE SERVER s FOREIGN DATA WRAPPER kept_wrapper")
+        assert status == 3
+        assert f"`SERVER s`: permission denied for foreign-data wrapper kept_wrapper{HINT}" in reason(document)
