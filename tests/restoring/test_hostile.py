@@ -62,13 +62,13 @@ def hostile(place_of: Callable[..., Place], server: Server) -> Iterator[Hostile]
         where = ("--destination", str(place.folder), "--tag", "dump")
         status, document = place.run("backup", "run", "--method", "pg_dump", *where)
         assert status == 0, reason(document)
-        yield Hostile(place, place.folder / "dump", _base_backup(made, place.folder))
+        yield Hostile(place, place.folder / "dump", base_backup(made, place.folder))
     finally:
         with server.connect() as session:
             session.execute("DROP DATABASE hostile")
 
 
-def _base_backup(server: Server, folder: Path) -> Path:
+def base_backup(server: Server, folder: Path) -> Path:
     made, user = folder / "base", unprivileged()
     made.mkdir(mode=0o700)
     if user is not None:

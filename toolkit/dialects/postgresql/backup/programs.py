@@ -26,8 +26,10 @@ _LEFT_BY_REPACK = re.compile(
 _OF_RESTORE = re.compile(r"could not execute query: ERROR: +(.*)")
 _ITEM = re.compile(r"from TOC entry \d+; \d+ \d+ (.*?) (?:\(no owner\)|\S*)$")
 """How pg_restore names what it was at: kind, name and owner, which may be empty."""
-_NO_RIGHT = re.compile(r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with")
-"""What the server says where a role lacks a right (PostgreSQL, `aclcheck_error` and messages with `superuser`)."""
+_NO_RIGHT = re.compile(
+    r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with|has no handler$"
+)
+"""What the server says where a role lacks a right (`aclcheck_error`, messages with `superuser`), or a handler."""
 _OF_COPY = frozenset({"restore_check", "restored_tables"})
 _CONNECTION_LOST = re.compile(
     r"server closed the connection|terminating connection|could not connect|connection to server|no connection to"
