@@ -74,6 +74,16 @@ def test_no_encoding_hides_where_a_statement_of_the_superuser_ends(place: Place)
     assert place.left() == []
 
 
+def test_an_extension_that_is_not_installed_here_is_told_by_its_name(place: Place) -> None:
+    toc = place.folder / "dump" / "toc.dat"
+    toc.write_bytes(toc.read_bytes().replace(b"hstore", b"hstory"))
+    status, document = place.restore(place.folder / "dump", "--method", "pg_dump")
+    assert status == 3
+    assert reason(document).startswith(
+        'making the dump\'s schemas and extensions: extension "hstory" is not available'
+    )
+
+
 @for_each(("version", "known"), [
     ("13.22", False), ("14.18", False), ("14.19", True), ("15.13", False), ("15.20 (Debian)", True),
     ("16.9", False), ("16.10", True), ("17.5", False), ("17.6", True), ("18.0", True), ("18.1", True),

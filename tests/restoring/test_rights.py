@@ -60,6 +60,22 @@ REFUSED = {
     "CAST CAST (integer AS date)": "CREATE CAST (int AS date) WITHOUT FUNCTION",
     "OPERATOR FAMILY opened": "CREATE OPERATOR FAMILY opened USING btree",
     "TYPE shell": "CREATE TYPE shell",
+    "AGGREGATE mymode(anyelement)": (
+        "CREATE AGGREGATE mymode(ORDER BY anyelement) (SFUNC = ordered_set_transition, STYPE = internal, "
+        "FINALFUNC = mode_final, FINALFUNC_EXTRA)"
+    ),
+    "FOREIGN TABLE ft": (
+        "CREATE EXTENSION file_fdw; CREATE SERVER s FOREIGN DATA WRAPPER file_fdw; "
+        "CREATE FOREIGN TABLE ft (a text) SERVER s OPTIONS (filename '/etc/hostname')"
+    ),
+    "USER MAPPING USER MAPPING public SERVER s": (
+        "CREATE EXTENSION postgres_fdw; CREATE SERVER s FOREIGN DATA WRAPPER postgres_fdw; "
+        "CREATE USER MAPPING FOR PUBLIC SERVER s OPTIONS (user 'u', password_required 'false')"
+    ),
+    "FUNCTION similar_to()": (
+        "CREATE EXTENSION pg_trgm; SELECT show_limit(); CREATE FUNCTION similar_to() RETURNS int LANGUAGE sql "
+        "SET pg_trgm.similarity_threshold = '0.4' AS 'SELECT 1'"
+    ),
     "FOREIGN DATA WRAPPER wrapper": "CREATE FOREIGN DATA WRAPPER wrapper",
     "ACCESS METHOD other": "CREATE ACCESS METHOD other TYPE TABLE HANDLER heap_tableam_handler",
     "TEXT SEARCH TEMPLATE words": (

@@ -27,9 +27,10 @@ _OF_RESTORE = re.compile(r"could not execute query: ERROR: +(.*)")
 _ITEM = re.compile(r"from TOC entry \d+; \d+ \d+ (.*?) (?:\(no owner\)|\S*)$")
 """How pg_restore names what it was at: kind, name and owner, which may be empty."""
 _NO_RIGHT = re.compile(
-    r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with|has no handler$"
+    r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with|has no handler$|cannot be internal$"
 )
 """What the server says where a role lacks a right (`aclcheck_error`, messages with `superuser`), or a handler."""
+_CALLED = {"restore_login": "making the dump's schemas and extensions"}
 _OF_COPY = frozenset({"restore_check", "restored_tables"})
 _CONNECTION_LOST = re.compile(
     r"server closed the connection|terminating connection|could not connect|connection to server|no connection to"
@@ -109,7 +110,9 @@ def error_of(name: str, status: int, lines: Sequence[str]) -> DatabaseError | No
         cause = _of_role(cause, lines)
     code = next((match[1] for line in output if (match := _CODE.search(line))), None)
     own = f"pgBackRest [{code}]" if code else f"exit {status}"
-    return DatabaseError("\n".join(output) or cause, code=own, headline=f"{program}: {cause}")
+    return DatabaseError(
+        "\n".join(output) or cause, code=own, headline=f"{_CALLED.get(program, program)}: {cause}"
+    )
 
 
 def _of_role(cause: str, lines: Sequence[str]) -> str:
