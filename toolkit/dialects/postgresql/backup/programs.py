@@ -27,10 +27,12 @@ _OF_RESTORE = re.compile(r"could not execute query: ERROR: +(.*)")
 _ITEM = re.compile(r"from TOC entry \d+; \d+ \d+ (.*?) (?:\(no owner\)|\S*)$")
 """How pg_restore names what it was at: kind, name and owner, which may be empty."""
 _NO_RIGHT = re.compile(
-    r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with|has no handler$|cannot be internal$"
+    r"superuser|permission denied|must be owner|may (?:set|specify)|only roles with|has no handler$"
+    r"|transition data type cannot be internal$"
 )
 """What the server says where a role lacks a right (`aclcheck_error`, messages with `superuser`), or a handler."""
 _CALLED = {"restore_login": "making the dump's schemas and extensions"}
+"""How people call a script of ours that fails for a reason which is theirs."""
 _OF_COPY = frozenset({"restore_check", "restored_tables"})
 _CONNECTION_LOST = re.compile(
     r"server closed the connection|terminating connection|could not connect|connection to server|no connection to"
