@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.for_each import for_each
 from toolkit.executors import dump_list, scratch_server
 
 LIST = "1; 3079 16561 EXTENSION - hstore \n2; 1259 16612 TABLE public x dba\n"
@@ -34,7 +35,9 @@ def pg_restore(tmp_path: Path) -> Path:
 
 
 def divided(pg_restore: Path, folder: Path) -> int:
-    return dump_list.main(["--pg-restore", str(pg_restore), "--into", str(folder), "dump"])
+    dump = folder.parent / "dump"
+    dump.mkdir(exist_ok=True)
+    return dump_list.main(["--pg-restore", str(pg_restore), "--into", str(folder), str(dump)])
 
 
 def test_a_dump_is_divided_into_files_of_the_owner_of_the_folder(tmp_path: Path, pg_restore: Path) -> None:
@@ -89,3 +92,18 @@ def test_the_folder_of_the_socket_is_given_to_nobody_through_a_link(tmp_path: Pa
     with pytest.raises(NotADirectoryError):
         scratch_server.configure(data, "port = 1\n", new=True)
     assert other.stat().st_uid == os.geteuid()
+
+
+@for_each("kind", ["link", "pipe", "folder"])
+def test_a_dump_has_plain_files_only(
+    tmp_path: Path, pg_restore: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """pg_restore reads as root what the table of contents names: a link may lead to a file of somebody else's."""
+    folder, odd = tmp_path / f"folder-{kind}", tmp_path / "dump" / "4242.dat"
+    folder.mkdir()
+    odd.parent.mkdir(exist_ok=True)
+    {"link": lambda: odd.symlink_to("/etc/passwd"), "pipe": lambda: os.mkfifo(odd), "folder": odd.mkdir}[kind]()
+    assert divided(pg_restore, folder) == 1
+    assert "`4242.dat` in the dump is not a plain file" in capsys.readouterr().out
+    assert list(folder.iterdir()) == []
+    odd.rmdir() if kind == "folder" else odd.unlink()

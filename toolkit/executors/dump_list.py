@@ -46,7 +46,7 @@ _CODECS = {
 
 
 class UnexpectedTextError(Exception):
-    """What is in the dump is not what pg_dump writes."""
+    """What is in the dump is not what pg_dump writes; the message says what."""
 
 
 def main(arguments: list[str]) -> int:
@@ -58,6 +58,7 @@ def main(arguments: list[str]) -> int:
     reader.add_argument("dump")
     given = reader.parse_args(arguments)
     try:
+        _refuse_links(given.dump)
         listed = _run(given.pg_restore, "--list", given.dump).splitlines(keepends=True)
         own, before = divide(listed)
         text = b""
@@ -77,6 +78,14 @@ def main(arguments: list[str]) -> int:
         return 0
     print(f"dump_list: error: {problem}", flush=True)  # noqa: T201 (a program of its own)
     return 1
+
+
+def _refuse_links(dump: str) -> None:
+    """Refuse what would lead pg_restore out of the folder, or hold it up."""
+    with os.scandir(dump) as entries:
+        for entry in entries:
+            if not entry.is_file(follow_symlinks=False):
+                raise UnexpectedTextError(f"`{entry.name}` in the dump is not a plain file")
 
 
 def _run(*argv: str, given: bytes = b"") -> bytes:

@@ -32,7 +32,7 @@ _NO_RIGHT = re.compile(
 )
 """What the server says where a role lacks a right (`aclcheck_error`, messages with `superuser`), or a handler."""
 _CALLED = {"restore_login": "making the dump's schemas and extensions"}
-"""How people call a script of ours that fails for a reason which is theirs."""
+"""How people call a script whose failure is about the dump."""
 _OF_COPY = frozenset({"restore_check", "restored_tables"})
 _CONNECTION_LOST = re.compile(
     r"server closed the connection|terminating connection|could not connect|connection to server|no connection to"
