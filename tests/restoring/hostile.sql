@@ -36,7 +36,6 @@ BEGIN
     format($q$ALTER ROLE %I SUPERUSER; COPY (SELECT 1) TO PROGRAM 'cat >FOLDER/by-alter-role'$q$, current_user),
     format($q$GRANT pg_execute_server_program TO %I; COPY (SELECT 1) TO PROGRAM 'cat >FOLDER/by-grant'$q$,
            current_user),
-    $q$ALTER SYSTEM SET archive_command = 'touch FOLDER/by-alter-system'$q$,
     format($q$SELECT public.dblink_exec(%L, 'COPY (SELECT 1) TO PROGRAM ''cat >FOLDER/by-dblink''')$q$,
            format('host=%s port=%s user=%s dbname=%s', here, current_setting('port'), master, current_database())),
     format($q$SELECT public.dblink_connect_u('u', %L), public.dblink_exec('u',
