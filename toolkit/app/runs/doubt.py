@@ -227,9 +227,9 @@ def _unended(run: str, store: Store) -> tuple[int, ...]:
 def _was_sent(record: RunRecord, last: TrialRecord, store: Store) -> bool:
     """Tell whether the COMMIT of an item of a trial that ended badly was about to be sent: it may have arrived.
 
-    What was not recorded of the item is not asked: the store may have been full by then.
+    Unless a person said that it did not. What was recorded of the item does not count: the store may have been full.
     """
-    if last.outcome is Outcome.OK:
+    if last.outcome is Outcome.OK or last.reason == MISSING:
         return False
     run = record.head.run
     done = done_items(run, last.trial, store)
