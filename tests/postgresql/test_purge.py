@@ -305,6 +305,8 @@ def test_a_measurement_moves_rows_of_a_copy_into_a_copy(server: Server, store: S
     trials = store.load_run(run).trials
     reasons = [each.reason for each in trials]
     assert [done(each) for each in trials] == [(True, OLD)] * 4, reasons
-    assert trials[0].outcome is Outcome.OK
+    # of two sessions a quick one may move all chunks
+    alone = [each.outcome for each in trials if dict(each.cell.levels)["degree"] == 1]
+    assert alone == [Outcome.OK] * 2, reasons
     assert left(server) == (ROWS, OLD)
     assert ask(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'dbatk%'") == [(0,)]
