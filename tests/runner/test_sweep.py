@@ -434,6 +434,13 @@ def test_a_run_ends_when_two_cells_meet_what_no_cell_can_help(rig: Rig) -> None:
     assert warning.startswith("every trial would fail alike (ORA-01031: ")
 
 
+def test_two_cells_that_meet_different_things_do_not_end_a_run(rig: Rig) -> None:
+    codes = {1: "ORA-01031", 2: "ORA-00942"}
+    rig.ends = lambda of: failing(codes.get(of.number, ""), *codes)(of)
+    state, _ = rig.run(planned(ONE, TWO, FOUR))
+    assert (state, len(rig.ran)) == (RunState.DONE, 3)
+
+
 def test_a_run_ends_when_two_cells_lack_the_metric_that_was_chosen(rig: Rig) -> None:
     names = {1: "cpu_second", 2: "cpu_second", 3: "lock_waits", 4: "cpu_seconds"}
     rig.ends = lambda of: EndedTrial(record(of, metrics=(Metric(names[of.number], 1.0, "s", "osstat"),)))

@@ -81,8 +81,9 @@ def listening(arguments: Arguments) -> Iterator[Events]:
             passed += [open_.enter_context(PassedOn(each, on_stderr=each is not file)) for each in readers]
             yield _All(passed)
     finally:
-        if file is not None and (file.trouble is not None or passed[-1].left_out):
-            why = (file.trouble or f"{passed[-1].left_out} were not taken in time").lower()
+        left_out = passed[-1].left_out if passed else 0
+        if file is not None and (file.trouble is not None or left_out):
+            why = (file.trouble or f"{left_out} were not taken in time").lower()
             say(f"warning: log lines were lost: {why}")
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolkit.lazy import lazy
+
 if TYPE_CHECKING:
     from toolkit.executors.host import read_probes, run_command, run_folder
     from toolkit.executors.orphans import end_orphans, runs_with_programs
@@ -41,33 +43,15 @@ __all__ = [
     "silent_seconds",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Load a part of the public face when it is first asked for."""
-    from importlib import import_module
-
-    homes = {
-        "SILENT": "waited",
-        "UNDOES": "sessions",
-        "Refusals": "refusals",
-        "Script": "printing",
-        "Sessions": "sessions",
-        "Timeouts": "waiting",
-        "end_orphans": "orphans",
-        "look": "reading",
-        "may_still_end": "reaching",
-        "open_session": "waited",
-        "print_script": "printing",
-        "print_steps": "printing",
-        "reach": "reaching",
-        "read_facts": "reading",
-        "read_probes": "host",
-        "refused": "reading",
-        "run_command": "host",
-        "run_folder": "host",
-        "runs_with_programs": "orphans",
-        "silent_seconds": "reaching",
-    }
-    if name not in homes:
-        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-    return getattr(import_module(f"{__name__}.{homes[name]}"), name)
+__getattr__ = lazy(
+    __name__,
+    host=("read_probes", "run_command", "run_folder"),
+    orphans=("end_orphans", "runs_with_programs"),
+    printing=("Script", "print_script", "print_steps"),
+    reaching=("may_still_end", "reach", "silent_seconds"),
+    reading=("look", "read_facts", "refused"),
+    refusals=("Refusals",),
+    sessions=("UNDOES", "Sessions"),
+    waited=("SILENT", "open_session"),
+    waiting=("Timeouts",),
+)

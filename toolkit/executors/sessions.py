@@ -234,7 +234,6 @@ class Sessions:
         if not isinstance(session, Waited):
             work()
             return True
-
         ended = session.together(work)
         if not ended and not self._is_replaced((Role.WORKER, number), session):
             self.abandon(Role.WORKER, number)

@@ -22,6 +22,7 @@ class Prospects:
     context: RunContext
     planned: Sequence[PlannedTrial]
     _met: dict[str, set[Cell]] = field(default_factory=dict)
+    """By what was met (a code, the name of a metric): which configurations did."""
     _near: str | None = None
     """The name of a metric that is nearly the one that is missing."""
     _is_judged: bool = False
@@ -31,12 +32,12 @@ class Prospects:
         met = self._fails(record) or self._lacks_what_is_judged(record)
         if met is None:
             return False
-        why, hint = met
-        cells = self._met.setdefault(why, set())
+        what, sentence = met
+        cells = self._met.setdefault(what, set())
         cells.add(record.cell)
         if len(cells) < 2 <= len({each.cell for each in self.planned}):
             return False
-        self.context.warn(f"{why} ({hint}); the run ends here")
+        self.context.warn(f"{sentence}; the run ends here")
         return True
 
     def _fails(self, record: TrialRecord) -> tuple[str, str] | None:
@@ -45,7 +46,7 @@ class Prospects:
         advice = self.context.dialect.explain(record.error_code, record.reason or "")
         if advice is None or advice.goes_on is not Continuation.NOTHING:
             return None
-        return "every trial would fail alike", f"{record.error_code}: {advice.advice}"
+        return record.error_code, f"every trial would fail alike ({record.error_code}: {advice.advice})"
 
     def _lacks_what_is_judged(self, record: TrialRecord) -> tuple[str, str] | None:
         """Say that no trial has the metric that was chosen, and how to find it: its name may be misspelt."""
@@ -58,4 +59,4 @@ class Prospects:
             return None
         self._near = nearest(name, [metric.name for metric in record.metrics]) or self._near
         hint = f"did you mean `{self._near}`?" if self._near else "`dbatk runs show --json` has all metrics"
-        return f"no trial has a value of `{name}`, by which the run is judged", hint
+        return name, f"no trial has a value of `{name}`, by which the run is judged ({hint})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.lazy import lazy
 from toolkit.store.codec import experiment_from_json, experiment_to_json
 
 if TYPE_CHECKING:
@@ -53,16 +54,4 @@ def open_store(
     return open_at(location, busy_seconds, at_once=at_once)
 
 
-def __getattr__(name: str) -> object:
-    """Load the rest of the public face when it is first asked for."""
-    from importlib import import_module
-
-    homes = {
-        "RunJournal": "journal",
-        "Store": "store",
-        "lease_is_live": "leases",
-        "this_host": "leases",
-    }
-    if name not in homes:
-        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-    return getattr(import_module(f"{__name__}.{homes[name]}"), name)
+__getattr__ = lazy(__name__, journal=("RunJournal",), store=("Store",), leases=("lease_is_live", "this_host"))

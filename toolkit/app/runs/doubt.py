@@ -227,7 +227,7 @@ def _unended(run: str, store: Store) -> tuple[int, ...]:
 def _was_sent(record: RunRecord, last: TrialRecord, store: Store) -> bool:
     """Tell whether the COMMIT of an item of a trial that ended badly was about to be sent: it may have arrived.
 
-    Unless a person said that it did not. What is recorded of the item does not count: a full store lacks it.
+    Unless a person said that it did not. How the trial ended does not tell: the store may have been full.
     """
     if last.outcome is Outcome.OK or last.reason == MISSING:
         return False
