@@ -15,12 +15,12 @@ SELECT n.nspname::text AS schema_name, p.relname::text AS table_name,
        cn.nspname::text AS part_schema, c.relname::text AS part_name,
        pg_get_expr(c.relpartbound, c.oid) AS bound,
        CASE WHEN i.inhdetachpending THEN 'yes' ELSE 'no' END AS detach_pending,
-       (SELECT sum(pg_total_relation_size(l.relid))::bigint
-          FROM (SELECT c.oid AS relid UNION SELECT t.relid FROM pg_partition_tree(c.oid) t) l) AS byte_count,
+       (SELECT sum(pg_catalog.pg_total_relation_size(l.relid))::bigint
+          FROM (SELECT c.oid AS relid UNION SELECT t.relid FROM pg_catalog.pg_partition_tree(c.oid) t) l) AS byte_count,
        CASE WHEN b.text IS NULL THEN NULL
             WHEN a.atttypid IN ('date'::regtype, 'timestamp'::regtype) THEN
               CASE WHEN isfinite(b.text::timestamp) THEN to_char(b.text::timestamp, 'YYYY-MM-DD HH24:MI:SS.US') END
-            WHEN a.atttypid = 'timestamptz'::regtype THEN
+            WHEN a.atttypid = 'timestamptz'::regtype::oid THEN
               CASE WHEN isfinite(b.text::timestamptz)
                    THEN to_char(b.text::timestamptz, 'YYYY-MM-DD HH24:MI:SS.US') END
        END AS ends_at

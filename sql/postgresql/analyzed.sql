@@ -15,7 +15,7 @@ SELECT o.number,
   JOIN pg_catalog.pg_class r ON r.relnamespace = n.oid AND r.relname = o.pair ->> 1
  CROSS JOIN LATERAL (SELECT r.oid AS relid
                       UNION
-                     SELECT p.relid FROM pg_partition_tree(r.oid) p) t
+                     SELECT p.relid FROM pg_catalog.pg_partition_tree(r.oid) p) t
  WHERE (t.relid = r.oid OR (SELECT c.relkind FROM pg_catalog.pg_class c WHERE c.oid = t.relid) <> 'f')
    AND current_setting('track_counts')::boolean
    AND current_setting('server_version_num')::integer >= 150000

@@ -11,7 +11,7 @@ SELECT coalesce(a.leader_pid, a.pid)::text AS session_id, ahead.pid::text AS blo
        extract(epoch FROM clock_timestamp() - b.xact_start)::float8 AS transaction_seconds,
        left(b.query, 1000) AS statement
   FROM pg_catalog.pg_stat_activity a
- CROSS JOIN LATERAL unnest(pg_blocking_pids(a.pid)) AS ahead(pid)
+ CROSS JOIN LATERAL pg_catalog.unnest(pg_blocking_pids(a.pid)) AS ahead(pid)
   LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = ahead.pid
  WHERE a.application_name = :run AND a.wait_event_type = 'Lock'
  ORDER BY session_id, CASE WHEN b.wait_event_type = 'Lock' THEN 1 ELSE 0 END, b.xact_start;

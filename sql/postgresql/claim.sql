@@ -16,6 +16,6 @@ SELECT CASE WHEN t.taken THEN 'yes' ELSE 'no' END AS taken, h.run, h.pid, h.host
           FROM pg_catalog.pg_locks l
           JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
          WHERE l.locktype = 'advisory' AND l.granted AND l.pid <> pg_backend_pid()
-           AND l.classid = 1684169835 AND l.objid = 1 AND l.objsubid = 2
+           AND l.classid = 1684169835::oid AND l.objid = 1::oid AND l.objsubid = 2
            AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database())
          LIMIT 1) h ON NOT t.taken;

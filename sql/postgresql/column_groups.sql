@@ -7,10 +7,10 @@
 SELECT n.nspname::text AS schema_name, c.relname::text AS table_name, s.stxname::text AS group_name,
        g.nspname::text AS group_schema,
        CASE WHEN pg_has_role(s.stxowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
-       '(' || (SELECT string_agg('"' || a.attname || '"', ',' ORDER BY a.attnum)
+       '(' || (SELECT string_agg('"' || a.attname::text || '"', ',' ORDER BY a.attnum)
                  FROM pg_catalog.pg_attribute a
-                WHERE a.attrelid = s.stxrelid AND a.attnum = ANY (s.stxkeys)) || ')' AS column_list,
-       array_to_string(pg_catalog.pg_get_statisticsobjdef_expressions(s.oid), ', ') AS expressions
+                WHERE a.attrelid = s.stxrelid AND a.attnum = ANY (s.stxkeys::smallint[])) || ')' AS column_list,
+       pg_catalog.array_to_string(pg_catalog.pg_get_statisticsobjdef_expressions(s.oid), ', ') AS expressions
   FROM pg_catalog.pg_statistic_ext s
   JOIN pg_catalog.pg_class c ON c.oid = s.stxrelid
   JOIN pg_catalog.pg_namespace g ON g.oid = s.stxnamespace

@@ -15,7 +15,7 @@ SELECT a.attname::text AS column_name, format_type(a.atttypid, a.atttypmod) AS d
   FROM pg_catalog.pg_attribute a
   JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- CROSS JOIN LATERAL (SELECT pg_get_serial_sequence(format('%I.%I', n.nspname, c.relname), a.attname) AS name) q
+ CROSS JOIN LATERAL (SELECT pg_catalog.pg_get_serial_sequence(pg_catalog.format('%I.%I', n.nspname, c.relname), a.attname) AS name) q
  WHERE n.nspname = coalesce(:schema, current_schema()) AND c.relname = :name
    AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
    AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''

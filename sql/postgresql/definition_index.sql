@@ -13,12 +13,12 @@ WITH made AS (
     JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
     JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace
    WHERE s.nspname = coalesce(:schema, current_schema()) AND c.relname = :name)
-SELECT 'table' AS name, m.schema_name || '.' || m.table_name AS value FROM made m
+SELECT 'table' AS name, m.schema_name::text || '.' || m.table_name::text AS value FROM made m
  UNION ALL
 SELECT 'kind' AS name, CASE WHEN m.indisunique THEN 'UNIQUE' ELSE 'NORMAL' END AS value FROM made m
  UNION ALL
 SELECT CASE WHEN k.place <= m.indnkeyatts THEN 'key' ELSE 'include' END AS name,
-       k.place || ' ' || CASE WHEN k.number = 0 THEN '(expression)' ELSE a.attname::text END AS value
+       k.place::text || ' ' || CASE WHEN k.number = 0 THEN '(expression)' ELSE a.attname::text END AS value
   FROM made m
- CROSS JOIN LATERAL unnest(m.indkey::smallint[]) WITH ORDINALITY AS k(number, place)
+ CROSS JOIN LATERAL pg_catalog.unnest(m.indkey::smallint[]) WITH ORDINALITY AS k(number, place)
   LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = m.indrelid AND a.attnum = k.number;

@@ -7,20 +7,20 @@
 -- Of each row: 28 bytes of head and pointer, the average widths of its columns, rounded up to 8 bytes. Without
 -- statistics of every column no estimate. TOAST is left out on both sides.
 SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
-       pg_relation_size(c.oid) AS byte_count,
+       pg_catalog.pg_relation_size(c.oid) AS byte_count,
        pg_stat_get_dead_tuples(c.oid) AS dead_rows,
-       CASE WHEN c.reltuples >= 0 AND w.column_count = w.known_count THEN
-         ceil(c.reltuples * (28 + 8 * ceil(w.width / 8))
-              / (current_setting('block_size')::float8 - 24)
-              / (coalesce(substring(array_to_string(c.reloptions, ',') FROM 'fillfactor=([0-9]+)')::float8, 100) / 100))
+       CASE WHEN c.reltuples >= 0::real AND w.column_count = w.known_count THEN
+         ceil(c.reltuples::float8 * (28::float8 + 8::float8 * ceil(w.width / 8::float8))
+              / (current_setting('block_size')::float8 - 24::float8)
+              / (coalesce(substring(pg_catalog.array_to_string(c.reloptions, ',') FROM 'fillfactor=([0-9]+)')::float8, 100) / 100::float8))
          * current_setting('block_size')::float8 END AS expected_bytes,
-       (SELECT sum(pg_relation_size(i.indexrelid))::bigint FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid)
+       (SELECT sum(pg_catalog.pg_relation_size(i.indexrelid))::bigint FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid)
          AS index_bytes,
        CASE WHEN c.relfrozenxid <> '0' THEN age(c.relfrozenxid) END AS transaction_age
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- CROSS JOIN LATERAL (SELECT count(*) AS column_count, count(s.avg_width) AS known_count,
-                            coalesce(sum(s.avg_width * (1 - s.null_frac)), 0)::float8 AS width
+ CROSS JOIN LATERAL (SELECT count(*) AS column_count, pg_catalog.count(s.avg_width) AS known_count,
+                            coalesce(sum(s.avg_width::float8 * (1::float8 - s.null_frac::float8)), 0::float8) AS width
                        FROM pg_catalog.pg_attribute a
                        LEFT JOIN pg_catalog.pg_stats s
                          ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname

@@ -7,7 +7,7 @@
 SELECT current_user::text AS user_name, current_database()::text AS database_name,
        current_schema()::text AS schema_name,
        CASE WHEN r.rolsuper THEN 'yes' ELSE 'no' END AS is_superuser,
-       CASE WHEN current_schema() IS NOT NULL AND has_schema_privilege(current_schema(), 'CREATE')
+       CASE WHEN current_schema() IS NOT NULL AND pg_catalog.has_schema_privilege(current_schema(), 'CREATE')
             THEN 'yes' ELSE 'no' END AS may_create,
        CASE WHEN pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
             THEN 'yes' ELSE 'no' END AS reads_all_stats,

@@ -21,10 +21,10 @@ WITH tables AS (
 )
 SELECT nspname::text AS schema_name, rolname::text AS owner_name, count(*) AS table_count,
        CASE WHEN current_setting('server_version_num')::integer >= 170000
-            THEN format('GRANT MAINTAIN ON ALL TABLES IN SCHEMA "%s" TO "%s"',
-                        replace(nspname, '"', '""'), replace(current_user, '"', '""'))
+            THEN pg_catalog.format('GRANT MAINTAIN ON ALL TABLES IN SCHEMA "%s" TO "%s"',
+                        pg_catalog.replace(nspname, '"', '""'), pg_catalog.replace(current_user, '"', '""'))
             WHEN NOT rolsuper
-            THEN format('GRANT "%s" TO "%s"', replace(rolname, '"', '""'), replace(current_user, '"', '""'))
+            THEN pg_catalog.format('GRANT "%s" TO "%s"', pg_catalog.replace(rolname, '"', '""'), pg_catalog.replace(current_user, '"', '""'))
        END AS grant_text
   FROM tables
  GROUP BY nspname, rolname, rolsuper

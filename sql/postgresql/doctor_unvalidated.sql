@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: none
 -- Versions: PostgreSQL 14 and later
-SELECT format('%I.%I', n.nspname, c.relname) AS table_name, count(*) AS constraint_count,
+SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS table_name, count(*) AS constraint_count,
        string_agg(k.conname::text, ', ' ORDER BY k.conname) AS constraint_names
   FROM pg_catalog.pg_constraint k
   JOIN pg_catalog.pg_class c ON c.oid = k.conrelid

@@ -10,7 +10,7 @@ SELECT 'setting.' || s.name AS name,
        s.boot_val AS default_value,
        -- a value computed at the start is nobody's choice
        CASE WHEN s.source NOT IN ('default', 'override') AND s.value IS DISTINCT FROM s.boot_val
-            THEN COALESCE(regexp_replace(s.sourcefile, '^.*/', '') || ', line ' || s.sourceline, s.source)
+            THEN COALESCE(regexp_replace(s.sourcefile, '^.*/', '') || ', line ' || s.sourceline::text, s.source)
        END AS origin
   FROM (SELECT p.name, p.unit, p.boot_val, p.category, p.sourcefile, p.sourceline,
                -- what a session of dbatk sets is not part of the environment; what it would have without that is
@@ -23,7 +23,7 @@ SELECT 'setting.' || s.name AS name,
                       'archive_cleanup_command', 'recovery_end_command', 'transaction_read_only',
                       'transaction_isolation', 'transaction_deferrable', 'in_hot_standby')
 UNION ALL
-SELECT 'extension.' || e.extname, e.extversion, NULL, NULL, NULL
+SELECT 'extension.' || e.extname::text, e.extversion, NULL, NULL, NULL
   FROM pg_catalog.pg_extension e
 UNION ALL
 SELECT 'server.version', pg_catalog.version(), NULL, NULL, NULL

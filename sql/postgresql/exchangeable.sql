@@ -11,8 +11,8 @@ SELECT n.nspname::text AS schema_name, p.relname::text AS table_name, p.relkind:
             THEN 'yes' ELSE 'no' END AS inherits,
        CASE WHEN pg_has_role(p.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
        (SELECT f.conname::text || ' of ' || f.conrelid::regclass::text FROM pg_catalog.pg_constraint f
-         WHERE f.contype = 'f' AND f.confrelid = p.oid AND f.conparentid = 0 ORDER BY f.oid LIMIT 1) AS referred_by,
-       (SELECT string_agg(quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
+         WHERE f.contype = 'f' AND f.confrelid = p.oid AND f.conparentid = 0::oid ORDER BY f.oid LIMIT 1) AS referred_by,
+       (SELECT string_agg(pg_catalog.quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY a.attname)
           FROM pg_catalog.pg_attribute a
          WHERE a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped) AS all_columns,
        cn.nspname::text AS part_schema, c.relname::text AS part_name, c.relkind::text AS part_kind,

@@ -5,7 +5,7 @@
 -- Params: none
 -- Versions: PostgreSQL 14 and later
 -- The lag is null while a standby has nothing to catch up with. A standby that went away is seen by its slot alone.
-SELECT coalesce(nullif(r.application_name, ''), 'standby ' || r.pid) AS standby_name,
+SELECT coalesce(nullif(r.application_name, ''), 'standby ' || r.pid::text) AS standby_name,
        CASE WHEN r.state IS NOT NULL
             THEN extract(epoch FROM coalesce(r.replay_lag, r.flush_lag, r.write_lag, interval '0'))::float8
        END AS lag_seconds,

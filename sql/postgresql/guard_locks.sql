@@ -11,6 +11,6 @@ SELECT w.pid::text AS waiter,
        b.pid::text AS blocker,
        b.application_name AS blocker_name
   FROM (SELECT l.pid, min(l.waitstart) AS since FROM pg_catalog.pg_locks l WHERE NOT l.granted GROUP BY l.pid) AS w
- CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS ahead(pid)
+ CROSS JOIN LATERAL pg_catalog.unnest(pg_blocking_pids(w.pid)) AS ahead(pid)
   JOIN pg_catalog.pg_stat_activity a ON a.pid = w.pid
   JOIN pg_catalog.pg_stat_activity b ON b.pid = ahead.pid;

@@ -18,7 +18,7 @@ WITH own AS (
       FROM pg_catalog.pg_class c
       JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_catalog.pg_tablespace t ON t.oid = c.reltablespace
-     WHERE strpos(:schemas::text, '|' || n.nspname || '|') > 0
+     WHERE strpos(:schemas::text, '|' || n.nspname::text || '|') > 0
 ), temporary AS (
     SELECT btrim(each, ' "') AS place
       FROM regexp_split_to_table(coalesce(nullif(current_setting('temp_tablespaces'), ''),

@@ -10,7 +10,7 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
        CASE WHEN c.relispopulated THEN 'yes' ELSE 'no' END AS populated,
        CASE WHEN pg_has_role(c.relowner, 'USAGE')
               OR (current_setting('server_version_num')::integer >= 170000
-                  AND (SELECT bool_or(x.privilege_type = 'MAINTAIN' AND (x.grantee = 0 OR pg_has_role(x.grantee, 'USAGE')))
+                  AND (SELECT bool_or(x.privilege_type = 'MAINTAIN' AND (x.grantee = 0::oid OR pg_has_role(x.grantee, 'USAGE')))
                          FROM aclexplode(c.relacl) x))
               OR EXISTS (SELECT FROM pg_catalog.pg_roles m
                           WHERE m.rolname = 'pg_maintain' AND pg_has_role(m.oid, 'USAGE'))

@@ -19,5 +19,5 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS object_name,
 SELECT n.nspname::text, t.typname::text, 'type'
   FROM pg_catalog.pg_type t
   JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
- WHERE n.nspname = coalesce(:schema, current_schema()) AND t.typname = :name AND t.typrelid = 0
-   AND t.typelem = 0;
+ WHERE n.nspname = coalesce(:schema, current_schema()) AND t.typname = :name AND t.typrelid = 0::oid
+   AND t.typelem = 0::oid;

@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: :schema, :name
 -- Versions: PostgreSQL 14 and later
-SELECT CASE WHEN c.reltuples >= 0 THEN c.reltuples::bigint END AS row_count
+SELECT CASE WHEN c.reltuples >= 0::real THEN c.reltuples::bigint END AS row_count
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = coalesce(:schema, current_schema()) AND c.relname = :name;

@@ -11,5 +11,5 @@ SELECT o.number, o.part AS part_name
   JOIN pg_catalog.pg_inherits i ON i.inhparent = p.oid
   JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE CASE WHEN n.oid = pn.oid THEN c.relname::text ELSE n.nspname || '.' || c.relname END = o.part
+ WHERE CASE WHEN n.oid = pn.oid THEN c.relname::text ELSE n.nspname::text || '.' || c.relname::text END = o.part
  ORDER BY o.number;

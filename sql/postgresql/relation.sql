@@ -8,15 +8,15 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
        CASE c.relkind WHEN 'r' THEN 'table' WHEN 'p' THEN 'table' WHEN 'v' THEN 'view'
                       WHEN 'm' THEN 'materialized view' ELSE 'foreign table' END AS kind,
        CASE WHEN c.relkind = 'v' THEN NULL
-            WHEN c.relkind = 'p' THEN (SELECT sum(greatest(l.reltuples, 0))::bigint FROM pg_partition_tree(c.oid) t
-                                         JOIN pg_catalog.pg_class l ON l.oid = t.relid WHERE t.isleaf)
-            WHEN c.reltuples >= 0 THEN c.reltuples::bigint END AS row_estimate,
-       CASE WHEN c.relkind IN ('r', 'm') THEN pg_table_size(c.oid)
-            WHEN c.relkind = 'p' THEN (SELECT sum(pg_table_size(t.relid))::bigint FROM pg_partition_tree(c.oid) t
+            WHEN c.relkind = 'p' THEN (SELECT sum(greatest(l.reltuples, 0))::bigint FROM pg_catalog.pg_partition_tree(c.oid) t
+                                         JOIN pg_catalog.pg_class l ON l.oid = t.relid::oid WHERE t.isleaf)
+            WHEN c.reltuples >= 0::real THEN c.reltuples::bigint END AS row_estimate,
+       CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid)
+            WHEN c.relkind = 'p' THEN (SELECT sum(pg_table_size(t.relid))::bigint FROM pg_catalog.pg_partition_tree(c.oid) t
                                         WHERE t.isleaf) END AS byte_count,
-       CASE WHEN c.relkind IN ('r', 'm') THEN pg_relation_size(c.oid) / current_setting('block_size')::bigint
+       CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_relation_size(c.oid) / current_setting('block_size')::bigint
        END AS block_count,
-       substring(array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS parallel_workers,
+       substring(pg_catalog.array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS parallel_workers,
        CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS owned,
        CASE c.relkind WHEN 'p' THEN 'yes' ELSE 'no' END AS partitioned,
        (SELECT s.spcname::text FROM pg_catalog.pg_tablespace s WHERE s.oid = c.reltablespace) AS tablespace,

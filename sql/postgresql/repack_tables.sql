@@ -18,18 +18,18 @@ WITH named AS (
     FROM named m
    CROSS JOIN LATERAL (SELECT m.oid AS relid
                         UNION
-                       SELECT p.relid FROM pg_partition_tree(m.oid) p) t
+                       SELECT p.relid FROM pg_catalog.pg_partition_tree(m.oid) p) t
     JOIN pg_catalog.pg_class l ON l.oid = t.relid AND l.relkind = 'r'
 ), keys AS (
   SELECT DISTINCT ON (x.indrelid) x.indrelid,
-         (SELECT json_agg(a.attname::text ORDER BY k.place)::text
-            FROM unnest(x.indkey::smallint[]) WITH ORDINALITY AS k (attnum, place)
+         (SELECT pg_catalog.json_agg(a.attname::text ORDER BY k.place)::text
+            FROM pg_catalog.unnest(x.indkey::smallint[]) WITH ORDINALITY AS k (attnum, place)
             JOIN pg_catalog.pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum) AS columns
     FROM pg_catalog.pg_index x
    WHERE x.indrelid IN (SELECT oid FROM leaves) AND x.indisunique AND x.indisvalid AND x.indpred IS NULL
-     AND 0 <> ALL (x.indkey)
+     AND 0::smallint <> ALL (x.indkey::smallint[])
      AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
-                      WHERE a.attrelid = x.indrelid AND a.attnum = ANY (x.indkey) AND NOT a.attnotnull)
+                      WHERE a.attrelid = x.indrelid AND a.attnum = ANY (x.indkey::smallint[]) AND NOT a.attnotnull)
    ORDER BY x.indrelid, x.indisprimary DESC, x.indnatts, x.indkey
 )
 SELECT m.nspname::text AS schema_name, m.relname::text AS table_name,

@@ -10,4 +10,4 @@ SELECT r.rolname::text AS superuser, pg_catalog.pg_encoding_to_char(d.encoding):
        coalesce(own.datlocale, own.daticulocale) AS locale_name
   FROM pg_catalog.pg_roles r, pg_catalog.pg_database d,
        pg_catalog.jsonb_to_record(pg_catalog.to_jsonb(d.*)) AS own(datlocprovider text, datlocale text, daticulocale text)
- WHERE r.oid = 10 AND d.datname = current_database();
+ WHERE r.oid = 10::oid AND d.datname = current_database();

@@ -17,19 +17,19 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
        CASE WHEN x.indisvalid THEN 'yes' ELSE 'no' END AS is_valid,
        CASE WHEN i.oid IN (SELECT oid FROM taken)
             THEN greatest(i.relpages, 0)::bigint * current_setting('block_size')::bigint
-            ELSE pg_relation_size(i.oid) END AS byte_count,
+            ELSE pg_catalog.pg_relation_size(i.oid) END AS byte_count,
        -- the text after the table's name, cut at its exact known prefix: names may hold anything
        CASE WHEN starts_with(d.text, p.head || p.qualified) THEN substr(d.text, length(p.head || p.qualified) + 1)
             WHEN starts_with(d.text, p.head || p.bare) THEN substr(d.text, length(p.head || p.bare) + 1)
        END AS definition,
        CASE WHEN x.indrelid NOT IN (SELECT oid FROM taken)
             THEN (SELECT string_agg(pg_get_indexdef(i.oid, k.number, true), ', ' ORDER BY k.number)
-                    FROM generate_series(1, x.indnkeyatts) AS k(number)) END AS column_list,
+                    FROM pg_catalog.generate_series(1, x.indnkeyatts) AS k(number)) END AS column_list,
        m.amname::text AS method,
        t.spcname::text AS tablespace,
        CASE c.relkind WHEN 'r' THEN 'table' WHEN 'm' THEN 'materialized view' ELSE 'TOAST table' END AS table_kind,
        CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN 'yes' ELSE 'no' END AS table_owned,
-       substring(array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS table_workers,
+       substring(pg_catalog.array_to_string(c.reloptions, ',') FROM 'parallel_workers=([0-9]+)')::integer AS table_workers,
        -- what a REINDEX CONCURRENTLY that did not come to its end leaves beside the index of the table it was for
        CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_index y JOIN pg_catalog.pg_class l ON l.oid = y.indexrelid
                           WHERE y.indrelid = x.indrelid AND NOT y.indisvalid
@@ -45,10 +45,10 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
  CROSS JOIN LATERAL (SELECT CASE WHEN x.indrelid NOT IN (SELECT oid FROM taken)
                                    THEN pg_get_indexdef(i.oid) END AS text OFFSET 0) d
  CROSS JOIN LATERAL (SELECT 'CREATE ' || CASE WHEN x.indisunique THEN 'UNIQUE ' ELSE '' END || 'INDEX '
-                            || quote_ident(i.relname) || ' ON ' || CASE i.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END
+                            || pg_catalog.quote_ident(i.relname) || ' ON ' || CASE i.relkind WHEN 'I' THEN 'ONLY ' ELSE '' END
                             AS head,
-                            quote_ident(n.nspname) || '.' || quote_ident(c.relname) || ' ' AS qualified,
-                            quote_ident(c.relname) || ' ' AS bare) p
+                            pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname) || ' ' AS qualified,
+                            pg_catalog.quote_ident(c.relname) || ' ' AS bare) p
  WHERE s.nspname = coalesce(:schema, current_schema()) AND i.relkind = 'i'
    AND i.relpersistence <> 't'
    AND (x.indisvalid OR i.relname !~ '_cc(new|old)[0-9]*$')

@@ -5,7 +5,7 @@
 -- Params: :schema
 -- Versions: PostgreSQL 14 and later
 SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
-       nullif(c.reltuples, -1)::bigint AS row_estimate,
+       nullif(c.reltuples, '-1'::real)::bigint AS row_estimate,
        greatest(c.relpages, 0)::bigint * current_setting('block_size')::bigint AS byte_count
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

@@ -31,7 +31,7 @@ SELECT current_setting('search_path') AS search_path,
        (SELECT string_agg(c.name || ' ' || pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(
                           pg_catalog.convert_to(c.setting, 'UTF8')), 'hex'), 12), ', ' ORDER BY c.name, c.setting)
           FROM (SELECT pg_catalog.split_part(o.setting, '=', 1), o.setting
-                  FROM pg_catalog.pg_db_role_setting r, unnest(r.setconfig) AS o(setting)
+                  FROM pg_catalog.pg_db_role_setting r, pg_catalog.unnest(r.setconfig) AS o(setting)
                  WHERE r.setdatabase IN (0, (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = current_database()))
                    AND r.setrole IN (0, (SELECT u.oid FROM pg_catalog.pg_roles u WHERE u.rolname = session_user))
                  UNION ALL

@@ -6,7 +6,7 @@
 -- Versions: PostgreSQL 14 and later
 SELECT a.application_name AS run, a.pid::text AS session_id,
        round(extract(epoch FROM clock_timestamp() - a.state_change))::bigint AS waited_seconds,
-       format('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %L',
+       pg_catalog.format('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %L',
               a.pid, a.application_name) AS kill_text
   FROM pg_catalog.pg_stat_activity a
  WHERE a.datname = current_database() AND a.state = 'idle' AND a.pid <> pg_backend_pid()

@@ -11,7 +11,7 @@ SELECT s.name AS name,
        s.unit AS unit,
        s.min_val AS low,
        s.max_val AS high,
-       array_to_string(s.enumvals, '|') AS choices,
+       pg_catalog.array_to_string(s.enumvals, '|') AS choices,
        CASE WHEN s.name IN ('application_name', 'client_connection_check_interval', 'primary_conninfo',
                             'ssl_passphrase_command') THEN ''
             WHEN naming.why IS NOT NULL THEN ''

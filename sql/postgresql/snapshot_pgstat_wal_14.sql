@@ -9,6 +9,6 @@ SELECT v.metric_name, v.metric_value, v.metric_unit, v.metric_kind
  CROSS JOIN LATERAL (
   VALUES ('wal_writes', s.wal_write::float8, 'writes', 'counter'),
          ('wal_syncs', s.wal_sync::float8, 'syncs', 'counter'),
-         ('wal_write_seconds', s.wal_write_time::float8 / 1000, 's', 'counter'),
-         ('wal_sync_seconds', s.wal_sync_time::float8 / 1000, 's', 'counter')
+         ('wal_write_seconds', s.wal_write_time::float8 / 1000::float8, 's', 'counter'),
+         ('wal_sync_seconds', s.wal_sync_time::float8 / 1000::float8, 's', 'counter')
  ) AS v(metric_name, metric_value, metric_unit, metric_kind);

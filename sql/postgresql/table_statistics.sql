@@ -7,7 +7,7 @@
 -- No age: there are none. The threshold is autovacuum's own: autovacuum_analyze_threshold + scale_factor * rows.
 SELECT s.relname AS table_name,
        CASE WHEN greatest(s.last_analyze, s.last_autoanalyze) IS NULL
-              OR s.n_mod_since_analyze > current_setting('autovacuum_analyze_threshold')::float8
+              OR s.n_mod_since_analyze::float8 > current_setting('autovacuum_analyze_threshold')::float8
                  + current_setting('autovacuum_analyze_scale_factor')::float8 * greatest(c.reltuples, 0)
             THEN 'yes' ELSE 'no' END AS is_stale,
        extract(epoch FROM clock_timestamp() - greatest(s.last_analyze, s.last_autoanalyze))::float8 AS age_seconds,

@@ -5,7 +5,7 @@
 -- Params: :schema, :name of the index
 -- Versions: PostgreSQL 14 and later
 SELECT 'is not valid: its build was cut off' AS state,
-       format('DROP INDEX %I.%I', n.nspname, c.relname) AS remedy,
+       pg_catalog.format('DROP INDEX %I.%I', n.nspname, c.relname) AS remedy,
        'yes' AS cut_off
   FROM pg_catalog.pg_index i
   JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid

@@ -12,7 +12,7 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
               OR (SELECT pg_has_role(d.datdba, 'USAGE') FROM pg_catalog.pg_database d
                    WHERE d.datname = current_database())
               OR (current_setting('server_version_num')::integer >= 170000
-                  AND (SELECT bool_or(x.privilege_type = 'MAINTAIN' AND (x.grantee = 0 OR pg_has_role(x.grantee, 'USAGE')))
+                  AND (SELECT bool_or(x.privilege_type = 'MAINTAIN' AND (x.grantee = 0::oid OR pg_has_role(x.grantee, 'USAGE')))
                          FROM aclexplode(c.relacl) x))
               OR EXISTS (SELECT FROM pg_catalog.pg_roles m
                           WHERE m.rolname = 'pg_maintain' AND pg_has_role(m.oid, 'USAGE'))
@@ -21,12 +21,12 @@ SELECT n.nspname::text AS schema_name, c.relname::text AS table_name,
        pg_stat_get_dead_tuples(c.oid) AS dead_rows,
        pg_stat_get_live_tuples(c.oid) AS live_rows,
        (SELECT count(*) FROM pg_catalog.pg_index i
-         WHERE i.indrelid = c.oid AND pg_relation_size(i.indexrelid) >=
+         WHERE i.indrelid = c.oid AND pg_catalog.pg_relation_size(i.indexrelid) >=
                (SELECT s.setting::bigint FROM pg_catalog.pg_settings s WHERE s.name = 'min_parallel_index_scan_size')
                * current_setting('block_size')::bigint) AS parallel_index_count,
        CASE WHEN c.relfrozenxid <> '0' THEN age(c.relfrozenxid) END AS transaction_age,
-       pg_table_size(c.oid) AS table_bytes,
-       pg_indexes_size(c.oid) AS index_bytes,
+       pg_catalog.pg_table_size(c.oid) AS table_bytes,
+       pg_catalog.pg_indexes_size(c.oid) AS index_bytes,
        (SELECT s.spcname::text FROM pg_catalog.pg_tablespace s WHERE s.oid = c.reltablespace) AS tablespace
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
