@@ -17,7 +17,7 @@ _MILLIONS = (7.35, 7.60, 8.22, 8.69, 9.15, 9.43, 10.03, 10.53)
 """Of rows in the eight files of a published load, scaled down here."""
 _ROWS = 100.0
 _MOMENTS = tuple(range(8, 60, 2))
-_OF_AN_INSERT = tuple(range(8, 36))
+_OF_AN_INSERT = tuple(range(8, 34))
 """Its statements, all but those before a run exists."""
 
 

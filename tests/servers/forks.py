@@ -294,8 +294,8 @@ def _warm_up() -> None:
         dialect = dialect_of(engine)
         for path in (template_root() / engine).glob("*.j2"):
             rendering._environment(dialect).get_template(f"{engine}/{path.name}")
-        for path in (sql_root() / engine).glob("*.sql"):
-            look(rendering.sql_file(engine, path.stem))
+    for path in (sql_root() / "oracle").glob("*.sql"):
+        look(rendering.sql_file("oracle", path.stem))
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.sqlite") as store:
         store.create_run(head())
         store.set_environment(RUN, {"cpu": 2})
