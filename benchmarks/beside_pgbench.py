@@ -6,10 +6,11 @@ A PostgreSQL server of its own with the tables of `pgbench -i -s 4`; with `--por
 them in the database `postgres`. A round runs each of the three once, in changing order, so that the load of
 others hits all alike; ratios are taken within a round. With `--latency` pgbench writes each transaction into its
 log, which costs it time, so that throughputs are not compared then; it runs each way twice in each round, and what
-it differs from itself is the noise. The latency of a transaction goes from the end of its client's one before to
-its own end, as a user who does not pause sees it: what pgbench itself calls latency leaves out how long a client
-waits for its turn in a thread that serves several (of 8 clients a fifth of the time). The exit status says if
-no median ratio of p50 and p95 to pgbench's default is above 1 by more than that noise is in nine of ten rounds.
+it differs from itself is the noise. The latency of a transaction of pgbench goes from the end of its client's one
+before to its own end, as a user who does not pause sees it: what it calls latency itself leaves out how long a
+client waits for its turn in a thread that serves several (of 8 clients a fifth of the time). Of ours it is the call
+alone; what a user's process does between two is seen in the throughput. The exit status says if no median ratio of
+p50 and p95 to pgbench's default is above 1 by more than that noise is in nine of ten rounds.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ BEGIN_SECONDS = 120.0
 END_SECONDS = 40.0
 LEAD_SECONDS = 0.1
 """How far ahead a common time is set on one host, so that every process knows it by then."""
+_PROCESSES = 4
+"""How many processes users live in on a host with fewer processors, if there are as many users."""
 HOST_LOST, ORDER_LATE = "host-lost", "order-late"
 """Codes of a host that is gone or silent, and of one that heard too late when all were to begin together."""
 Look = Callable[[], None]
@@ -255,8 +257,8 @@ class ThisHost:
             self._crew.connect()
             return
         access, told = access_told(self._target.users_access), asdict(workload)
-        # a process drives several sessions at once: more of them than processors only take turns
-        for dealt_out in dealt(numbers, min(len(numbers), max(2, os.cpu_count() or 1))):
+        # what a user does between two transactions holds up the others of its process
+        for dealt_out in dealt(numbers, min(len(numbers), max(_PROCESSES, os.cpu_count() or 1))):
             one = self._spawn()
             self._processes.append(one)
             one.ask({"access": access, "run": self._tag.run, "work": told, "numbers": list(dealt_out)})
