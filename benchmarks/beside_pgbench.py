@@ -8,7 +8,7 @@ others hits all alike; ratios are taken within a round. With `--latency` pgbench
 log, which costs it time, so that throughputs are not compared then; it runs each way twice in each round, and what
 it differs from itself is the noise. The latency of a transaction of pgbench goes from the end of its client's one
 before to its own end, as a user who does not pause sees it: what it calls latency itself leaves out how long a
-client waits for its turn in a thread that serves several (of 8 clients a fifth of the time). Of ours it is the call
+client waits for its turn in a thread that serves several (of 8 clients a fifth of the time). Ours is of the call
 alone; what a user's process does between two is seen in the throughput. The exit status says if no median ratio of
 p50 and p95 to pgbench's default is above 1 by more than that noise is in nine of ten rounds.
 """
