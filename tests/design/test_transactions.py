@@ -75,6 +75,7 @@ BAD = {
     "[[transaction]]\nname = 'P'\nsql = 'x'": "small letters",
     "[[transaction]]\nname = 'p'": "`p` has no SQL",
     "[[transaction]]\nname = 'p'\nsql = ' '": "`p` has no SQL",
+    "[[transaction]]\nname = 'p'\nsql = ['SELECT 1']": "the SQL of `p` must be a string",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nweight = 0": "above 0",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nweight = -1": "above 0",
     "[[transaction]]\nname = 'p'\nsql = 'x'\nweight = nan": "above 0",

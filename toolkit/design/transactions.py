@@ -36,6 +36,7 @@ _KINDS = ("uniform", "zipf", "sequence", "choice", "column", "after")
 _MORE = {"zipf": ("skew",), "column": ("of",), "after": ("of",)}
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}", re.ASCII)
 _MOST = 100
+_ONE_STRING = "write all statements of a transaction in one, with `;` between them"
 _LARGEST = 10**15
 _CONTROLS = frozenset(
     {"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE", "DECLARE", "SET"}
@@ -148,8 +149,10 @@ def _one(document: TomlDocument, number: int, given: Mapping[str, object]) -> Wr
             document, number, "weight", f"the weight of `{name}` must be a number above 0",
             "leave a transaction out that is never to run",
         )  # fmt: skip
-    sql = given.get("sql")
-    if not isinstance(sql, str) or not sql.strip():
+    sql = given.get("sql", "")
+    if not isinstance(sql, str):
+        raise _bad(document, number, "sql", f"the SQL of `{name}` must be a string", _ONE_STRING)
+    if not sql.strip():
         raise _bad(document, number, "sql", f"`{name}` has no SQL", "give `sql` or `file`")
     table = given.get("parameters", {})
     if not isinstance(table, dict):
