@@ -3,7 +3,7 @@
     PYTHONPATH=. python benchmarks/beside_pgbench.py [--latency] [--rounds 7] [--seconds 3]
 
 A PostgreSQL server of its own with the tables of `pgbench -i -s 4`; with `--port` one of this host that has
-them in the database `postgres`. A round runs each of the three once, in changing order, so that the load of
+them in the database `postgres`. A round runs each of them once, in changing order, so that the load of
 others hits all alike; ratios are taken within a round. With `--latency` pgbench writes each transaction into its
 log, which costs it time, so that throughputs are not compared then; it runs each way twice in each round, and what
 it differs from itself is the noise. The latency of a transaction of pgbench goes from the end of its client's one

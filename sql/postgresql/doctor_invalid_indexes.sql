@@ -7,7 +7,7 @@
 SELECT n.nspname::text AS schema_name, i.relname::text AS index_name, c.relname::text AS table_name,
        pg_catalog.format('DROP INDEX %I.%I', n.nspname, i.relname) AS drop_text,
        -- a twin that REINDEX CONCURRENTLY left is only to be dropped: the index itself is still there
-       CASE WHEN i.relname !~ '_cc(new|old)[0-9]*$' THEN pg_catalog.format('REINDEX INDEX %I.%I', n.nspname, i.relname)
+       CASE WHEN i.relname::text !~ '_cc(new|old)[0-9]*$' THEN pg_catalog.format('REINDEX INDEX %I.%I', n.nspname, i.relname)
        END AS rebuild_text,
        pg_catalog.pg_relation_size(i.oid) AS byte_count
   FROM pg_catalog.pg_index x

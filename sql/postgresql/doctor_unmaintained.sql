@@ -11,7 +11,7 @@ WITH tables AS (
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_catalog.pg_roles o ON o.oid = c.relowner
    WHERE c.relkind IN ('r', 'm', 'p') AND c.relpersistence <> 't'
-     AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+     AND n.nspname::text !~ '^pg_' AND n.nspname <> 'information_schema'
      AND has_schema_privilege(n.oid, 'USAGE')
      AND NOT pg_has_role(c.relowner, 'USAGE')
      AND NOT EXISTS (SELECT FROM pg_catalog.pg_database d

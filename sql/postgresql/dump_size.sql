@@ -4,7 +4,7 @@
 -- Effect: reads only
 -- Params: :schema, :name
 -- Versions: PostgreSQL 14 and later
-SELECT count(*) + (SELECT count(*) FROM pg_catalog.pg_namespace s WHERE s.nspname = :schema AND coalesce(:name, '') = '')
+SELECT count(*) + (SELECT count(*) FROM pg_catalog.pg_namespace s WHERE s.nspname = :schema AND coalesce(:name::text, '') = '')
          AS object_count,
        coalesce(sum(CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid)
                          WHEN c.relkind = 'p' AND c.relname = :name THEN

@@ -12,7 +12,7 @@ SELECT c.oid::text || '@'
                THEN (SELECT t.word FROM ts_stat('SELECT array_to_tsvector(ARRAY[system_identifier::text])
                                                    FROM pg_catalog.pg_control_system()') t)
                ELSE 'unknown' END AS identity,
-       obj_description(c.oid, 'pg_class') AS mark,
+       obj_description(c.oid, 'pg_class'::name) AS mark,
        -- ALTER rewrites rows of the catalogue, the oldest row of the relation still tells when it was made
        (SELECT min(CASE WHEN r.full_xid > o.xid + 2147483648 THEN r.full_xid - 4294967296 ELSE r.full_xid END)
           FROM (SELECT o.xid - o.xid % 4294967296 + x.xmin::text::bigint AS full_xid

@@ -23,7 +23,7 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
        -- what a REINDEX CONCURRENTLY that did not come to its end leaves beside the index of the table it was for
        CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_index y JOIN pg_catalog.pg_class l ON l.oid = y.indexrelid
                           WHERE y.indrelid = x.indrelid AND NOT y.indisvalid
-                            AND l.relname ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
+                            AND l.relname::text ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
   FROM pg_catalog.pg_index x
   JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
   JOIN pg_catalog.pg_namespace s ON s.oid = i.relnamespace

@@ -33,7 +33,7 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
        -- what a REINDEX CONCURRENTLY that did not come to its end leaves beside the index of the table it was for
        CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_index y JOIN pg_catalog.pg_class l ON l.oid = y.indexrelid
                           WHERE y.indrelid = x.indrelid AND NOT y.indisvalid
-                            AND l.relname ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
+                            AND l.relname::text ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
   FROM pg_catalog.pg_index x
   JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
   JOIN pg_catalog.pg_namespace s ON s.oid = i.relnamespace
@@ -51,5 +51,5 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
                             pg_catalog.quote_ident(c.relname) || ' ' AS bare) p
  WHERE s.nspname = coalesce(:schema, current_schema()) AND i.relkind = 'i'
    AND i.relpersistence <> 't'
-   AND (x.indisvalid OR i.relname !~ '_cc(new|old)[0-9]*$')
+   AND (x.indisvalid OR i.relname::text !~ '_cc(new|old)[0-9]*$')
  ORDER BY byte_count DESC, i.relname;

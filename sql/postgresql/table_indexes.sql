@@ -23,7 +23,7 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
        -- what a REINDEX CONCURRENTLY that did not come to its end leaves beside the index of the table it was for
        CASE WHEN EXISTS (SELECT FROM pg_catalog.pg_index y JOIN pg_catalog.pg_class l ON l.oid = y.indexrelid
                           WHERE y.indrelid = x.indrelid AND NOT y.indisvalid
-                            AND l.relname ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
+                            AND l.relname::text ~ '_cc(new|old)[0-9]*$') THEN 'yes' ELSE 'no' END AS has_leftover
   FROM pg_catalog.pg_index x
   JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
   JOIN pg_catalog.pg_namespace s ON s.oid = i.relnamespace
@@ -45,5 +45,5 @@ SELECT s.nspname::text AS schema_name, i.relname::text AS index_name,
                    LEFT JOIN LATERAL (SELECT t.relid FROM pg_catalog.pg_partition_tree(r.oid) t WHERE t.isleaf) leaf
                      ON r.relkind = 'I'
                   WHERE rn.nspname = coalesce(:schema, current_schema()) AND rc.relname = :name)
-   AND (x.indisvalid OR i.relname !~ '_cc(new|old)[0-9]*$')
+   AND (x.indisvalid OR i.relname::text !~ '_cc(new|old)[0-9]*$')
  ORDER BY byte_count DESC, i.relname;

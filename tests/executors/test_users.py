@@ -14,6 +14,7 @@ import pytest
 
 from toolkit.dialects.registry import dialect_of
 from toolkit.executors.users.crew import Crew, _Window
+from toolkit.executors.users.hosts import host_part
 from toolkit.executors.users.orders import measured_of, workload_of
 from toolkit.executors.users.users import refuse_what_is_outside
 from toolkit.executors.users.values import Zipf, choice_of, drawing
@@ -320,3 +321,9 @@ def test_what_fails_by_itself_or_by_others_at_work_fails_no_trial() -> None:
     codes = ("23505", "40001", "40P01", "55P03", "P0001")
     told = Told({bucket_of(0.01): 5}, dict.fromkeys(codes, 100), {}, dict.fromkeys(codes, "no"))
     refuse_what_is_outside(Measured({"pay": told}), dialect_of("postgresql").explain)
+
+
+def test_the_part_of_a_host_is_of_all_its_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four busy processes on two processors never use more than half of one each."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert host_part(1.9 * 4, 4.0) == pytest.approx(0.95)

@@ -194,7 +194,8 @@ class Measured:
         transactions: by name.
         seconds: how many ended in each second of it.
         driver_seconds: the CPU time that the driving took; None where it cannot be told from the database's.
-        busiest_part: the part of one processor that the busiest driving process used.
+        busiest_part: the part of one processor that the busiest driving process used, or of all those of a host
+            that its driving processes used together, whichever is more.
         behind: of an open loop: how many should have begun in it and did not end in it.
     """
 
