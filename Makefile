@@ -78,6 +78,7 @@ format: .venv/.dev
 
 types: .venv/.dev
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases benchmarks
 
 contracts: .venv/.dev
 	$(BIN)/lint-imports

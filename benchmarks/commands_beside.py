@@ -119,8 +119,8 @@ def main() -> None:
                 text=True,
                 check=True,
             )
-            runs = told.stdout.split()
-        chosen = commands(*runs, str(folder / "page.html"))
+            first, second, large = told.stdout.split()
+        chosen = commands(first, second, large, str(folder / "page.html"))
         for what, arguments in ((what, words) for what, words in chosen.items() if asked.only in what):
             ratios = []
             for pair in range(asked.pairs):

@@ -115,7 +115,7 @@ def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
     from toolkit.app.approvals import Approvals
     from toolkit.app.maintenance import plan_targets_of, run_plan
     from toolkit.app.maintenance.outlook import outlook_document, outlook_of
-    from toolkit.app.maintenance.run_reports import find_plan_run, run_report_of
+    from toolkit.app.maintenance.run_reports import find_plan_run, report_of
     from toolkit.app.notices import tell
     from toolkit.config.notices import Notices
     from toolkit.design.plan_file import load_plan
@@ -135,7 +135,7 @@ def measure(folder: Path, chosen: list[str]) -> dict[str, dict[str, float]]:
             return run_plan(plan, places, store=store, approvals=approvals, events=Silent())
 
         def account() -> object:
-            return run_report_text(run_report_of(store, find_plan_run(store, "last", "many")))
+            return run_report_text(report_of(store, find_plan_run(store, "last", "many")))
 
         def telling() -> object:
             return tell(store.plan_runs_to_tell("many"), Notices(metrics_folder=folder))
