@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import pytest
 
 from toolkit.dialects.registry import dialect_of
 from toolkit.executors.users.crew import Crew, _Window
-from toolkit.executors.users.hosts import host_part
+from toolkit.executors.users.hosts import Act, Order, ThisHost
 from toolkit.executors.users.orders import measured_of, workload_of
 from toolkit.executors.users.users import refuse_what_is_outside
 from toolkit.executors.users.values import Zipf, choice_of, drawing
@@ -100,6 +101,31 @@ def test_what_two_processes_counted_is_added() -> None:
     assert one.transactions["a"].latencies == {1: 3, 2: 1}
     assert one.transactions["a"].errors == {"x": 3, "y": 1}
     assert (one.seconds, one.driver_seconds, one.busiest_part, one.behind) == ([2, 3, 7], 0.75, 0.9, 3)
+
+
+@dataclass
+class Driving:
+    """A process of users that drove them for so many seconds of CPU time, half of one processor."""
+
+    seconds: float
+
+    def ask(self, order: Mapping[str, object]) -> None:
+        """Nothing."""
+
+    def answer(self, seconds: float, look: Callable[[], None]) -> dict[str, object]:
+        return asdict(Measured(driver_seconds=self.seconds, busiest_part=0.5))
+
+
+@pytest.mark.parametrize(("processors", "part"), [(2, 1.0), (16, 0.5)])
+def test_processes_that_fill_a_host_together_are_told_though_none_fills_a_processor(
+    monkeypatch: pytest.MonkeyPatch, processors: int, part: float
+) -> None:
+    nowhere: Any = None
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    host = ThisHost(nowhere, "run", {})
+    host._processes = [Driving(2.0) for _ in range(4)]  # type: ignore[misc]
+    host.ask(Order(Act.MEASURE, at=(10.0, 14.0)))
+    assert host.answer(lambda: None).busiest_part == part
 
 
 # -- what a process is told ---------------------------------------------------------------------------------------
@@ -321,9 +347,3 @@ def test_what_fails_by_itself_or_by_others_at_work_fails_no_trial() -> None:
     codes = ("23505", "40001", "40P01", "55P03", "P0001")
     told = Told({bucket_of(0.01): 5}, dict.fromkeys(codes, 100), {}, dict.fromkeys(codes, "no"))
     refuse_what_is_outside(Measured({"pay": told}), dialect_of("postgresql").explain)
-
-
-def test_the_part_of_a_host_is_of_all_its_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four busy processes on two processors never use more than half of one each."""
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    assert host_part(1.9 * 4, 4.0) == pytest.approx(0.95)

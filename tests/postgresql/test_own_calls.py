@@ -73,23 +73,19 @@ class Parsed:
         prepared = self.session.pgconn.prepare(b"", text)
         self.session.execute("SET debug_print_parse = off")
         assert prepared.status == psycopg.pq.ExecStatus.COMMAND_OK, prepared.error_message.decode()
-        found = [
-            at for tree in self._told[:1] for node in _nodes(_read(tree)) if (at := self._at(node, text)) >= 0
-        ]
-        return [text[at : at + 40].decode(errors="replace").split("\n")[0] for at in sorted(set(found))]
+        found = {self._at(node, text) for node in _nodes(_read(self._told[0]))} - {-1}
+        return [text[at : at + 40].decode(errors="replace").split("\n")[0] for at in sorted(found)]
 
     def _at(self, node: dict[str, Node], text: bytes) -> int:
+        """Return where a loose call stands, and -1 for anything else."""
         kind = node["kind"]
         args = cast("list[Node]", node.get("args") if isinstance(node.get("args"), list) else [])
         loose = any(_is_implicit(each) for each in args)
         at = int(node.get("location", "-1"))
         if kind in _OPERATORS:
-            loose = loose or node["opfuncid"] in self._polymorphic
-            return (
-                at
-                if loose or (node["opno"] in self._of_two_types and any(_is_bare(x, text) for x in args))
-                else -1
-            )
+            of_two = node["opno"] in self._of_two_types
+            loose = loose or (of_two and any(_is_bare(each, text) for each in args))
+            return at if loose or node["opfuncid"] in self._polymorphic else -1
         if kind not in _CALLS or (kind == "FUNCEXPR" and node["funcformat"] != _AS_A_CALL):
             return -1
         loose = loose or any(_is_bare(each, text) and each.get("consttype") != _TEXT for each in args)

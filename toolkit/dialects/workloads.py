@@ -377,8 +377,8 @@ def _doubts(rows: tuple[Row, ...], work: Workload) -> Iterator[str]:
     busiest = float(str(whole[0].get("busiest_part") or 0)) if whole else 0.0
     if busiest > _BUSY_PART:
         yield (
-            f"what drives the users (a process, or all on a host) was busy {percent(100 * busiest)} of the time: "
-            "it may be the limit, not the database"
+            f"the processes that drive users were busy {percent(100 * busiest)} of the time (one of them, or all "
+            "together on their host): they may be the limit, not the database"
         )
     if work.loop:
         yield (

@@ -236,7 +236,8 @@ class ThisHost:
                 found.add(measured_of(told))
         if order.act is Act.MEASURE and found.driver_seconds is not None:
             begin, end = order.at
-            found.busiest_part = max(found.busiest_part, host_part(found.driver_seconds, end - begin))
+            whole = found.driver_seconds / ((end - begin) * (os.cpu_count() or 1))
+            found.busiest_part = max(found.busiest_part, whole)
         return found
 
     def check(self) -> None:
@@ -292,11 +293,6 @@ class ThisHost:
         elif crew.error is not None:
             raise crew.error
         return found
-
-
-def host_part(seconds: float, interval: float) -> float:
-    """Return the part of all processors of this host that so much CPU time in an interval is."""
-    return seconds / (interval * (os.cpu_count() or 1))
 
 
 def wait_until(until: float, look: Look) -> None:
