@@ -1,6 +1,6 @@
 """Throughput and latency of users beside pgbench: the same script and tables, one server, in turn.
 
-    PYTHONPATH=. python benchmarks/beside_pgbench.py [--latency] [--rounds 7] [--seconds 3]
+    PYTHONPATH=. python benchmarks/beside_pgbench.py [--latency] [--rounds 7] [--seconds 3] [--users 1 2 8]
 
 A PostgreSQL server of its own with the tables of `pgbench -i -s 4`; with `--port` one of this host that has
 them in the database `postgres`. A round runs each of them once, in changing order, so that the load of
@@ -9,8 +9,11 @@ log, which costs it time, so that throughputs are not compared then; it runs eac
 it differs from itself is the noise. The latency of a transaction of pgbench goes from the end of its client's one
 before to its own end, as a user who does not pause sees it: what it calls latency itself leaves out how long a
 client waits for its turn in a thread that serves several (of 8 clients a fifth of the time). Ours is of the call
-alone; what a user's process does between two is seen in the throughput. The exit status says if no median ratio of
-p50 and p95 to pgbench's default is above 1 by more than that noise is in nine of ten rounds.
+alone; what a user's process does between two is seen in the throughput.
+pgbench runs in two threads, and for more users with `--latency` also in as many as they have processes here: how
+many share the processors with the server decides how long the slowest transactions take. The exit status says
+whether, in as many, no median ratio of p50 and p95 to pgbench's default is above 1 by more than that noise is in
+nine of ten rounds.
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ SELECT = Transaction("select", ("SELECT abalance FROM pgbench_accounts WHERE aid
 SCRIPTS = {"tpcb-like": TPCB, "select-only": SELECT}
 
 
+WAYS = {"simple": ("simple", 2), "prepared": ("prepared", 2), "simple in 4 threads": ("simple", 4)}
+"""How pgbench sends statements (-M), and in how many threads (-j)."""
 QUANTILES = {"p50": 0.5, "p95": 0.95}
 Told = dict[str, float]
 
@@ -81,13 +86,14 @@ def ours(access: Access, script: str, users: int, seconds: int) -> Told:
     return {"rate": done / seconds, "cpu": cpu, **quantiles_of(buckets)}
 
 
-def theirs(arguments: argparse.Namespace, script: str, users: int, protocol: str) -> Told:
+def theirs(arguments: argparse.Namespace, script: str, users: int, way: str) -> Told:
     """Return transactions per second of pgbench, or latencies from its log, put into the same buckets as ours."""
+    protocol, threads = WAYS[way]
     with tempfile.TemporaryDirectory() as folder:
         argv = [
             arguments.pgbench, "-h", "127.0.0.1", "-p", str(arguments.port), "-U", arguments.user, "-n",
-            "-b", script, "-M", protocol, "-c", str(users), "-j", str(min(users, 2)), "-T", str(arguments.seconds),
-            *(["-l"] if arguments.latency else []), "postgres",
+            "-b", script, "-M", protocol, "-c", str(users), "-j", str(min(users, threads)),
+            "-T", str(arguments.seconds), *(["-l"] if arguments.latency else []), "postgres",
         ]  # fmt: skip
         done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=folder)
         found = re.search(r"tps = ([\d.]+)", done.stdout)
@@ -111,9 +117,15 @@ def from_end_to_end(log: Path) -> Iterator[float]:
             before[client] = ended
 
 
+def ways_of(arguments: argparse.Namespace, users: int) -> list[str]:
+    """Return the ways of pgbench that differ for so many users and are asked for."""
+    return [way for way, (_, threads) in WAYS.items() if threads == 2 or (arguments.latency and users > 2)]
+
+
 def played(arguments: argparse.Namespace, access: Access, script: str, users: int) -> list[dict[str, Told]]:
     """Run ours and theirs in turn; return what each told in each round."""
-    order = ["ours", "simple", "prepared", *(["simple again", "prepared again"] if arguments.latency else [])]
+    ways = ways_of(arguments, users)
+    order = ["ours", *ways, *((f"{way} again" for way in ways) if arguments.latency else ())]
     rounds = list[dict[str, Told]]()
     for turn in range(arguments.rounds):
         first = turn % len(order)
@@ -138,17 +150,18 @@ def throughputs(rounds: list[dict[str, Told]]) -> str:
 
 
 def latencies(rounds: list[dict[str, Told]]) -> tuple[str, bool]:
-    """Return a line for each quantile, and whether none is above that of pgbench's default by more than noise."""
+    """Return a line for each quantile, and whether none is above pgbench's in as many threads beyond noise."""
     lines, as_short = list[str](), True
+    alike = [way for way in WAYS if way in rounds[0] and way != "prepared"][-1]
     for what in QUANTILES:
         told = list[str]()
-        for way in ("simple", "prepared"):
+        for way in (way for way in WAYS if way in rounds[0]):
             ratio, beside = compared(rounds, what, "ours", way)
             _, noise = compared(rounds, what, f"{way} again", way)
             pairs = [(each[f"{way} again"][what], each[way][what]) for each in rounds]
             apart = [max(pair) / min(pair) for pair in pairs]
             most = quantiles(apart, n=10, method="inclusive")[-1] if len(apart) > 1 else apart[0]
-            as_short = as_short and (way != "simple" or ratio <= most)
+            as_short = as_short and (way != alike or ratio <= most)
             told.append(f"to {way} {beside}, itself {noise}, noise {most:.2f}")
         lines.append(f"{what} {1000 * median(each['ours'][what] for each in rounds):7.3f} ms  " + "  ".join(told))
     return "\n    ".join(["", *lines]), as_short
@@ -163,6 +176,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--latency", action="store_true")
+    parser.add_argument("--users", type=int, nargs="+", default=[1, 2, 8])
     arguments = parser.parse_args()
     if arguments.port is not None:
         return beside(arguments)
@@ -182,7 +196,7 @@ def beside(arguments: argparse.Namespace) -> int:
         True,
     )
     for script in SCRIPTS:
-        for users in (1, 2, 8):
+        for users in arguments.users:
             rounds = played(arguments, access, script, users)
             told, as_short = latencies(rounds) if arguments.latency else (throughputs(rounds), True)
             all_as_short = all_as_short and as_short
