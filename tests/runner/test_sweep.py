@@ -25,7 +25,7 @@ from toolkit.model.words import Keep, Outcome, RunState, SupportState
 from toolkit.operations.base import Planner
 from toolkit.runner import sweep
 from toolkit.runner.context import BackgroundLoad, PlanningContext, RunContext
-from toolkit.runner.leftovers import note_completed
+from toolkit.runner.leftovers import note_completed, noted_before
 from toolkit.runner.sweep import Sweep
 from toolkit.runner.todo import SweepProgress, missing, worth_repeating
 from toolkit.runner.trial import EndedTrial
@@ -689,7 +689,8 @@ def made_in_trial(rig: Rig, context: RunContext, *, ended: bool = False) -> None
 def look(rig: Rig, context: RunContext, **fields: object) -> tuple[bool, list[str]]:
     said: list[str] = []
     whole = experiment(**{"mode": Mode.JOB, "keep": Keep.NONE} | fields)
-    return note_completed(RUN, whole, context.changes, rig.kept, said.append), said
+    made = note_completed(RUN, whole, context.changes, rig.kept, said.append)
+    return made or noted_before(RUN, whole, rig.kept), said
 
 
 @pytest.mark.parametrize("ended", [False, True])

@@ -75,19 +75,24 @@ def predict(at: Matrix, seen: Places, values: Matrix, variances: Matrix, trend: 
     level = float(np.average(values - trend[seen], weights=1 / variances))
     rest = values - trend[seen] - level
     apart = np.abs(at[:, None, :] - at[seen][None, :, :])
+    heights = np.array(_HEIGHTS)[:, None, None] ** 2
     likely, means, squares = [], [], []
-    for lengths, height in itertools.product(itertools.product(_LENGTHS, repeat=at.shape[1]), _HEIGHTS):
+    for lengths in itertools.product(_LENGTHS, repeat=at.shape[1]):
         root = math.sqrt(5) * np.sqrt(((apart / np.array(lengths)) ** 2).sum(axis=2))
-        kernel = height**2 * (1 + root + root**2 / 3) * np.exp(-root) + _FLAT_VARIANCE
-        lower = np.linalg.cholesky(kernel[seen] + np.diag(variances))
-        white = np.linalg.solve(lower, np.column_stack((rest, kernel.T)))
-        likely.append(-float(white[:, 0] @ white[:, 0]) / 2 - float(np.log(np.diag(lower)).sum()))
-        means.append(white[:, 0] @ white[:, 1:])
-        squares.append(height**2 + _FLAT_VARIANCE - (white[:, 1:] ** 2).sum(axis=0))
-    share = np.exp(np.array(likely) - max(likely))
+        kernels = heights * ((1 + root + root**2 / 3) * np.exp(-root)) + _FLAT_VARIANCE
+        lower = np.linalg.cholesky(kernels[:, seen] + np.diag(variances))
+        rests = np.broadcast_to(rest[:, None], (len(heights), len(rest), 1))
+        white = np.linalg.solve(lower, np.concatenate((rests, kernels.transpose(0, 2, 1)), axis=2))
+        first, others = white[:, :, :1], white[:, :, 1:]
+        logarithms = np.log(np.diagonal(lower, axis1=1, axis2=2))
+        likely.append(-(first**2).sum(axis=(1, 2)) / 2 - logarithms.sum(axis=1))
+        means.append((first * others).sum(axis=1))
+        squares.append(heights[:, 0] + _FLAT_VARIANCE - (others**2).sum(axis=1))
+    share = np.exp(np.concatenate(likely) - np.max(likely))
     share /= share.sum()
-    mean = share @ np.array(means)
-    square = share @ (np.maximum(squares, 0) + np.array(means) ** 2) - mean**2
+    expected = np.concatenate(means)
+    mean = share @ expected
+    square = share @ (np.maximum(np.concatenate(squares), 0) + expected**2) - mean**2
     spread = np.sqrt(np.maximum(square, 1e-8))
     return tuple(map(Prediction, (mean + level + trend).tolist(), spread.tolist()))
 

@@ -368,9 +368,6 @@ def note_completed(
     if experiment.mode is not Mode.JOB and experiment.keep is not Keep.BEST:
         return False
     found = changes.completed_job_objects()
-    declared = declaration(experiment.operation)
-    single = declared.one_object or not declared.complete_when_timed  # a backup is found or made anew
-    noted = experiment.mode is Mode.JOB and single and _noted_before(run, store)
     for entry, label in found:
         trial = entry.trial or 0
         items = store.items_of(run, trial)
@@ -382,7 +379,7 @@ def note_completed(
         found_complete = ItemRecord(label, Outcome.OK, reason=_found_complete(entry))
         store.add_items(run, trial, attempt, [found_complete])
         warn(f"`{label}` was created before the interruption; its time is unknown")
-    return bool(found) or noted
+    return bool(found)
 
 
 def _found_complete(entry: JournalEntry) -> str:
@@ -391,7 +388,11 @@ def _found_complete(entry: JournalEntry) -> str:
     return FOUND_COMPLETE + (f"; {verified} {HAD_VERIFIED}" if verified else "")
 
 
-def _noted_before(run: str, store: Store) -> bool:
-    """Tell whether an earlier look found the object: its entry in the journal is closed since."""
-    trials = {each.trial for each in store.load_run(run).trials}
+def noted_before(run: str, experiment: Experiment, store: Store) -> bool:
+    """Tell whether an earlier look found the object of a job: its entry in the journal is closed since."""
+    declared = declaration(experiment.operation)
+    single = declared.one_object or not declared.complete_when_timed  # a backup is found or made anew
+    if experiment.mode is not Mode.JOB or not single:
+        return False
+    trials = {each.trial for each in store.load_run(run, samples=False).trials}
     return any(item.outcome is Outcome.OK for trial in trials for item in store.items_of(run, trial))

@@ -35,7 +35,14 @@ from toolkit.runner import Changes, PlanningContext, Stop, Undone, UndoScript, e
 from toolkit.runner.evidence import NOT_DONE
 from toolkit.runner.gathering import prove, publish
 from toolkit.runner.judging import END_UNKNOWN, may_load_twice
-from toolkit.runner.leftovers import FOUND_COMPLETE, Others, note_completed, of_other_stores, with_sessions
+from toolkit.runner.leftovers import (
+    FOUND_COMPLETE,
+    Others,
+    note_completed,
+    noted_before,
+    of_other_stores,
+    with_sessions,
+)
 from toolkit.runner.parts import may_be_loaded_in_part, partly_loaded
 from toolkit.runner.unlogged import need_backup
 from toolkit.store import Store
@@ -310,6 +317,7 @@ def repair(run: str, changes: Changes, store: Store, events: Events) -> bool:
 
     experiment = store.load_head(run).experiment
     made = note_completed(run, experiment, changes, store, warning(run, store, events))
+    made = made or noted_before(run, experiment, store)
     undone = changes.undo_all()
     for sentence in undone.done:
         events.emit(Event("cleanup", sentence))

@@ -234,6 +234,8 @@ def remove_old(context: RunContext, seal: Seal | None) -> None:
         context: of the job.
         seal: which the entry of a backup must have; None where none is asked for.
     """
+    if context.experiment.options.get("keep_for") is None:
+        return
     head = context.store.load_head(context.run)
     retention = retention_of(
         context.experiment, head.target_name, context.facts, context.dialect, context.store, seal=seal

@@ -124,9 +124,10 @@ def refuse_unasked(planning: PlanningContext, *, resumed: bool = False) -> None:
 
 def warn_of_unrestored(context: RunContext) -> None:
     """Warn of what an earlier run set for the whole server or its host and has not restored."""
-    own = {context.run, context.store.load_head(context.run).parent}
-    for entry in context.store.open_entries_all():
-        if entry.object_kind not in _WARNED_OF or not entry.proof or entry.run in own:
+    found = [each for each in context.store.open_entries_all() if each.object_kind in _WARNED_OF and each.proof]
+    own = {context.run, context.store.load_head(context.run).parent} if found else set()
+    for entry in found:
+        if entry.run in own:
             continue
         head = context.store.load_head(entry.run)
         if head.target_name != database_of(context.facts, context.target):
