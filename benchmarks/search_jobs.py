@@ -50,12 +50,14 @@ class Pair:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("engines", nargs="*", choices=("duckdb", "postgresql"), default=("duckdb", "postgresql"))
+    parser.add_argument("engines", nargs="*", metavar="duckdb|postgresql", default=list(MEMORY))
     parser.add_argument("--pairs", type=int, default=1)
     parser.add_argument("--levels", type=int, default=16)
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--budget", type=float, default=150.0)
     given = parser.parse_args()
+    if strange := set(given.engines) - set(MEMORY):
+        parser.error(f"no such engine: {', '.join(sorted(strange))}")
     pairs = [
         pair
         for engine in given.engines

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from tests.for_each import for_each
 from tests.report.make import cell, compared, metric, run_of, sweep, trial
-from toolkit.analysis.compare import compare
+from toolkit.analysis.compare import Difference, compare, with_environments
 from toolkit.analysis.fit import ConfidenceInterval
 from toolkit.analysis.judged import Judged
 from toolkit.errors import ToolkitError
+from toolkit.model.environment import Environment, EnvironmentValue
 from toolkit.model.operations import JudgedBy
 from toolkit.model.records import RunRecord
 from toolkit.model.words import Verdict
@@ -122,6 +123,24 @@ def test_runs_without_a_common_cell_are_refused_with_an_example() -> None:
         compare(sweep({1: [2.0], 4: [1.0]}, run="a"), sweep({2: [2.0]}, run="b"))
     assert caught.value.code == "TK-0109"
     assert "a/degree=1" in caught.value.hint
+
+
+def test_a_run_without_any_configuration_is_refused_with_an_example_all_the_same() -> None:
+    with pytest.raises(ToolkitError) as caught:
+        compare(sweep({1: [2.0]}, run="a"), run_of([], run="b"))
+    assert "`a/degree=1` and `b/degree=1`" in caught.value.hint
+
+
+def test_what_differs_between_environments_kept_is_told_in_place_of_what_the_runs_name() -> None:
+    named = (Difference("setting.a", "1", "2"), Difference("host_cpus", 4, 8), Difference("release", "17", "18"))
+    then = Environment((EnvironmentValue("setting.b", 8, "MB"), EnvironmentValue("setting.c", None)))
+    now = Environment((EnvironmentValue("setting.b", 9, "MB"), EnvironmentValue("setting.c", "x")))
+    assert with_environments(named, then, now) == (
+        Difference("release", "17", "18"), Difference("setting.b", "8 MB", "9 MB"),
+        Difference("setting.c", None, "x"),
+    )  # fmt: skip
+    (gone,) = with_environments((), then, Environment(then.values[1:]))
+    assert gone == Difference("setting.b", "8 MB", None)
 
 
 def test_two_runs_of_one_configuration_each_are_a_pair_whatever_it_is() -> None:

@@ -52,8 +52,9 @@ def test_what_is_no_limit_is_refused_with_an_example(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["elapsed_seconds > -5%", "elapsed_seconds < +5%"])
 def test_a_limit_on_the_wrong_side_of_zero_is_refused(text: str) -> None:
-    with pytest.raises(ToolkitError, match="has the wrong sign"):
+    with pytest.raises(ToolkitError, match="has the wrong sign") as caught:
         parse_fail_if(text)
+    assert caught.value.code == "TK-0102"
 
 
 def test_a_slower_run_meets_the_limit() -> None:

@@ -28,15 +28,15 @@ _ORACLE_QUOTES = r"""(?P<alternative>[nN]?[qQ]'\S)
     |(?P<unicode>[uU]'(?:[^']|'')*+')
     |(?P<string>[nN]?'(?:[^']|'')*+')
     |(?P<name>"[^"]*+")"""
-_GAP = r"(?=[^\S\n\r]*+(?:--[^\n\r]*+)?[\n\r])(?:\s|--[^\n\r]*+[\n\r])*+"
+_GAP = r"(?=[^\S\n\r]*+(?:--[^\n\r]*+)?[\n\r])(?>(?:\s|--[^\n\r]*+[\n\r])*)"
 """Between the parts of a literal that goes on in a later line."""
 _STANDARD_QUOTES = rf"""(?P<dollar>\$(?:[^\W\d]\w*)?\$)
-    |(?P<escape>[eE]'(?:[^'\\]|\\.|'')*+'(?:{_GAP}'(?:[^']|'')*+')*+)
-    |(?P<string>'(?:[^']|'')*+'(?:{_GAP}'(?:[^']|'')*+')*+)
+    |(?P<escape>[eE]'(?:[^'\\]|\\.|'')*+'(?>(?:{_GAP}'(?:[^']|'')*+')*))
+    |(?P<string>'(?:[^']|'')*+'(?>(?:{_GAP}'(?:[^']|'')*+')*))
     |(?P<name>"(?:[^"]|"")*+")"""
-_POSTGRESQL_QUOTES = rf"""(?P<coded>[uU]&'(?:[^']|'')*+'(?:{_GAP}'(?:[^']|'')*+')*+)
+_POSTGRESQL_QUOTES = rf"""(?P<coded>[uU]&'(?:[^']|'')*+'(?>(?:{_GAP}'(?:[^']|'')*+')*))
     |(?P<coded_name>[uU]&"(?:[^"]|"")*+")
-    |(?P<long_escape>[eE]'(?:[^'\\]|\\.|'')*+'(?:{_GAP}'(?:[^'\\]|\\.|'')*+')*+)
+    |(?P<long_escape>[eE]'(?:[^'\\]|\\.|'')*+'(?>(?:{_GAP}'(?:[^'\\]|\\.|'')*+')*))
     |{_STANDARD_QUOTES}"""
 _UNICODE_SPACES = "\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 """What DuckDB takes for blanks beside those of ASCII; to PostgreSQL they are letters of a name."""

@@ -157,7 +157,7 @@ def _takes(known: ColumnValues, values: set[str]) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _many(one: str) -> re.Pattern[str]:
-    return re.compile(f"(?:{one}(?:{_SEPARATOR}|$))++", re.ASCII)
+    return re.compile(f"(?>(?:{one}(?:{_SEPARATOR}|$))+)", re.ASCII)
 
 
 def _text_since(

@@ -26,7 +26,7 @@ _HEADER = re.compile(r"^[ ]*(DB Name {2,}DB Id\b[^\t\r\n]*)[ \r]*\n+[ ]*([^\t\r\
 """The headings of the database and the row below, of a page whose columns are only set apart by blanks."""
 _BROKEN_RULER = re.compile(r"^[ \t]*-{2,}(?: +-+)+[ \t\r]*\n-+(?: +-+)*[ \t\r]*$", re.MULTILINE)
 _INDENTED, _WIDE = re.compile(r"^[ \t]+\S", re.MULTILINE), re.compile(r"\S(?:[ ]{2,}|\t)\S")
-_BARS = re.compile(r"^[ \t]*+\|?+(?: *+:?+-{3,}+:?+ *+\|)++(?: *+:?+-{3,}+:?+ *+)?+[ \t\r]*+$", re.MULTILINE)
+_BARS = re.compile(r"^[ \t]*+\|?+(?>(?: *+:?+-{3,}+:?+ *+\|)+)(?>(?: *+:?+-{3,}+:?+ *+)?)[ \t\r]*+$", re.MULTILINE)
 """What stands below the headings of a table in Markdown."""
 _SEPARATED = re.compile(r"^\"?DB Name\"?([;,])\"?DB Id\"?\1", re.MULTILINE)
 _HEAD = 100_000

@@ -176,14 +176,14 @@ _SAMPLE = 200_000  # characters that tell whether the tags of a page are capital
 _BLANKS = " \t\r\n\f"
 _B = f"[{_BLANKS}]"
 _VALUE = r"(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`&]++)"
-_ATTRIBUTES = rf"(?:{_B}++[A-Za-z][\w-]*+(?:{_B}*+={_B}*+{_VALUE})?+)*+{_B}*+/?+"
-_ATTRIBUTE = re.compile(rf"{_B}([A-Za-z][\w-]*+)(?:{_B}*+={_B}*+({_VALUE}))?+", re.ASCII)
+_ATTRIBUTES = rf"(?>(?:{_B}++[A-Za-z][\w-]*+(?>(?:{_B}*+={_B}*+{_VALUE})?))*){_B}*+/?+"
+_ATTRIBUTE = re.compile(rf"{_B}([A-Za-z][\w-]*+)(?>(?:{_B}*+={_B}*+({_VALUE}))?)", re.ASCII)
 _NAMING = re.compile(rf"{_B}(?:id|name)\b", re.ASCII | re.IGNORECASE)
 _NAMES = "t[drh]|tbody|thead|tfoot|a|b|i|u|em|font|span|strong|div|pre_sqltext"
 _TAG = re.compile(rf"(table|{_NAMES}){_ATTRIBUTES}|/({_NAMES}){_B}*+", re.ASCII | re.IGNORECASE)
 """The tags that may stand in a table; those beside rows and cells leave the words of a cell in their order."""
 _LETTERS = {"td": "d", "th": "h", "tr": "r", "tbody": "b", "thead": "b", "tfoot": "b"}
-_ROWS = re.compile(r"(?:r(?:[ds]i*+D?|[ht]i*+H?)*+R?|b|B)*+")
+_ROWS = re.compile(r"(?>(?:r(?>(?:[ds]i*+D?|[ht]i*+H?)*)R?|b|B)*)")
 """The tags of a table, a letter each: rows of cells, which need no end, in parts or not.
 
 `d` and `s` are cells, `h` and `t` headings, the second of each with attributes that count; `i` is within a cell.

@@ -135,14 +135,14 @@ class Patterns:
 Number = int | float
 
 _SIGNED = re.compile(r"[-+]\d+")
-_SHORT = r"[-+]?+(?:\d{1,3}+(?:,\d{3})++(?<![\d,]{24})|\d{1,20}+)(?:\.\d{1,12}+)?+"
+_SHORT = r"[-+]?+(?:\d{1,3}+(?>(?:,\d{3})+)(?<![\d,]{24})|\d{1,20}+)(?>(?:\.\d{1,12})?)"
 _USUAL = re.compile(_SHORT, re.ASCII)
 """How nearly every number of a report without decimal commas is printed."""
-_COLUMN = re.compile(rf"(?:{_SHORT})?+(?:\0(?:{_SHORT})?+)*+", re.ASCII)
+_COLUMN = re.compile(rf"(?>(?:{_SHORT})?)(?>(?:\0(?>(?:{_SHORT})?))*)", re.ASCII)
 _NUMBER = re.compile(r"([-+]?)((?:\d[\d.,' ]*|[.,]\d+))(?:[eE]([-+]?\d{1,3}))?\s*([KMGTP]?)", re.ASCII)
 _TIMED = re.compile(r"(\S.*?)\s*(ns|us|µs|μs|ms|cs|s|min|m|h)", re.ASCII)
-_POINT = re.compile(r"\0(?:[0-9]{1,3}+(?:,[0-9]{3})++\.[0-9]++|[0-9]*+\.[0-9]{1,2}+)(?=\0)")
-_COMMA = re.compile(r"\0(?:[0-9]{1,3}+(?:\.[0-9]{3})++,[0-9]++|[0-9]*+,[0-9]{1,2}+)(?=\0)")
+_POINT = re.compile(r"\0(?:[0-9]{1,3}+(?>(?:,[0-9]{3})+)\.[0-9]++|[0-9]*+\.[0-9]{1,2}+)(?=\0)")
+_COMMA = re.compile(r"\0(?:[0-9]{1,3}+(?>(?:\.[0-9]{3})+),[0-9]++|[0-9]*+,[0-9]{1,2}+)(?=\0)")
 _LONGEST = 48
 """Active session history prints shares with forty digits."""
 _MOST_DIGITS = 40
