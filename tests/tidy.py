@@ -41,6 +41,18 @@ def run_folder() -> Path | None:
     return Path(named) if named else None
 
 
+def short_folder(prefix: str) -> Path:
+    """Make a folder beside that of the run, which goes with it: paths of sockets must be short."""
+    folder = run_folder()
+    where = _disk() if folder is None else folder.parent
+    return Path(tempfile.mkdtemp(prefix=prefix if folder is None else f"{_beside(folder)}{prefix}", dir=where))
+
+
+def _beside(folder: Path) -> str:
+    """Return what the names of folders beside that of a run begin with."""
+    return f"{folder.name.removeprefix(_PREFIX)}-"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the folder in the process that began the run; its workers find it in the environment."""
     if hasattr(config, "workerinput") or VARIABLE in os.environ:
@@ -173,7 +185,8 @@ def _sweep(folder: Path, *, keep: bool) -> None:
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
     if not keep:
-        shutil.rmtree(folder, ignore_errors=True)
+        for each in (*folder.parent.glob(f"{_beside(folder)}*"), folder):
+            shutil.rmtree(each, ignore_errors=True)
 
 
 def _keep(folder: Path) -> None:

@@ -33,7 +33,8 @@ def begin():
 """
 _TIDY = """
 def test(tmp_path):
-    Path(tempfile.mkdtemp(), "file").touch()
+    for folder in (Path(tempfile.mkdtemp()), tidy.short_folder("short-")):
+        (folder / "file").touch()
     process = begin()
     process.kill()
     process.wait()
@@ -44,6 +45,7 @@ def test():
 """
 _KILLED = """
 def test():
+    (tidy.short_folder("short-") / "file").touch()
     begin()
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -90,11 +92,16 @@ def gone(pids: list[int]) -> bool:
     return not [each for each in left if each.status() != psutil.STATUS_ZOMBIE]
 
 
+def files_of(folder: Path) -> list[Path]:
+    """Return the folder of a run and those beside it, where they are there."""
+    return [*folder.parent.glob(f"*{folder.name.removeprefix('dbatk-tests-')}*")]
+
+
 @pytest.mark.full
 def test_a_run_that_ends_well_leaves_no_file(run: Run) -> None:
     status, shown, folder, _ = run(_TIDY)
     assert status == 0, shown
-    assert not folder.exists()
+    assert files_of(folder) == []
 
 
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.full)])
@@ -110,7 +117,7 @@ def test_a_run_that_is_killed_takes_everything_with_it(run: Run) -> None:
     status, _, folder, begun = run(_KILLED)
     assert status == -9
     assert gone(begun)
-    assert not folder.exists()
+    assert files_of(folder) == []
 
 
 @pytest.mark.full

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.servers.postgresql import Server, unprivileged
+from tests.tidy import short_folder
 from toolkit.cli.main import main
 
 Document = dict[str, object]
@@ -69,7 +70,7 @@ def reason(document: Document) -> str:
 @pytest.fixture(scope="package")
 def open_folder() -> Iterator[Path]:
     """A folder that every user may enter: root's server runs as another one."""
-    folder = Path(tempfile.mkdtemp(prefix="dbatk-r-", dir="/tmp"))
+    folder = short_folder("r")
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

@@ -16,7 +16,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import tempfile
 import time
 import traceback
 from collections import Counter
@@ -32,6 +31,7 @@ from tests.chaos.world import Disk
 from tests.engines.torn import mend_torn
 from tests.series.case import ORDERS, Ended, _Said
 from tests.servers import forks
+from tests.tidy import short_folder
 from toolkit.app.results import listed_runs
 from toolkit.errors import ToolkitError
 from toolkit.model.words import RunState
@@ -148,7 +148,7 @@ class Place:
 def made_place() -> Iterator[Place]:
     """Make a place and take it away again."""
     with ExitStack() as ending:
-        folder = Path(tempfile.mkdtemp(prefix="dbatk-duckdb-", dir="/tmp"))
+        folder = short_folder("duckdb-")
         ending.callback(shutil.rmtree, folder, ignore_errors=True)
         (folder / "config").mkdir(mode=0o700)
         disks = {}

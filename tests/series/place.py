@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.chaos.world import ROOT, Disk, Restartable, put_on_small_disks
 from tests.series.work import DATA_FILES
 from tests.servers import forks
 from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from, unprivileged
+from tests.tidy import short_folder
 
 SOURCE_ROWS, FILLED_ROWS = 40_000, 3_000
 _SETTINGS = {
@@ -190,7 +190,7 @@ def _give_backups(place: Place) -> None:
 def made_place(bin_dir: Path) -> Iterator[Place]:
     """Make a place and take it away again."""
     with contextlib.ExitStack() as ending:
-        folder = Path(tempfile.mkdtemp(prefix="dbatk-series-", dir="/tmp"))
+        folder = short_folder("series-")
         ending.callback(shutil.rmtree, folder, ignore_errors=True)
         folder.chmod(0o711)
         (folder / "config").mkdir(mode=0o700)

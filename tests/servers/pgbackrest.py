@@ -9,12 +9,12 @@ import contextlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.servers.postgresql import NoServer, Server, as_user, begun_from, serving, unprivileged
+from tests.tidy import short_folder
 
 STANZA = "demo"
 NEWEST_KNOWN = 15
@@ -41,7 +41,7 @@ class Cluster:
     def restored(self) -> Iterator[Server]:
         """Restore the newest backup into a new place, recovered from the archive, and begin a server there."""
         assert self.server.bin_dir is not None
-        with _folder("dbatk-restored-") as folder:
+        with _folder("restored-") as folder:
             data = folder / "data"
             data.mkdir(0o700)
             shutil.chown(data, folder.owner())
@@ -69,7 +69,7 @@ def _run(config: Path, arguments: tuple[str, ...]) -> str:
 @contextlib.contextmanager
 def _folder(prefix: str) -> Iterator[Path]:
     """Make a folder of the server's user, removed at the end."""
-    folder, user = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp")), unprivileged()
+    folder, user = short_folder(prefix), unprivileged()
     try:
         folder.chmod(0o711)
         if user is not None:
@@ -89,7 +89,7 @@ def archiving_cluster() -> Iterator[Cluster]:
     bin_dir = Path(f"/usr/lib/postgresql/{NEWEST_KNOWN}/bin")
     if shutil.which("pgbackrest") is None or not (bin_dir / "initdb").exists():
         raise NoServer("no pgBackRest with a PostgreSQL 15 here: apt-get install pgbackrest postgresql-15")
-    with _folder("dbatk-pgbackrest-") as folder:
+    with _folder("pgbackrest-") as folder:
         config, repository = folder / "pgbackrest.conf", folder / "repository"
         settings = {
             "archive_mode": "on",

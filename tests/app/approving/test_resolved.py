@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +17,7 @@ from tests.app.approving.test_complete import ALLOWED, made
 from tests.engines.arena import Heard
 from tests.oracle.standin import Scenario, running_standin
 from tests.servers.postgresql import Server, as_user, serving, unprivileged
+from tests.tidy import short_folder
 from tests.tiers import thinned
 from toolkit.app.approving import approve, check, subject_of_plan
 from toolkit.app.approving.identity import identity_of
@@ -338,7 +338,7 @@ def test_a_setting_that_no_extension_declares_is_held_and_its_value_not_shown(
 def cloned(server: Server) -> Iterator[Server]:
     """Run a base backup of a server on another port."""
     assert server.bin_dir is not None
-    folder = Path(tempfile.mkdtemp(prefix="dbatk-clone-", dir="/tmp"))
+    folder = short_folder("clone-")
     user = unprivileged()
     try:
         folder.chmod(0o711)
