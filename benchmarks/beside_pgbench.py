@@ -19,6 +19,7 @@ nine of ten rounds.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from tests.servers.postgresql import running_postgresql
+from toolkit.executors.users.hosts import _PROCESSES
 from toolkit.executors.users.users import Users
 from toolkit.model.address import Address
 from toolkit.model.workload import Drawn, Transaction, UsersAct, UsersStep, Workload, bucket_of, seconds_of
@@ -54,7 +56,8 @@ SELECT = Transaction("select", ("SELECT abalance FROM pgbench_accounts WHERE aid
 SCRIPTS = {"tpcb-like": TPCB, "select-only": SELECT}
 
 
-WAYS = {"simple": ("simple", 2), "prepared": ("prepared", 2), "simple in 4 threads": ("simple", 4)}
+_PLACES = max(_PROCESSES, os.cpu_count() or 1)
+WAYS = {"simple": ("simple", 2), "prepared": ("prepared", 2), f"simple in {_PLACES} threads": ("simple", _PLACES)}
 """How pgbench sends statements (-M), and in how many threads (-j)."""
 QUANTILES = {"p50": 0.5, "p95": 0.95}
 Told = dict[str, float]

@@ -1,8 +1,9 @@
-"""Nothing outlives a run of the tests: one folder for all its files, and no process after its end.
+"""Nothing outlives a run of the tests: one folder for its files, a few beside it, and no process after its end.
 
 The process that began the run makes the folder and lets `TMPDIR` point to it, so that whatever workers and servers
 write lies in it. A keeper, a process of its own, waits for the end of that process, however it ends, kills what is
-left of the run and removes the folder. A folder of a run that failed is kept until the next run.
+left of the run and removes the folder, and those beside it (`short_folder`) with what is mounted there. Those of a
+run that failed are kept until the next run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ VARIABLE = "DBATK_TESTS_FOLDER"
 _PREFIX = "dbatk-tests-"
 _LOCK = "lock"
 _MEMORY = Path("/dev/shm")
-_ROOM_BYTES = 4 << 30
+_ROOM_BYTES = 6 << 30
 """Twice what a run fills at its peak."""
 _TIMEOUT_SECONDS = 60
 _FOLDER = pytest.StashKey[Path]()
@@ -42,10 +43,11 @@ def run_folder() -> Path | None:
 
 
 def short_folder(prefix: str) -> Path:
-    """Make a folder beside that of the run, which goes with it: paths of sockets must be short."""
+    """Make a folder beside that of the run, removed with it: paths of sockets must be short."""
     folder = run_folder()
-    where = _disk() if folder is None else folder.parent
-    return Path(tempfile.mkdtemp(prefix=prefix if folder is None else f"{_beside(folder)}{prefix}", dir=where))
+    if folder is None:
+        return Path(tempfile.mkdtemp(prefix=f"dbatk-{prefix}", dir=_disk()))
+    return Path(tempfile.mkdtemp(prefix=f"{_beside(folder)}{prefix}", dir=folder.parent))
 
 
 def _beside(folder: Path) -> str:
@@ -136,13 +138,13 @@ def _end_helpers() -> None:
 
 def processes_of(folder: Path) -> dict[int, str]:
     """Return the processes of a run, by their environment, their folder or their command."""
-    found = {}
+    found, folders = {}, (str(folder).encode(), str(folder.parent / _beside(folder)).encode())
     for place in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, ValueError):
             pid = int(place.name)
             command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
             traces = (place / "environ").read_bytes(), command.encode(), str((place / "cwd").readlink()).encode()
-            if command and any(str(folder).encode() in trace for trace in traces):
+            if command and any(each in trace for each in folders for trace in traces):
                 found[pid] = command
     return {pid: command for pid, command in found.items() if pid not in _ours() and "tests.tidy" not in command}
 
@@ -184,9 +186,21 @@ def _sweep(folder: Path, *, keep: bool) -> None:
     for pid in processes_of(folder):
         with suppress(OSError):
             os.kill(pid, signal.SIGKILL)
-    if not keep:
-        for each in (*folder.parent.glob(f"{_beside(folder)}*"), folder):
-            shutil.rmtree(each, ignore_errors=True)
+    if keep:
+        return
+    beside = [_remove(each) for each in folder.parent.glob(f"{_beside(folder)}*")]
+    if all(beside):  # by the folder the next run finds those beside it
+        _remove(folder)
+
+
+def _remove(folder: Path) -> bool:
+    """Remove a folder with what is mounted below it; tell whether it is gone."""
+    with suppress(OSError):
+        mounts = [line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+        for place in sorted((each for each in mounts if each.startswith(f"{folder}/")), reverse=True):
+            subprocess.run(["umount", "--lazy", place], capture_output=True, check=False)
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
 
 
 def _keep(folder: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,12 +27,13 @@ from tests.chaos.proxy import Proxy
 from tests.servers import forks
 from tests.servers.parent import die_with_parent
 from tests.servers.postgresql import PASSWORD_USER, Server, as_user, begun_from, unprivileged
+from tests.tidy import short_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 _DRIVER = "tests.chaos.driver"
 DISK_BYTES = 192 * 1024 * 1024
 _ANSWER_SECONDS = 60
-_KEPT = "kept"
+_KEPT, _PLACE = "kept", "place.txt"
 _PROFILES = """[targets.{server}]
 url = "postgresql://{user}@127.0.0.1:{port}/postgres"
 password = {{env = "CHAOS_PASSWORD"}}
@@ -222,15 +224,22 @@ class World:
         return closes if closes > shown else closes + timedelta(days=1)
 
     def keep(self) -> Path:
-        """Let logs, plans, the store and the DuckDB file stay when all is over, and the names of the backups."""
+        """Let logs, plans, the store and the DuckDB file stay when all is over, and the names of the backups.
+
+        Returns:
+            Where they are then; the folder itself may lie in memory, and goes.
+        """
         kept = self.folder / _KEPT
+        lasting = tempfile.mkdtemp(prefix="dbatk-chaos-", dir="/tmp")
+        kept.mkdir()
+        (kept / _PLACE).write_text(lasting)
         for disk in (self.store_disk, self.file_disk):
             shutil.copytree(disk.folder, kept / disk.folder.name)
         there = sorted(each for each in self.backups.parent.rglob("*") if each.is_file())
         known = [f"{datetime.fromtimestamp(each.stat().st_mtime, UTC)} {each}\n" for each in there]
         (kept / "backups.txt").write_text("".join(known))
         shutil.rmtree(self.backups.parent)
-        return self.folder
+        return Path(lasting)
 
     def _ahead(self, seconds: float) -> None:
         new = self.folder / "clock.new"
@@ -328,16 +337,32 @@ def put_on_small_disks(postgresql: Restartable, server: Server, *, server_disk: 
     postgresql.begin()
 
 
+def take_away(folder: Path) -> None:
+    """Remove the folder of a world; where it was to be kept, what lies in it is at the lasting place then."""
+    place = folder / _KEPT / _PLACE
+    try:
+        if place.exists():
+            shutil.copytree(folder, place.read_text(), symlinks=True, ignore=_no_files, dirs_exist_ok=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _no_files(folder: str, names: list[str]) -> list[str]:
+    """Return what cannot be copied: sockets and pipes of processes that were killed."""
+    modes = {name: os.lstat(Path(folder, name)).st_mode for name in names}
+    return [name for name, mode in modes.items() if stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode)]
+
+
 @contextlib.contextmanager
 def made_world(bin_dir: Path) -> Iterator[World]:
     """Make a world and take it away again."""
-    folder = Path(tempfile.mkdtemp(prefix="dbatk-chaos-", dir="/tmp"))
+    folder = short_folder("chaos-")
     folder.chmod(0o711)
     (folder / "config").mkdir(mode=0o700)
     (folder / "tmp").mkdir()
     disks: list[Disk] = []
     with contextlib.ExitStack() as ending:
-        ending.callback(lambda: (folder / _KEPT).exists() or shutil.rmtree(folder, ignore_errors=True))
+        ending.callback(take_away, folder)
         for name in ("store", "data", "tables", "log"):
             disks.append(Disk(folder / name))
             ending.callback(disks[-1].close)

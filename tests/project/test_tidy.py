@@ -45,7 +45,11 @@ def test():
 """
 _KILLED = """
 def test():
-    (tidy.short_folder("short-") / "file").touch()
+    folder = tidy.short_folder("short-")
+    (folder / "mounted").mkdir()
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder / "mounted"], capture_output=True)
+    (folder / "mounted" / "file").touch()
     begin()
     os.kill(os.getpid(), signal.SIGKILL)
 """

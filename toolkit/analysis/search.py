@@ -156,8 +156,8 @@ class _State:
         return chosen
 
     def in_widest_gap(self) -> list[Cell]:
-        tried = [self.at[cell] for cell in self.tried]
-        far = {cell: min(math.dist(self.at[cell], other) for other in tried) for cell in self.never_run}
+        tried_places = [self.at[cell] for cell in self.tried]
+        far = {cell: min(math.dist(self.at[cell], other) for other in tried_places) for cell in self.never_run}
         widest = max(far, key=lambda cell: far[cell], default=None)
         limit = _WIDEST[len(searched_factors(self.experiment.factors)) - 1]
         return [] if widest is None or far[widest] <= limit else [widest]

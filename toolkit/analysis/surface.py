@@ -75,19 +75,19 @@ def predict(at: Matrix, seen: Places, values: Matrix, variances: Matrix, trend: 
     level = float(np.average(values - trend[seen], weights=1 / variances))
     rest = values - trend[seen] - level
     apart = np.abs(at[:, None, :] - at[seen][None, :, :])
-    heights = np.array(_HEIGHTS)[:, None, None] ** 2
+    height_variances = np.array(_HEIGHTS)[:, None, None] ** 2
     likely, means, squares = [], [], []
     for lengths in itertools.product(_LENGTHS, repeat=at.shape[1]):
         root = math.sqrt(5) * np.sqrt(((apart / np.array(lengths)) ** 2).sum(axis=2))
-        kernels = heights * ((1 + root + root**2 / 3) * np.exp(-root)) + _FLAT_VARIANCE
+        kernels = height_variances * ((1 + root + root**2 / 3) * np.exp(-root)) + _FLAT_VARIANCE
         lower = np.linalg.cholesky(kernels[:, seen] + np.diag(variances))
-        rests = np.broadcast_to(rest[:, None], (len(heights), len(rest), 1))
+        rests = np.broadcast_to(rest[:, None], (len(_HEIGHTS), len(rest), 1))
         white = np.linalg.solve(lower, np.concatenate((rests, kernels.transpose(0, 2, 1)), axis=2))
         first, others = white[:, :, :1], white[:, :, 1:]
         logarithms = np.log(np.diagonal(lower, axis1=1, axis2=2))
         likely.append(-(first**2).sum(axis=(1, 2)) / 2 - logarithms.sum(axis=1))
         means.append((first * others).sum(axis=1))
-        squares.append(heights[:, 0] + _FLAT_VARIANCE - (others**2).sum(axis=1))
+        squares.append(height_variances[:, 0] + _FLAT_VARIANCE - (others**2).sum(axis=1))
     share = np.exp(np.concatenate(likely) - np.max(likely))
     share /= share.sum()
     expected = np.concatenate(means)

@@ -28,7 +28,7 @@ _ORACLE_QUOTES = r"""(?P<alternative>[nN]?[qQ]'\S)
     |(?P<unicode>[uU]'(?:[^']|'')*+')
     |(?P<string>[nN]?'(?:[^']|'')*+')
     |(?P<name>"[^"]*+")"""
-_GAP = r"(?=[^\S\n\r]*+(?:--[^\n\r]*+)?[\n\r])(?>(?:\s|--[^\n\r]*+[\n\r])*)"
+_GAP = r"(?=[^\S\n\r]*+(?:--[^\n\r]*+)?[\n\r])(?>(?:\s++|--[^\n\r]*+[\n\r])*)"
 """Between the parts of a literal that goes on in a later line."""
 _STANDARD_QUOTES = rf"""(?P<dollar>\$(?:[^\W\d]\w*)?\$)
     |(?P<escape>[eE]'(?:[^'\\]|\\.|'')*+'(?>(?:{_GAP}'(?:[^']|'')*+')*))
