@@ -102,19 +102,27 @@ def usage_error(caught: BaseException, app: typer.Typer, arguments: Sequence[str
             hint = f"a command comes first, and the database behind it: `{path} doctor -t NAME|URL`; {hint}"
         return _unknown(f"there is no command `{_shown(word)}`", word, _commands(context), hint)
     if surplus := _SURPLUS.search(message):
-        words = " ".join(map(_shown, _as_typed(surplus[1], arguments)))
-        flags = _flags(context)
-        target = "the target is named with `-t`; " if "--target" in flags else ""
-        if _NAME.fullmatch(words) and (of := [flag for flag in _NAMING if flag in flags]):
-            target = (
-                f"a name stands behind its option: {' or '.join(f'`{flag} {words}`' for flag in of)}; {target}"
-            )
-        own = f"{target}several values of an option are separated by commas, as in `1,2,4`"
-        named = _NAMED.match(surplus[1])
-        meant = _named_habit(named[1], flags, path) if named else own
+        typed = _as_typed(surplus[1], arguments)
+        meant = _meant(surplus[1], typed, arguments, _flags(context), path)
+        words = " ".join(map(_shown, typed))
         return ToolkitError(f"`{words}` is not expected here", code="TK-0102", hint=f"{meant}; {hint}")
     sentence = _WHOLE.sub("a whole number", message.strip().rstrip(".").replace("'", "`"))
     return ToolkitError(sentence[:1].lower() + sentence[1:], code="TK-0102", hint=hint)
+
+
+def _meant(surplus: str, typed: Sequence[str], arguments: Sequence[str], flags: Sequence[str], path: str) -> str:
+    """Say how words that no option takes are given here."""
+    words, place = " ".join(map(_shown, typed)), arguments.index(typed[0]) if typed[0] in arguments else 0
+    before = arguments[place - 1] if place else ""
+    if before in flags:  # if it took a value, that would be the next word
+        longer = next((each for each in flags if each.startswith(f"{before}-")), None)
+        return f"`{before}` takes no value" + (f": did you mean `{longer} {words}`?" if longer else "")
+    if named := _NAMED.match(surplus):
+        return _named_habit(named[1], flags, path)
+    target = "the target is named with `-t`; " if "--target" in flags else ""
+    if _NAME.fullmatch(words) and (of := [flag for flag in _NAMING if flag in flags]):
+        target = f"a name stands behind its option: {' or '.join(f'`{flag} {words}`' for flag in of)}; {target}"
+    return f"{target}several values of an option are separated by commas, as in `1,2,4`"
 
 
 def _path(app: typer.Typer, arguments: Sequence[str]) -> str:
