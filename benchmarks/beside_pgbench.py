@@ -19,7 +19,6 @@ nine of ten rounds.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -30,7 +29,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from tests.servers.postgresql import running_postgresql
-from toolkit.executors.users.hosts import _PROCESSES
+from toolkit.executors.users.hosts import processes_for
 from toolkit.executors.users.users import Users
 from toolkit.model.address import Address
 from toolkit.model.workload import Drawn, Transaction, UsersAct, UsersStep, Workload, bucket_of, seconds_of
@@ -56,7 +55,7 @@ SELECT = Transaction("select", ("SELECT abalance FROM pgbench_accounts WHERE aid
 SCRIPTS = {"tpcb-like": TPCB, "select-only": SELECT}
 
 
-_PLACES = max(_PROCESSES, os.cpu_count() or 1)
+_PLACES = processes_for(sys.maxsize)
 WAYS = {"simple": ("simple", 2), "prepared": ("prepared", 2), f"simple in {_PLACES} threads": ("simple", _PLACES)}
 """How pgbench sends statements (-M), and in how many threads (-j)."""
 QUANTILES = {"p50": 0.5, "p95": 0.95}

@@ -34,15 +34,19 @@ END_SECONDS = 40.0
 LEAD_SECONDS = 0.1
 """How far ahead a common time is set on one host, so that every process knows it by then."""
 _PROCESSES = 4
-"""How many processes users live in on a host with fewer processors, if there are as many users.
-
-Of eight on two processors, in two processes, the 95th percentile of a select was a third higher, as those of one
-process wait for each other (by Python's lock); eight processes cost a tenth of the throughput.
-"""
 HOST_LOST, ORDER_LATE = "host-lost", "order-late"
 """Codes of a host that is gone or silent, and of one that heard too late when all were to begin together."""
 Look = Callable[[], None]
 """Raises what keeps a run from waiting any longer."""
+
+
+def processes_for(users: int) -> int:
+    """Return how many processes so many users live in on this host: one for each processor, but at least four.
+
+    Of eight users on two processors, in two processes, the 95th percentile of a select was a third higher, as those
+    of one process wait for each other (by Python's lock); eight processes cost a tenth of the throughput.
+    """
+    return min(users, max(_PROCESSES, os.cpu_count() or 1))
 
 
 class Act(StrEnum):
@@ -266,7 +270,7 @@ class ThisHost:
             return
         access, told = access_told(self._target.users_access), asdict(workload)
         # what a user does between two transactions holds up the others of its process
-        for dealt_out in dealt(numbers, min(len(numbers), max(_PROCESSES, os.cpu_count() or 1))):
+        for dealt_out in dealt(numbers, processes_for(len(numbers))):
             one = self._spawn()
             self._processes.append(one)
             one.ask({"access": access, "run": self._tag.run, "work": told, "numbers": list(dealt_out)})
