@@ -43,8 +43,8 @@ Look = Callable[[], None]
 def processes_for(users: int) -> int:
     """Return how many processes so many users live in on this host: one for each processor, but at least four.
 
-    Of eight users on two processors, in two processes, the 95th percentile of a select was a third higher, as those
-    of one process wait for each other (by Python's lock); eight processes cost a tenth of the throughput.
+    Of eight users on two processors, in two processes, the 95th percentile of a select was a third higher, as
+    those of one process wait for each other (by Python's lock); eight processes cost a tenth of the throughput.
     """
     return min(users, max(_PROCESSES, os.cpu_count() or 1))
 
