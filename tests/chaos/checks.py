@@ -54,30 +54,37 @@ def after_a_night(world: World, night: Night) -> Iterator[str]:
 
 
 def _loads_are_not_doubled(world: World) -> Iterator[str]:
-    for chain in chains():
-        rows = rows_of(world, chain)
+    for chain, rows in rows_of_all(world).items():
         if rows not in (None, ROWS, ROWS + MORE):
             yield f"{chain.table} of {chain.target} has {rows:,} rows"
 
 
-def rows_of(world: World, chain: Chain) -> int | None:
-    """Count the rows of a chain's table; None when it is not there."""
-    if chain.target == SERVER:
-        with world.server.connect() as session:
-            name = f"{world.schema}.{chain.table}"
-            there = session.execute("SELECT to_regclass(%s)", [name]).fetchone()
-            if there is None or there[0] is None:
-                return None
-            found = session.execute(f"SELECT count(*) FROM {name}").fetchone()
-            assert found is not None
-            return int(str(found[0]))
+def rows_of_all(world: World) -> dict[Chain, int | None]:
+    """Count the rows of each chain's table; None where it is not there."""
+    server = [chain for chain in chains() if chain.target == SERVER]
+    file = [chain for chain in chains() if chain.target == FILE]
+    rows: dict[Chain, int | None] = dict.fromkeys(chains())
+    with world.server.connect() as session:
+        found = session.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s)", [world.schema]
+        )
+        names = {name for (name,) in found}
+        for chain in server:
+            if chain.table in names:
+                rows[chain] = _one(
+                    session.execute(f"SELECT count(*) FROM {world.schema}.{chain.table}").fetchone()
+                )
     with duckdb.connect(str(world.duckdb)) as session:
-        there = session.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [chain.table]).fetchone()
-        if there is None:
-            return None
-        found = session.execute(f"SELECT count(*) FROM {chain.table}").fetchone()
-        assert found is not None
-        return int(found[0])
+        names = {name for (name,) in session.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+        for chain in file:
+            if chain.table in names:
+                rows[chain] = _one(session.execute(f"SELECT count(*) FROM {chain.table}").fetchone())
+    return rows
+
+
+def _one(found: tuple[object, ...] | None) -> int:
+    assert found is not None
+    return int(str(found[0]))
 
 
 def unsettled(night: Night) -> list[str]:
@@ -109,7 +116,7 @@ def decide(world: World, night: Night) -> list[str]:
         if state != "failed" or _UNDECIDED not in reason:
             continue
         run = next(each["run"] for each in json.loads(night.out)["steps"] if each["step"] == step)
-        if rows_of(world, chain) == ROWS:
+        if rows_of_all(world)[chain] == ROWS:
             gone = world.dbatk("runs", "delete", run, "--yes")
             assert gone.returncode == 0, gone.stderr
             decided.append(f"{step}: rows missing, run {run} deleted")
@@ -147,9 +154,8 @@ def _every_step_was_done_once(world: World) -> Iterator[str]:
         excused = last.state in (StepState.FAILED, StepState.STOPPED) and bool(last.reason)
         if len(done) > 1 or (not done and not excused):
             yield f"step {step} was done {len(done)} times, and at last {last.state} ({last.reason})"
-    for chain in chains():
-        rows, loaded = rows_of(world, chain), _is_done(nights, chain.step("load"))
-        if loaded and rows != ROWS + MORE:
+    for chain, rows in rows_of_all(world).items():
+        if _is_done(nights, chain.step("load")) and rows != ROWS + MORE:
             yield f"{chain.step('load')} is done, but its table has {rows} rows"
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from tests.cli.conftest import TWO_STEPS, Dbatk
 from tests.for_each import for_each
+from tests.servers.forks import Forked
 from toolkit.app import completing
 from toolkit.cli.completing import completed_words
 from toolkit.store import open_store
@@ -42,6 +43,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         database.execute("CREATE SCHEMA shop; CREATE TABLE shop.sales (b INTEGER); CREATE INDEX ix ON others (a)")
         database.execute('CREATE TABLE shop."A.b" (c INTEGER)')
     return tmp_path
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a fork ask the database, which has imported all, in place of a new process."""
+
+    def ask(question: str) -> None:
+        with Forked("toolkit.app.completing", stdin=subprocess.PIPE) as asking:
+            asking.communicate(question)
+
+    monkeypatch.setattr(completing, "_ask", ask)
 
 
 def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -114,6 +126,7 @@ def completed(line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         ("dbatk ctas --allow-production c", ["crm"]),
     ],
 )
+@pytest.mark.usefixtures("forked")
 def test_values_are_completed(
     line: str, offered: list[str], home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
