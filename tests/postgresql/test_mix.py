@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.servers.forks import Forked
 from tests.servers.postgresql import Server
 from toolkit.analysis.mixes import mix_trial
 from toolkit.model.words import RunState
@@ -30,18 +30,15 @@ def jobs(server: Server) -> str:
     return f'{made}[[job]]\nname = "gather"\n{gather}'
 
 
-def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
+def begun(folder: Path, *words: str) -> Forked:
     own = {"DBATK_STORE": str(folder / "store.sqlite"), "DBATK_CONFIG": str(folder / "config")}
-    line = [sys.executable, "-m", "toolkit", *words]
-    return subprocess.Popen(
-        line, env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return Forked("toolkit", *words, env={**os.environ, **own})
 
 
 def dbatk(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     process = begun(folder, *words)
     out, err = process.communicate()
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
 @pytest.mark.full

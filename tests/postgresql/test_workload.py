@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.servers.forks import Forked
 from tests.servers.postgresql import Server
 from toolkit.design.transactions import WrittenTransaction, parse_transactions, statements_of
 from toolkit.dialects.postgresql.work.workload import PostgresqlWorkloads
@@ -31,13 +31,10 @@ pytestmark = pytest.mark.postgresql
 LINE = ("workload", "--builtin", "tpcb", "--repeat", "1", "--ramp-up", "0", "--not-production")
 
 
-def begun(folder: Path, server: Server, *more: str) -> subprocess.Popen[str]:
+def begun(folder: Path, server: Server, *more: str) -> Forked:
     """Begin the command in a process of its own."""
     own = {"DBATK_STORE": str(folder / "store.sqlite"), "DBATK_CONFIG": str(folder / "config")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "toolkit", *more, "-t", server.url],
-        env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
+    return Forked("toolkit", *more, "-t", server.url, env={**os.environ, **own}, stderr=subprocess.STDOUT)
 
 
 def until(what: Callable[[], bool]) -> None:

@@ -296,7 +296,7 @@ def _warm_up() -> None:
             rendering._environment(dialect).get_template(f"{engine}/{path.name}")
     for path in (sql_root() / "oracle").glob("*.sql"):
         look(rendering.sql_file("oracle", path.stem))
-    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "store.sqlite") as store:
+    with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "s", at_once=False) as store:
         store.create_run(head())
         store.set_environment(RUN, {"cpu": 2})
         store.save_facts(RUN, "{}")

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Any
 
-from sqlalchemy import Connection, create_mock_engine, func, inspect, select, text
+from sqlalchemy import Connection, create_engine, create_mock_engine, func, inspect, select, text
 from sqlalchemy.schema import CreateSchema
 
 from toolkit import __version__
@@ -127,8 +127,9 @@ class _ToBeMade(Database):
         self._making_lock = threading.RLock()
         self._empty: TemporaryDirectory[str] | None = None
         empty = TemporaryDirectory(prefix="dbatk-", ignore_cleanup_errors=True)
-        super().__init__(StoreLocation(place.shown, Path(empty.name, "store.sqlite")), busy_seconds)
-        _make_ready(self, busy_seconds, there=False)
+        path = Path(empty.name, "store.sqlite")
+        path.write_bytes(_empty_store())
+        super().__init__(StoreLocation(place.shown, path), busy_seconds)
         self.place, self._busy_seconds, self._empty = place, busy_seconds, empty
 
     @contextmanager
@@ -164,6 +165,19 @@ class _ToBeMade(Database):
         super().close()
         if self._empty is not None:
             self._empty.cleanup()
+
+
+@functools.cache
+def _empty_store() -> bytes:
+    """Return the file of a store in which nothing is."""
+    made = create_engine("sqlite://")
+    with made.begin() as connection:
+        create_tables(connection)
+        connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID:d}"))
+    with made.connect() as connection:
+        file: bytes = connection.connection.driver_connection.serialize()  # type: ignore[union-attr]
+    made.dispose()
+    return file
 
 
 def _is_there(place: StoreLocation, busy_seconds: float) -> bool:
