@@ -7,6 +7,7 @@ import csv
 import functools
 import gzip
 import io
+import itertools
 import quopri
 import re
 import tarfile
@@ -26,11 +27,12 @@ def escaped(text: str) -> str:
 
 
 def folded(text: str, width: int) -> str:
-    return "\n".join(
-        part
-        for line in text.split("\n")
-        for part in textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
-    )
+    def parts(line: str) -> list[str]:
+        if len(line) <= width and line.isprintable():
+            return [line.rstrip(" ")]
+        return textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+    return "\n".join(part for line in text.split("\n") for part in parts(line))
 
 
 def mailed(text: str, how: str) -> bytes:
@@ -67,8 +69,8 @@ def tarred(*texts: str) -> bytes:
     return file.getvalue()
 
 
-class _Window(HTMLParser):
-    """Copies a page as Chromium does: cells between tabs, no empty cell at the begin of a row."""
+class _Cells(HTMLParser):
+    """Reads the paragraphs and rows of a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -118,9 +120,7 @@ class _Window(HTMLParser):
 
     def _end_row(self) -> None:
         self._end_cell()
-        row, self._row = self._row or [], None
-        while row and not row[0]:
-            row = row[1:]
+        row, self._row = self._row, None
         if row:
             self.lines.append(row)
 
@@ -132,33 +132,24 @@ class _Window(HTMLParser):
 
 
 def copied(page: str, between: str = "\t", *, empty: bool = True) -> str:
-    """Return what is copied of a page.
+    """Return what is copied of a page as Chromium does: no empty cell at the begin of a row.
 
     Args:
         between: What stands between two cells.
         empty: Empty cells leave their mark.
     """
-    return "\n".join(
-        line if isinstance(line, str) else between.join(
-            cell for cell in line if empty or cell.replace("\xa0", "").strip()
-        )
-        for line in _lines(page, _Window)
-    )  # fmt: skip
-
-
-class _Cells(_Window):
-    """Keeps empty cells at the begin of a row, as a program that reads the page does."""
-
-    def _end_row(self) -> None:
-        self._end_cell()
-        row, self._row = self._row, None
-        if row:
-            self.lines.append(row)
+    lines: list[str] = []
+    for line in _lines(page):
+        if isinstance(line, str):
+            lines.append(line)
+        elif row := list(itertools.dropwhile(lambda cell: not cell, line)):
+            lines.append(between.join(cell for cell in row if empty or cell.replace("\xa0", "").strip()))
+    return "\n".join(lines)
 
 
 @functools.lru_cache(maxsize=2)  # most ways of a page begin with it, and it takes longer than to read the report
-def _lines(page: str, program: type[_Window]) -> tuple[str | list[str], ...]:
-    window = program()
+def _lines(page: str) -> tuple[str | list[str], ...]:
+    window = _Cells()
     window.feed(page)
     window.close()
     return tuple(window.lines)
@@ -168,7 +159,7 @@ def as_markdown(page: str) -> str:
     """Return a page as programs of notes write it: bars between cells, a ruler below the first row of a table."""
     lines: list[str] = []
     above: str | list[str] = ""
-    for line in _lines(page, _Cells):
+    for line in _lines(page):
         lines.append(line if isinstance(line, str) else "| ".join(line) + "  ")
         if isinstance(line, list) and isinstance(above, str):
             lines.append("|".join(["---"] * len(line)) + "  ")
@@ -179,7 +170,7 @@ def as_markdown(page: str) -> str:
 def as_csv(page: str, between: str) -> str:
     file = io.StringIO()
     csv.writer(file, delimiter=between).writerows(
-        [line] if isinstance(line, str) else line for line in _lines(page, _Cells)
+        [line] if isinstance(line, str) else line for line in _lines(page)
     )
     return file.getvalue()
 
