@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -366,3 +367,18 @@ def test_a_store_that_is_made_by_its_first_write_is_empty_until_then(location: s
         assert {one.run for one in beside.list_runs()} == {RUN, "20261121-051342-ab40"}
     with open_store(location) as store:
         assert len(store.list_runs()) == 2
+
+
+def test_a_full_folder_for_temporary_files_is_told_where_there_is_no_store_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(ToolkitError, match="no temporary file can be written") as caught:
+            open_store(tmp_path / "new" / "store.sqlite", at_once=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (caught.value.code, "TMPDIR" in caught.value.hint) == ("TK-0401", True)
+    assert list(tmp_path.iterdir()) == []

@@ -126,9 +126,8 @@ class _ToBeMade(Database):
     def __init__(self, place: StoreLocation, busy_seconds: float) -> None:
         self._making_lock = threading.RLock()
         self._empty: TemporaryDirectory[str] | None = None
-        empty = TemporaryDirectory(prefix="dbatk-", ignore_cleanup_errors=True)
+        empty = _temporary(_empty_store())
         path = Path(empty.name, "store.sqlite")
-        path.write_bytes(_empty_store())
         super().__init__(StoreLocation(place.shown, path), busy_seconds)
         self.place, self._busy_seconds, self._empty = place, busy_seconds, empty
 
@@ -165,6 +164,23 @@ class _ToBeMade(Database):
         super().close()
         if self._empty is not None:
             self._empty.cleanup()
+
+
+def _temporary(file: bytes) -> TemporaryDirectory[str]:
+    """Write a store into a folder of its own."""
+    folder = None
+    try:
+        folder = TemporaryDirectory(prefix="dbatk-", ignore_cleanup_errors=True)
+        Path(folder.name, "store.sqlite").write_bytes(file)
+    except OSError as error:
+        if folder is not None:
+            folder.cleanup()
+        raise ToolkitError(
+            f"no temporary file can be written: {(error.strerror or str(error)).lower()}",
+            code="TK-0401",
+            hint="free space there, or name another folder with the environment variable TMPDIR",
+        ) from error
+    return folder
 
 
 @functools.cache
