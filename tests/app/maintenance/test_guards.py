@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from tests.engines.arena import Heard
 from toolkit.app.approvals import Approvals
 from toolkit.app.maintenance import PlanTarget, plan_targets_of, run_plan
+from toolkit.app.maintenance.guard_reader import GuardWatch
 from toolkit.app.maintenance.guard_readings import Behind, GuardReading, GuardReadings, behind, breach
 from toolkit.app.maintenance.guards import GuardKeeper, guard_rows
 from toolkit.design.plan_file import read_plan
@@ -49,6 +50,24 @@ def test_our_own_sessions_and_those_before_us_are_nobodys_victims() -> None:
     circle = [edge("1", "2", 1, "ours", "app"), edge("2", "1", 1, "app", "ours")]
     assert behind(circle, ["ours"]) == {"ours": Behind(1, 1.0)}
     assert behind([], ["ours"]) == {}
+
+
+def test_a_run_that_begins_as_the_sessions_are_read_is_not_taken_for_somebody_elses() -> None:
+    begun = ["the plan run"]
+
+    class Reader:
+        def read(self, ours: Collection[str]) -> GuardReadings:
+            begun[1:] = ["its run"]
+            others = float(len(set(begun) - set(ours)))
+            return GuardReadings({Guard.ACTIVE_SESSIONS: GuardReading(others, f"{others} sessions active")})
+
+        def close(self) -> None:
+            pass
+
+    watch = GuardWatch(Reader, [Guard.ACTIVE_SESSIONS], lambda: tuple(begun), 300.0)  # type: ignore[arg-type,return-value]
+    watch.begin()
+    watch.end()
+    assert watch.latest[1].readings[Guard.ACTIVE_SESSIONS].value == 0.0
 
 
 def test_a_limit_is_passed_beyond_it_and_a_free_size_below_it() -> None:

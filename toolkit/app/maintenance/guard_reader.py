@@ -37,7 +37,7 @@ from toolkit.targets.base import SessionTag, Target
 from toolkit.units import seconds
 
 _PLACES = "guard_places"
-_FIRST_LOOK_SECONDS = 2.0
+_FIRST_LOOK_SECONDS, _LOOKS_AT_ONCE = 2.0, 5
 
 
 class _Unread(Exception):  # noqa: N818 - a sentence, not a fault
@@ -248,9 +248,18 @@ class GuardWatch:
         reader.close()
 
     def _look(self, reader: GuardReader) -> tuple[GuardReadings, bool]:
-        """Return a look; whatever goes wrong is one that shows nothing, for steps wait until there is one."""
+        """Return a look; whatever goes wrong is one that shows nothing, for steps wait until there is one.
+
+        A run that begins as the sessions are read would be somebody else's: then they are read again.
+        """
         try:
-            return look_once(reader, self._guards, self._ours())
+            ours = frozenset(self._ours())
+            for _ in range(_LOOKS_AT_ONCE):
+                look, answered = look_once(reader, self._guards, ours)
+                before, ours = ours, frozenset(self._ours())
+                if not answered or ours <= before:
+                    break
+            return look, answered
         except Exception as error:  # noqa: BLE001 - the store may be locked
             reason = unexpected(error).sentence
             return GuardReadings({guard: GuardReading(None, "unknown", reason) for guard in self._guards}), True
