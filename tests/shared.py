@@ -1,7 +1,7 @@
 """What a process of tests computes once, though each test has a command line and a store of its own.
 
-Nothing of it is state: the definition of the command line, what typer makes of it, statements as SQLAlchemy spells
-them for SQLite, compiled templates, and how this host is set.
+Nothing of it is state: the definition of the command line, what typer makes of it, compiled templates, and how
+this host is set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from weakref import WeakSet
 
 import jinja2
 import typer.main
-from sqlalchemy import Engine, create_engine
 
 from tests.tidy import run_folder
 from toolkit import rendering
@@ -24,14 +23,12 @@ from toolkit.dialects.base import Dialect
 from toolkit.executors import host_environment
 from toolkit.model.environment import EnvironmentValue
 from toolkit.model.operations import operations
-from toolkit.store import database
 
 
 @functools.cache
 def share() -> None:
     """Let all tests of this process share them."""
     _share_the_command_line()
-    _share_statements()
     _share_the_environment_of_the_host()
     _share_templates()
 
@@ -57,20 +54,6 @@ def _share_the_command_line() -> None:
         return commands[key]
 
     command_line.build_app, typer.main.get_command = app, command
-
-
-def _share_statements() -> None:
-    """Let the engines of all SQLite stores have one dialect and one cache of statements: else each begins anew."""
-    make, pattern = database._sqlite, create_engine("sqlite://")
-    pattern.connect().close()
-
-    def made(path: Path, busy_seconds: float) -> Engine:
-        engine = make(path, busy_seconds)
-        engine.dialect = engine.pool._dialect = pattern.dialect
-        engine._compiled_cache = pattern._compiled_cache
-        return engine
-
-    database._sqlite = made
 
 
 def _share_the_environment_of_the_host() -> None:

@@ -242,7 +242,7 @@ def step_of(dialect: Dialect, call: Call) -> Step:
         puts_back=call.restores,
         before=call.before,
         unlogged=call.unlogged,
-        takes=tuple(taken for each in (call, *call.inside) for taken in each.takes),
+        takes=(*call.takes, *(taken for each in call.inside for taken in each.takes)),
         redo_bytes=_redo_of(call),
         tolerates=call.tolerates,
         keep_as=call.keep_as,

@@ -21,7 +21,7 @@ from tests.store.make import BEGAN, CELL, RUN, head, trial
 from tests.tiers import thinned
 from toolkit.errors import ToolkitError
 from toolkit.model.audit import AuditEvent, AuditKind
-from toolkit.store import location, open_store
+from toolkit.store import database, location, open_store
 from toolkit.store.location import default_path, file_system_of, find_place, refuse_network
 
 
@@ -52,6 +52,15 @@ def content(path: Path) -> dict[str, bytes]:
 def test_importing_the_package_loads_no_sqlalchemy() -> None:
     code = "import sys, toolkit.store; sys.exit('sqlalchemy' in sys.modules or 'psutil' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_one_store_has_compiled_serves_the_next_of_this_process(tmp_path: Path) -> None:
+    filled(tmp_path / "first.sqlite")
+    _, compiled = database._of_sqlite()
+    before = set(compiled)
+    filled(tmp_path / "second.sqlite")
+    assert set(compiled) == before
+    assert before
 
 
 def test_a_new_store_is_for_its_owner_only(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from toolkit.model.facts import Facts
     from toolkit.model.protocols import Connection
     from toolkit.runner import RunContext
+    from toolkit.targets.base import Target
 
 ARTIFACT = "environment.json.z"
 """The environment of a run, as compressed JSON: a few kilobytes."""
@@ -40,20 +41,31 @@ _MOST_NAMED = 6
 _LARGEST_FILE = 8 << 20
 
 
+Host = tuple[EnvironmentValue, ...] | None
+"""How this host is set; None where the database runs on another one."""
+
+
+def host_of(target: Target) -> Host:
+    """Read how this host is set, where the database runs on it."""
+    from toolkit.app.snapshots.providers import host_is_ours
+    from toolkit.executors.host_environment import read_host_environment
+
+    return read_host_environment() if host_is_ours(target) else None
+
+
 def read_environment(
-    connection: Connection, dialect: Dialect, files: Iterable[str], known: Facts, *, host: bool
+    connection: Connection, dialect: Dialect, files: Iterable[str], known: Facts, host: Host
 ) -> Environment:
-    """Read settings, release and size of a database, and this host where the database runs on it.
+    """Read settings, release and size of a database, and add those of this host where the database runs on it.
 
     Args:
         connection: a session that reads.
         dialect: of the engine.
         files: which of the engine's `environment_files` are read.
         known: facts read before, of which nothing is kept.
-        host: whether the database runs on this host.
+        host: how this host is set.
     """
     from toolkit.executors import read_facts
-    from toolkit.executors.host_environment import read_host_environment
     from toolkit.model.facts import Query
 
     asked = tuple(Query(file, file, optional=True) for file in files)
@@ -70,8 +82,8 @@ def read_environment(
         for row in rows
     ]
     warnings = [f"`{file}` could not be read: {why}" for file, why in facts.refused.items()]
-    if host:
-        values += read_host_environment()
+    if host is not None:
+        values += host
     else:
         warnings.append("the database runs on another host: the host's settings were not read")
     shown = (replace(each, value=HIDDEN) if holds_secret(str(each.value)) else each for each in values)
@@ -84,7 +96,6 @@ def environment_at(resolved: ResolvedTarget) -> Environment:
     Raises:
         ToolkitError: TK-0201 when it cannot be reached, TK-0203 when the catalogue refuses.
     """
-    from toolkit.app.snapshots.providers import host_is_ours
     from toolkit.dialects.registry import dialect_of
     from toolkit.executors import Sessions, read_facts, refused
     from toolkit.model.facts import Query
@@ -97,7 +108,7 @@ def environment_at(resolved: ResolvedTarget) -> Environment:
         control = sessions.get(Role.CONTROL)
         known = read_facts(control, dialect, (Query("server", "server"),))
         files = dialect.environment_files(known.release)
-        return read_environment(control, dialect, files, known, host=host_is_ours(target))
+        return read_environment(control, dialect, files, known, host_of(target))
     except DatabaseError as error:
         raise refused(dialect, error) from None
     finally:
@@ -105,14 +116,14 @@ def environment_at(resolved: ResolvedTarget) -> Environment:
 
 
 # -- with a run ---------------------------------------------------------------------------------------------------
-def environment_to_keep(context: RunContext, *, host: bool) -> tuple[Environment, Artifact]:
+def environment_to_keep(context: RunContext, host: Host) -> tuple[Environment, Artifact]:
     """Read the environment of a run, and return it also as what is kept with the run.
 
     Of a database only its settings are read, in one round trip; patches and sizes are for `dbatk environment`.
     """
     dialect, facts = context.planning.dialect, context.facts
     files = dialect.environment_files(facts.release)[:1]
-    now = read_environment(context.sessions.get(Role.CONTROL), dialect, files, facts, host=host)
+    now = read_environment(context.sessions.get(Role.CONTROL), dialect, files, facts, host)
     content = zlib.compress(json.dumps(environment_document(now)).encode())
     return now, Artifact(ARTIFACT, "application/zlib", content)
 

@@ -159,10 +159,9 @@ class Sessions:
                 self._open[key], self._where[key] = found, host
         return found
 
-    def open_ahead(self, workers: int) -> None:
-        """Begin to open the sessions of workers and the monitor's, where the engine is for it."""
+    def open_ahead(self, *keys: tuple[Role, int]) -> None:
+        """Begin to open sessions of these roles and numbers, where the engine is for it."""
         if engine(self._target.engine).opens_ahead:
-            keys = [(Role.MONITOR, 0), *((Role.WORKER, number) for number in range(workers))]
             self._ahead.begin(keys, lambda role: self._opened(role, None))
 
     def _opened(self, role: Role, host: SessionsHost | None) -> Connection:

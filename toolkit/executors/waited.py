@@ -157,12 +157,15 @@ class Waited:
             raise DatabaseError(SILENT, code="TK-0202", lost=True)
         with self._lock:
             self._calls += 1
-        number = number_of(self._session)
-        watch = Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds)
         begun = time.monotonic()
         lasts_since = begun + FIRST_SECONDS
+        watch: Watch | None = None  # most statements end before anybody asks
 
         def is_over() -> bool:
+            nonlocal watch
+            if watch is None:
+                number = number_of(self._session)
+                watch = Watch(self._target, self._timeouts, self._run_id, number, self._limit_seconds, begun)
             if self._tells:
                 self._timeouts.tell_late(begun, f"`{' '.join(text.split())[:_SHOWN]}`")
             if self._blockers is not None and time.monotonic() >= lasts_since:
@@ -183,7 +186,7 @@ class Waited:
             raise DatabaseError(SILENT, code="TK-0202", lost=True) from None
         except DatabaseError as error:
             if self._blockers is not None:
-                self._blockers.name(error, number, lasts_since)
+                self._blockers.name(error, number_of(self._session), lasts_since)
             raise
         except (KeyboardInterrupt, SystemExit):
             self.cancel()

@@ -172,12 +172,13 @@ class Hurry:
 
 
 class Watch:
-    """Tells of one call when to give it up."""
+    """Tells of one call when to give it up; `begun`: when it began, now if not given."""
 
     def __init__(
-        self, target: Target, timeouts: Timeouts, run: str, session: str = "", limit_seconds: float | None = None
-    ) -> None:
-        now = time.monotonic()
+        self, target: Target, timeouts: Timeouts, run: str, session: str = "",
+        limit_seconds: float | None = None, begun: float | None = None,
+    ) -> None:  # fmt: skip
+        now = time.monotonic() if begun is None else begun
         self._target, self._timeouts, self._run, self._session = target, timeouts, run, session
         self._ends_at = math.inf if limit_seconds is None else now + limit_seconds
         self._look_at = now + LOOK_SECONDS

@@ -240,8 +240,8 @@ def judged_by(name: OperationName) -> JudgedBy:
 
 def degree_level(levels: Mapping[str, object]) -> object:
     """Return the level of the factor that plays the part of the degree, whatever its name; None if not given."""
-    if "degree" in levels:
-        return levels["degree"]
+    if "degree" in levels or not levels:
+        return levels.get("degree")
     names = dict.fromkeys(one.degree for one in operations().values())
     return next((levels[name] for name in names if name in levels), None)
 

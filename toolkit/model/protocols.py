@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -230,4 +230,4 @@ class TaggedEvents:
 
     def emit(self, event: Event) -> None:
         """Pass an event on with the tags; what it says itself outweighs them."""
-        self.events.emit(replace(event, data={**self.tags, **event.data}))
+        self.events.emit(Event(event.kind, event.text, {**self.tags, **event.data}))

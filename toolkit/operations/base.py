@@ -315,7 +315,7 @@ def assemble(
     dialect, facts = planner.dialect, planner.facts
     how = dialect.work.of(planner.spec.operation)
     first = pieces[0].work
-    single = len({piece.work.object for piece in pieces}) == 1
+    single = all(piece.work.object == first.object for piece in pieces)
     made = _made_of(planner, cell, pieces)
     evidence = how.evidence(first, facts) if single else how.evidence_of_sessions(first, facts)
     kept = planner.spec.keep is Keep.ALL

@@ -337,10 +337,11 @@ class _Clock:
 
     def _put_back(self, item: TimedItem, error: DatabaseError | None) -> bool:
         """Let an item whose one change met a lock of others come back at the end; nothing of it was done."""
+        if error is None:
+            return False
         tried = self._tried[item.label] = self._tried.get(item.label, 0) + 1
         changes = [step for step in item.steps if step.effect not in (Effect.READS, Effect.COMMITS)]
-        locked = error is not None and len(changes) == 1 and self._comes_back(error, tried)
-        return locked and self._waiting.put_back(item)
+        return len(changes) == 1 and self._comes_back(error, tried) and self._waiting.put_back(item)
 
 
 def _is_of_session(step: Step) -> bool:
@@ -376,14 +377,12 @@ def _run_item(
     if closely:
         begun, ended_at = spans[0][0], spans[-1][1]
     elapsed = max(0.0, ended_at - begun)
-    notices = tuple(notice for answer in answers for notice in answer.notices)
-    warnings = tuple(warning for answer in answers for warning in answer.warnings)
-    lines = tuple(line for answer in answers for line in answer.lines) + (() if error is None else error.lines)
-    ended = zip(item.steps, answers, strict=False)
-    programs = tuple(row for step, answer in ended if step.kind in ON_HOST for row in answer.rows)
-    moved = tuple(
-        row for step, answer in zip(item.steps, answers, strict=False) if step.transfer for row in answer.rows
-    )
+    notices = tuple([notice for answer in answers for notice in answer.notices])
+    warnings = tuple([warning for answer in answers for warning in answer.warnings])
+    lines = tuple([line for answer in answers for line in answer.lines]) + (() if error is None else error.lines)
+    found = [(step, row) for step, answer in zip(item.steps, answers, strict=False) for row in answer.rows]
+    programs = tuple([row for step, row in found if step.kind in ON_HOST])
+    moved = tuple([row for step, row in found if step.transfer])
     return ItemResult(
         item, number, begun - origin, elapsed, count_of(item, answers), notices, error, lines, programs, warnings,
         moved, closely,

@@ -28,7 +28,8 @@ class ItemQueue:
         self._open = {item.label for item in items}
         self._failed: set[str] = set()
         self._origin = time.perf_counter()
-        self._changed, self._turn = threading.Condition(), threading.Lock()
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._stop, self._wait, self._closed = stop, wait, False
 
     def begin(self) -> None:
@@ -39,7 +40,7 @@ class ItemQueue:
         """Return the next item, waiting for one that may be begun; None when there is nothing more to do."""
         if self._items:
             self._wait()
-        with self._turn, self._changed:
+        with self._turn, self._lock:
             while self._items and not (self._closed or self._stop.requested):
                 passed, due = time.perf_counter() - self._origin, list[float]()
                 for item in self._possible():
@@ -67,7 +68,7 @@ class ItemQueue:
 
     def put_back(self, item: TimedItem) -> bool:
         """Let an item come back after all others; False when nothing more is begun."""
-        with self._changed:
+        with self._lock:
             if self._closed or self._stop.requested:
                 return False
             self._items.append(item)
@@ -77,10 +78,11 @@ class ItemQueue:
 
     def done(self, item: TimedItem, *, well: bool = True) -> None:
         """Say that an item ended, so that another of its `apart`, and those that needed it, may be begun."""
-        with self._changed:
+        with self._lock:
             self._busy.discard(item.apart or "")
             self._open.discard(item.label)
-            self._failed |= set() if well else {item.label}
+            if not well:
+                self._failed.add(item.label)
             self._changed.notify_all()
 
     def close(self) -> None:

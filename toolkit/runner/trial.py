@@ -282,7 +282,7 @@ def _journal_made(context: RunContext, state: TrialState, entries: Sequence[Inte
         return
     try:
         with state.phase("journal"):
-            context.changes.made(entries, state.timed.done)
+            context.changes.made(entries, state.timed.done if entries else ())
     except DatabaseError as error:
         state.noted(error)
     except ToolkitError as error:

@@ -266,7 +266,7 @@ def _keep_copy(path: Path, version: int) -> None:
 def _is_a_store(database: Database) -> bool:
     """Tell our store from an empty place; refuse anything else without touching it."""
     with database.read() as connection:
-        tables = inspect(connection).get_table_names(schema=None if database.is_sqlite else POSTGRESQL_SCHEMA)
+        tables = _tables(connection)
         mark = _application_id(connection) if database.is_sqlite else APPLICATION_ID if tables else 0
     if not tables and mark == 0:
         return False
@@ -283,13 +283,21 @@ def _create(database: Database, connection: Connection) -> None:
         connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID:d}"))
     else:
         connection.execute(CreateSchema(POSTGRESQL_SCHEMA, if_not_exists=True))
-        if inspect(connection).get_table_names(schema=POSTGRESQL_SCHEMA):
+        if _tables(connection):
             return
     create_tables(connection)
 
 
+def _tables(connection: Connection) -> Sequence[str]:
+    """Return the names of the tables in a file or, in a database, in the schema of stores."""
+    if connection.dialect.name == "sqlite":
+        own = r"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
+        return connection.exec_driver_sql(own).scalars().all()
+    return inspect(connection).get_table_names(schema=POSTGRESQL_SCHEMA)
+
+
 def _application_id(connection: Connection) -> int:
-    return int(connection.execute(text("PRAGMA application_id")).scalar_one())
+    return int(connection.exec_driver_sql("PRAGMA application_id").scalar_one())
 
 
 def _switch_to_wal(database: Database, busy_seconds: float) -> None:

@@ -5,17 +5,20 @@ Each method is one transaction, durable when it returns. A mark without an end i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
+from typing import Any
 
-from sqlalchemy import Connection, Table, func, select, update
+from sqlalchemy import Connection, Dialect, Table, func, select, update
 
 from toolkit.errors import ToolkitError
 from toolkit.model.records import ItemRecord, TrialMark, TrialRecord
 from toolkit.model.values import Cell
 from toolkit.store import rows, schema
 from toolkit.store.database import StorePart
+from toolkit.store.reading import ITEM_COLUMNS
 from toolkit.store.rows import thin
 
 
@@ -61,9 +64,8 @@ class Trials(StorePart):
         what = " and others" if len(items) > 1 else ""
         with self._database.write(f"item `{items[0].label}`{what} of {_name(run, trial, attempt)}") as connection:
             trial_id = _trial_id(connection, run, trial, attempt)
-            _insert(
-                connection, schema.item, rows.item_rows(trial_id, items, _next(connection, schema.item, trial_id))
-            )
+            first = _next(connection, schema.item, trial_id)
+            _insert(connection, schema.item, rows.item_rows(trial_id, items, first))
 
     def unended_trials(self, run: str) -> tuple[TrialMark, ...]:
         """Return the trials that began and of which no end is known, oldest first."""
@@ -129,16 +131,17 @@ def _end_mark(connection: Connection, run: str, record: TrialRecord) -> int | No
 
 def _put_items(connection: Connection, trial_id: int, items: Sequence[ItemRecord]) -> None:
     """Store the items of a record beside those stored before, in place of those that differ."""
-    table = schema.item
-    query = select(table).where(table.c.trial_id == trial_id).order_by(table.c.position)
-    stored = {row.position: rows.item_of(row) for row in connection.execute(query)}
-    wanted, labels = set(items), {item.label for item in items}
-    replaced = [at for at, item in stored.items() if item.label in labels and item not in wanted]
+    table, label = schema.item, ITEM_COLUMNS.index("label")
+    query = select(table.c.position, *(table.c[name] for name in ITEM_COLUMNS)).where(table.c.trial_id == trial_id)
+    stored = {at: tuple(values) for at, *values in connection.execute(query)}
+    wanted = [tuple([row[name] for name in ITEM_COLUMNS]) for row in rows.item_rows(trial_id, items)]
+    kept, labels = set(wanted), {values[label] for values in wanted}
+    replaced = [at for at, values in stored.items() if values[label] in labels and values not in kept]
     if replaced:
         connection.execute(table.delete().where(table.c.trial_id == trial_id, table.c.position.in_(replaced)))
     there = set(stored.values())
-    new = [item for item in items if item not in there]
-    _insert(connection, table, rows.item_rows(trial_id, new, _next(connection, table, trial_id)))
+    if new := [item for item, values in zip(items, wanted, strict=True) if values not in there]:
+        _insert(connection, table, rows.item_rows(trial_id, new, _next(connection, table, trial_id)))
 
 
 def _cell(connection: Connection, trial_id: int) -> Cell:
@@ -163,8 +166,27 @@ def _next(connection: Connection, table: Table, trial_id: int) -> int:
 
 
 def _insert(connection: Connection, table: Table, new: rows.Rows) -> None:
-    if new:
-        connection.execute(table.insert(), new)
+    """Store rows that all have the same columns; of a schema with hundreds of objects there are hundreds."""
+    if not new:
+        return
+    text, columns, by_place = _insertion(table, tuple(new[0]), connection.dialect)
+    values = [{name: value(row[name]) if value else row[name] for name, value in columns} for row in new]
+    connection.exec_driver_sql(text, [tuple(each.values()) for each in values] if by_place else values)
+
+
+@lru_cache(maxsize=32)
+def _insertion(
+    table: Table, names: tuple[str, ...], dialect: Dialect
+) -> tuple[str, tuple[tuple[str, Callable[[Any], Any] | None], ...], bool]:
+    """Return the statement, its columns in order with what spells their values, and whether these have no names.
+
+    SQLAlchemy would look at each value of each row anew, which takes longer than to store it.
+    """
+    compiled = table.insert().compile(dialect=dialect, column_keys=list(names))
+    types = {name: table.c[name].type.dialect_impl(dialect) for name in names}
+    order = compiled.positiontup
+    columns = tuple((name, types[name].bind_processor(dialect)) for name in order or names)
+    return str(compiled), columns, order is not None
 
 
 def _name(run: str, trial: int, attempt: int) -> str:

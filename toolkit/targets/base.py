@@ -6,6 +6,7 @@ translates errors. Drivers are imported on connect only.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -323,12 +324,19 @@ def plain(value: object) -> Scalar:
 _PLAIN = (str, int, float, type(None))
 
 
-def plain_rows(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> tuple[Row, ...]:
-    """Return rows as mappings from lower-case column names to plain scalars."""
+def plain_rows(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], spell: Callable[[object], Scalar] = plain
+) -> tuple[Row, ...]:
+    """Return rows as mappings from lower-case column names to plain scalars; `spell` makes such of all others."""
     names = [column.lower() for column in columns]
     return tuple(
-        dict(zip(names, [each if isinstance(each, _PLAIN) else plain(each) for each in row], strict=True))
-        for row in rows
+        [
+            {
+                name: each if isinstance(each, _PLAIN) else spell(each)
+                for name, each in zip(names, row, strict=True)
+            }
+            for row in rows
+        ]
     )
 
 
@@ -347,18 +355,25 @@ def translate(text: str, spell: Callable[[str], str], escape: Callable[[str], st
         spell: turns a bind's name into the driver's spelling.
         escape: for drivers that give another character a meaning (psycopg's `%`).
     """
-    parts: list[str] = []
-    at = 0
-    for match in _TOKEN.finditer(text):
-        parts.append(escape(text[at : match.start()]))
-        name = match["name"]
-        parts.append(spell(name) if name else escape(match[0]))
-        at = match.end()
-    parts.append(escape(text[at:]))
-    return "".join(parts)
+    texts, names = _around_binds(text)
+    return "".join(
+        [escape(texts[0]), *(part for name, after in zip(names, texts[1:], strict=True)
+                             for part in (spell(name), escape(after)))]
+    )  # fmt: skip
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names of the binds, in order, each once."""
-    found = (match["name"] for match in _TOKEN.finditer(text) if match["name"])
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(_around_binds(text)[1]))
+
+
+@functools.lru_cache(maxsize=256)
+def _around_binds(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the texts around the binds, one more than there are, and their names: a run sends the same again."""
+    texts, names, at = list[str](), list[str](), 0
+    for match in _TOKEN.finditer(text):
+        if match["name"]:
+            texts.append(text[at : match.start()])
+            names.append(match["name"])
+            at = match.end()
+    return (*texts, text[at:]), tuple(names)

@@ -101,7 +101,6 @@ class PostgresqlTarget:
         return host.lower()
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> PostgresqlConnection:
-        del role
         _require_driver()
         import psycopg
 
@@ -127,6 +126,8 @@ class PostgresqlTarget:
             connection.close()
             raise
         self._led_to = led_to(session.info)
+        if role is Role.MONITOR:
+            session.prepare_threshold = 1  # it asks the same again and again
         return connection
 
     def _check_same(self, found: Mapping[str, str]) -> None:
@@ -158,7 +159,7 @@ class PostgresqlTarget:
         import psycopg
 
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it warns of is told by our errors
-        # a server-side prepared statement would only change the plan: each statement runs once
+        # a server-side prepared statement would only change the plan: each statement runs once, but the monitor's
         connect = partial(psycopg.connect, autocommit=True, prepare_threshold=None)
         try:
             return connect(self._conninfo(run))
@@ -248,7 +249,10 @@ class PostgresqlConnection:
     """One session in autocommit; a transaction that failed is rolled back at once."""
 
     def __init__(self, session: psycopg.Connection[TupleRow], target: PostgresqlTarget) -> None:
+        import psycopg
+
         self._session = session
+        self._errors = psycopg.Error
         self._target = target
         self._pid = session.info.backend_pid
         self._notices: list[str] = []
@@ -309,13 +313,11 @@ class PostgresqlConnection:
         return self._in_turn(lambda: self._answer(sent, given))
 
     def _in_turn(self, work: Callable[[], Answer]) -> Answer:
-        import psycopg
-
         with self._turn:  # sampling and the reads around a trial share the monitor's session
             self._mark_running(True)
             try:
                 return work()
-            except psycopg.Error as error:
+            except self._errors as error:
                 raise self._failed(error) from None
             finally:
                 self._mark_running(False)
@@ -345,11 +347,9 @@ class PostgresqlConnection:
         return Answer((), rows, tuple(self._notices), warnings=tuple(self._warnings))
 
     def _failed(self, error: psycopg.Error) -> DatabaseError:
-        import psycopg
-
         lost = self._session.closed or error.sqlstate in _LOST or (error.sqlstate or "")[:2] == "08"
         if not lost:
-            with contextlib.suppress(psycopg.Error):
+            with contextlib.suppress(self._errors):
                 self._session.rollback()
         code = error.sqlstate or (_NO_CONNECTION if lost else _NO_CODE)
         message = error.diag.message_primary or str(error).strip() or type(error).__name__
@@ -371,18 +371,14 @@ class PostgresqlConnection:
 
         The lock keeps the statement's end waiting until the request is sent, so that it cannot hit the next one.
         """
-        import psycopg
-
-        with self._lock, contextlib.suppress(psycopg.Error):
+        with self._lock, contextlib.suppress(self._errors):
             if self._running:
                 self._asked = True
                 self._session.cancel_safe(timeout=_CANCEL_SECONDS)
 
     def close(self) -> None:
         """Close it; a call that another thread waits for ends first, for it works with libpq's memory."""
-        import psycopg
-
-        with self._lock, contextlib.suppress(psycopg.Error, OSError):
+        with self._lock, contextlib.suppress(self._errors, OSError):
             if not self._running:
                 self._session.close()
                 return

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from toolkit.model.values import Row
-from toolkit.targets.base import plain_rows
+from toolkit.model.values import Row, Scalar
+from toolkit.targets.base import plain, plain_rows
 
 if TYPE_CHECKING:
     import psycopg
     from psycopg.rows import TupleRow
+
+
+_COMMAND_OK = 1
+"""libpq's `PGRES_COMMAND_OK` (`psycopg.pq.ExecStatus`)."""
 
 
 def rows_of(cursor: psycopg.Cursor[TupleRow]) -> tuple[tuple[Row, ...], int | None]:
@@ -18,7 +22,7 @@ def rows_of(cursor: psycopg.Cursor[TupleRow]) -> tuple[tuple[Row, ...], int | No
     count = cursor.rowcount if cursor.rowcount >= 0 else None
     if cursor.description is None:
         return (), count
-    return plain_rows([column.name for column in cursor.description], map(_jsonable, cursor.fetchall())), count
+    return plain_rows([column.name for column in cursor.description], cursor.fetchall(), _spelled), count
 
 
 def completed(session: psycopg.Connection[TupleRow], text: str) -> tuple[tuple[Row, ...], int | None]:
@@ -32,19 +36,17 @@ def completed(session: psycopg.Connection[TupleRow], text: str) -> tuple[tuple[R
     Raises:
         psycopg.Error: as a cursor does.
     """
-    from psycopg.errors import error_from_result
-    from psycopg.pq import ExecStatus
+    result = session.pgconn.exec_(text.encode(session.info.encoding))
+    if result.status != _COMMAND_OK:
+        from psycopg.errors import error_from_result
 
-    encoding = session.info.encoding
-    result = session.pgconn.exec_(text.encode(encoding))
-    if result.status != ExecStatus.COMMAND_OK:
-        raise error_from_result(result, encoding=encoding)
+        raise error_from_result(result, encoding=session.info.encoding)
     return (), result.command_tuples
 
 
-def _jsonable(row: TupleRow) -> list[object]:
+def _spelled(value: object) -> Scalar:
     """Spell arrays and documents as JSON: a scalar is all that a row may hold."""
-    return [json.dumps(value, default=str) if isinstance(value, list | dict) else value for value in row]
+    return json.dumps(value, default=str) if isinstance(value, list | dict) else plain(value)
 
 
 def register_texts(session: psycopg.Connection[TupleRow]) -> None:

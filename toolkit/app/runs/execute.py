@@ -9,6 +9,7 @@ from functools import partial
 from toolkit.analysis.sequential import left_to_do, sure_to_run
 from toolkit.app.approvals import Approvals, TargetPolicy
 from toolkit.app.auditing import run_noted
+from toolkit.app.environments import Host, host_of
 from toolkit.app.history import what_it_needs
 from toolkit.app.ruling import ruled_now
 from toolkit.app.runs import backup_client, licensing
@@ -27,11 +28,12 @@ from toolkit.app.runs.settings import of_server, servers_changed, try_in_session
 from toolkit.app.runs.space import NONE_DONE, check_space, items_done
 from toolkit.app.runs.undoable import refuse_open, refuse_unasked, refuse_unseen, warn_of_unrestored
 from toolkit.app.snapshots.providers import keep_snapshot_source, snapshot_source_of_run
+from toolkit.dialects.repositories import SnapshotSource
 from toolkit.model.bill import Bill
 from toolkit.model.experiment import Experiment, PlannedTrial
 from toolkit.model.protocols import Event, Events
-from toolkit.model.records import RunRecord, TrialRecord, fresh_run_id
-from toolkit.model.words import CountedRows, Keep, Mode, RunState
+from toolkit.model.records import RunHead, RunRecord, TrialRecord, fresh_run_id
+from toolkit.model.words import CountedRows, Keep, Mode, Role, RunState
 from toolkit.runner import (
     Changes,
     Gates,
@@ -95,32 +97,45 @@ def start(
     launch = launch_of(run, target, store, approvals, events, policy, stop, under or mix)
     launch.check_experiment(experiment)
     with launch.session():
+        launch.sessions.open_ahead((Role.CONTROL, 0))
+        host = host_of(target)  # which is read while that session is opened
         launch = launch.ruled(experiment)
         planning = launch.read_planning(experiment)
         launch.check_production(planning.facts)
         _check(planning, launch)
+        if guarding is unguarded:
+            _open_ahead(planning, launch)
         snapshot_source = snapshot_source_of_run(planning, launch.sessions)
         head = head_of(planning, run, target.engine, database_of(planning.facts, target), launch.under)
         ready(servers_changed(planning))
         launch.stop.refuse_if_disowned()
         store.create_run(head, launch.seal)
+        return _first_attempt(launch, planning, head, snapshot_source, host, guarding)
+
+
+def _first_attempt(
+    launch: Launch, planning: PlanningContext, head: RunHead, snapshot_source: SnapshotSource | None, host: Host,
+    guarding: Guarding,
+) -> str:  # fmt: skip
+    run, store, experiment, facts = launch.run, launch.store, head.experiment, planning.facts
+    with (
+        ended_in_any_case(store, run, launch.stop),
+        launch.lease(experiment),
+        guarding(run, experiment, launch.stop) as gates,
+    ):
+        launch.claim()
+        context = launch.context(planning, launch.changes(head), snapshot_source, gates)
+        if guarding is not unguarded and gates == Gates():  # they let it begin at once
+            _open_ahead(planning, launch)
+        keep_explanation(context, launch.policy, host)
+        for needs in what_it_needs(store, experiment, planning.cells, head.engine, head.target_name):
+            launch.events.emit(Event("estimate", needs))
+        keep_snapshot_source(store, run, snapshot_source, launch.events)
         with (
-            ended_in_any_case(store, run, launch.stop),
-            launch.lease(experiment),
-            guarding(run, experiment, launch.stop) as gates,
+            licensing.sent_kept(store, run, launch.target, facts, launch.policy),
+            run_noted(store, head, facts, launch.approvals, launch.events),
         ):
-            launch.claim()
-            context = launch.context(planning, launch.changes(head), snapshot_source, gates)
-            _open_ahead(context, launch)
-            keep_explanation(context, launch.policy)
-            for needs in what_it_needs(store, experiment, planning.cells, head.engine, head.target_name):
-                launch.events.emit(Event("estimate", needs))
-            keep_snapshot_source(store, run, snapshot_source, launch.events)
-            with (
-                licensing.sent_kept(store, run, target, planning.facts, launch.policy),
-                run_noted(store, head, planning.facts, approvals, launch.events),
-            ):
-                return _sweep(context, planning.trials, ())
+            return _sweep(context, planning.trials, ())
 
 
 def _check(
@@ -149,19 +164,17 @@ def _check(
         _check_scripts(planning, launch)
 
 
-def _open_ahead(context: RunContext, launch: Launch) -> None:
+def _open_ahead(planning: PlanningContext, launch: Launch) -> None:
     """Begin to open the sessions of a job's one trial, unless something comes before it.
 
-    A guard may wait for hours, a setup may take long, a setting or a command of a factor may restart the server.
+    A setup may take long, a setting or a command of a factor may restart the server.
     """
-    planning = context.planning
-    if context.gates != Gates():
-        return
     experiment, stages = planning.experiment, planning.scripts[0].stages
     before = of_server(planning) or any(factor.command is not None for factor in experiment.factors)
     if experiment.mode is not Mode.JOB or stages is None or stages.setup or before or "on" in experiment.options:
         return
-    launch.sessions.open_ahead(min(stages.timed.workers, _MOST_AHEAD))
+    workers = range(min(stages.timed.workers, _MOST_AHEAD))
+    launch.sessions.open_ahead((Role.MONITOR, 0), *((Role.WORKER, number) for number in workers))
 
 
 def _check_scripts(planning: PlanningContext, launch: Launch) -> Bill | None:
@@ -274,7 +287,7 @@ def _go_on(
     context = launch.context(planning, changes, snapshot_source, gates, attempt, items)
     context.others = BackgroundLoad.before(before)
     if store.load_facts(run) is None:
-        keep_explanation(context, policy)
+        keep_explanation(context, policy, host_of(launch.target))
         keep_snapshot_source(store, run, snapshot_source, launch.events)
     warn_of_drift(context, planning)
     launch.stop.refuse_if_disowned()  # who took the run over while this process was frozen may have ended it

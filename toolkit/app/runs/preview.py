@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from toolkit.app.approvals import TargetPolicy, on_live
-from toolkit.app.environments import changes_since, environment_to_keep
+from toolkit.app.environments import Host, changes_since, environment_to_keep
 from toolkit.app.runs import licensing, space
-from toolkit.app.runs.ahead import ahead_of
+from toolkit.app.runs.ahead import RunNotes, notes_of
 from toolkit.app.runs.databases import database_of
-from toolkit.app.runs.planning import check_plan, degree_notes, read_planning, with_declared
+from toolkit.app.runs.planning import check_plan, read_planning, with_declared
 from toolkit.app.runs.retention import foreseen
 from toolkit.app.runs.undoable import refuse_unasked
-from toolkit.app.snapshots.providers import host_is_ours, snapshot_source_by_facts, snapshot_source_of_run
+from toolkit.app.snapshots.providers import snapshot_source_by_facts, snapshot_source_of_run
 from toolkit.dialects.backups import backups_of
 from toolkit.dialects.base import Dialect
 from toolkit.dialects.registry import dialect_of
@@ -38,18 +38,6 @@ from toolkit.units import byte_size, counted
 
 _MOST_LINES = 400
 _LEAST_FREEDOM = 4
-
-
-def remarks_of(planning: PlanningContext) -> tuple[str, ...]:
-    """Say each thing once that the works of all cells depend on; or why there is nothing to do."""
-    remarks = planning.dialect.work.remarks
-    if not any(planning.all_pieces()):
-        why = [each for one in planning.scripts if one.stages for _, each in one.stages.timed.left_out]
-        more = f", and of {len(why) - 1} more nothing either" if why[1:] else ""
-        return (f"nothing to do: {why[0]}{more}",)
-    return tuple(dict.fromkeys(
-        remark for piece in planning.all_pieces() for remark in remarks(piece.work, planning.facts)
-    ))  # fmt: skip
 
 
 def only_reads(planning: PlanningContext) -> bool:
@@ -138,11 +126,12 @@ def describe(experiment: Experiment, target: Target, policy: TargetPolicy | None
     check_plan(planning)
     refuse_unasked(planning)
     bill = licensing.check(planning.scripts, experiment, planning.facts, policy, shown=True)
+    found = notes_of(planning, target)
     notes = (
         *_notes(planning.facts, planning.trials, open_ended=experiment.detect_pct is not None),
-        *degree_notes(planning),
-        *(sentence for sentence, _ in space.space_notes(planning, target)),
-        *remarks_of(planning),
+        *found.degrees,
+        *(sentence for sentence, _ in found.space),
+        *found.remarks,
     )
     return Plan(experiment, planning.facts, planning.support, planning.trials, notes, bill)
 
@@ -210,7 +199,7 @@ def script_of(
     policy: TargetPolicy,
     target: Target | None = None,
     *,
-    host: Target | None = None,
+    notes: RunNotes | None = None,
     store: Store | None = None,
     full: bool = True,
 ) -> tuple[str, Bill | None]:
@@ -221,7 +210,7 @@ def script_of(
         snapshot_source: named in the head where there was a choice.
         policy: what the target's profile says.
         target: asked what the works would process; None leaves that out.
-        host: whose disks are asked what is free, where it is this host; `target` if not given.
+        notes: of what was planned, where it is known already.
         store: knows the backups that a job would remove; None leaves them out.
         full: as in `print_script`.
 
@@ -231,14 +220,14 @@ def script_of(
     chosen = snapshot_source if snapshot_source is not None and snapshot_source.choice else None
     scripts = _with_snapshots(planning.scripts, planning.dialect, chosen)
     bill = licensing.check(scripts, planning.experiment, planning.facts, policy, shown=True)
-    ahead = ahead_of(planning)
+    notes = notes or notes_of(planning, target)
     lines = [
         *_head(planning, scripts),
-        *degree_notes(planning),
+        *notes.degrees,
         *_about_snapshots(chosen),
-        *([ahead] if ahead is not None else ()),
-        *(sentence for sentence, _ in space.space_notes(planning, target or host)),
-        *remarks_of(planning),
+        *([notes.ahead] if notes.ahead is not None else ()),
+        *(sentence for sentence, _ in notes.space),
+        *notes.remarks,
         *preview_of(planning, target),
         *_removed_later(planning, target, store, policy),
         *(bill.sentences() if bill is not None else ()),
@@ -323,21 +312,27 @@ _STAYS = {
 }
 
 
-def keep_explanation(context: RunContext, policy: TargetPolicy) -> None:
-    """Keep what explains the run, in one write: environment, script as shown, facts; before it the licences."""
+def keep_explanation(context: RunContext, policy: TargetPolicy, host: Host) -> None:
+    """Keep what explains the run, in one write: environment, script as shown, facts; before it the licences.
+
+    Args:
+        context: of the run.
+        policy: what the target's profile says.
+        host: how this host is set, where the database runs on it.
+    """
     store, run, planning = context.store, context.run, context.planning
-    local = host_is_ours(context.target)
-    where = environment_of(context.facts, host_is_ours=local)
+    where = environment_of(context.facts, host_is_ours=host is not None)
     where |= space.whole_bytes(context.experiment, context.facts)
-    shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy, host=context.target)
+    notes = notes_of(planning, context.target)
+    shown, bill = script_of(planning, snapshot_source_by_facts(planning), policy, notes=notes)
     licensing.keep(store, run, bill)
     script = Artifact("script.sql", "application/sql", shown.encode())
-    now, kept = environment_to_keep(context, host=local)
+    now, kept = environment_to_keep(context, host)
     store.explain(run, where, (script, kept), facts_to_text(context.facts))
     changed = changes_since(store, run, now, kept)
     if changed is not None:
         context.warn(changed)
-    _announce(context)
+    _announce(context, notes)
 
 
 def _of_users(context: RunContext) -> str | None:
@@ -352,7 +347,7 @@ def _of_users(context: RunContext) -> str | None:
     return "what its transactions change stays changed" if changes else "it only reads and creates nothing"
 
 
-def _announce(context: RunContext) -> None:
+def _announce(context: RunContext, notes: RunNotes) -> None:
     """Say before the run begins what it will do, and what its result depends on."""
     planning, events = context.planning, context.events
     declared = declaration(context.experiment.operation)
@@ -371,17 +366,15 @@ def _announce(context: RunContext) -> None:
     mode = f"a job: {stays}" if context.job else f"a measurement: {ours}"
     shown = {"run": context.run, "mode": context.experiment.mode.value}
     events.emit(Event("mode", f"run {context.run}, {mode}", shown))
-    ahead = ahead_of(planning)
-    if ahead is not None:
-        events.emit(Event("estimate", ahead))
-    for sentence in degree_notes(planning):
+    if notes.ahead is not None:
+        events.emit(Event("estimate", notes.ahead))
+    for sentence in notes.degrees:
         events.emit(Event("warning", sentence))
-    for sentence, doubtful in space.space_notes(planning, context.target):
+    for sentence, doubtful in notes.space:
         if doubtful:
             context.warn(sentence)
         else:
             events.emit(Event("estimate", sentence))
-    for sentence in remarks_of(planning):
-        context.warn(sentence)
+    context.warn(*notes.remarks)
     for sentence in too_few(len(planning.cells), context.experiment.repeat):
         events.emit(Event("warning", sentence))

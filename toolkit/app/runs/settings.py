@@ -122,8 +122,6 @@ def check_scopes(planning: PlanningContext) -> None:
     Raises:
         ToolkitError: TK-0107, TK-0306.
     """
-    if not any(_factors(planning.experiment)):
-        return
     for stages in _stages(planning):
         for varied in varied_settings(planning.experiment, planning.dialect, planning.facts, stages):
             if sets_itself(stages, varied.setting):
@@ -217,7 +215,8 @@ def _check_put_back(setting: Setting, change: SystemChange) -> None:
 
 
 def _stages(planning: PlanningContext) -> Iterator[Stages]:
-    for cell, support in planning.support:
+    """Yield the stages of the first cell that can be had, without settings; none where no setting is varied."""
+    for cell, support in planning.support if any(_factors(planning.experiment)) else ():
         if support.ok:
             yield planning.operation.plan(planning.planner(), cell)
             return

@@ -165,7 +165,7 @@ def _together(tallies: Iterable[Tally]) -> Tally:
 def _added(pairs: Iterable[tuple[Place, Taken]]) -> Tally:
     found: dict[Place, Taken] = {}
     for place, taken in pairs:
-        found[place] = found.get(place, Taken()) + taken
+        found[place] = taken if (known := found.get(place)) is None else known + taken
     return found
 
 
@@ -268,10 +268,9 @@ def space_notes(planning: PlanningContext, target: Target | None) -> tuple[tuple
     if planning.facts.assumed:
         return ()
     who = _who(planning.experiment)
-    found = compared(_taken(planning, planning.trials, NONE_DONE), planning, target)
     return tuple(
         (each.sentence(who), each.doubtful) if each.room.refusal is None else (each.room.refusal.message, False)
-        for each in found
+        for each in compared(_taken(planning, planning.trials, NONE_DONE), planning, target)
     )
 
 
@@ -326,12 +325,13 @@ def watching_room(
 ) -> Callable[[PlannedTrial], str | None]:
     """Return who says before a trial what it would find no room for: in a folder, or where logs are kept."""
     stages, logs = _stages(planning, done), _Logs(planning, sessions)
+    folders = any(place.kind is PlaceKind.FOLDER for place in _taken(planning, planning.trials, done))
 
     def short(trial: PlannedTrial) -> str | None:
-        if trial.cell not in stages:
+        if (mine := stages.get(trial.cell)) is None:
             return None
-        mine = stages[trial.cell]
-        return short_of_disk(mine, planning, target) or logs.short_for(_logged(mine, planning))
+        full = short_of_disk(mine, planning, target) if folders else None
+        return full or logs.short_for(_logged(mine, planning))
 
     return short
 

@@ -62,7 +62,7 @@ def refuse_open(scripts: Iterable[Script], database: str, store: Store) -> None:
         and not creates(entry)
         and entry.object_kind in {*_LOOKED_UP, ObjectKind.SETTING}
     }
-    for step in _steps(scripts):
+    for step in _steps(scripts) if open_ones else ():
         entry = None if step.object is None else open_ones.get(replace(step.object, table=None))
         if entry is None:
             continue

@@ -31,10 +31,10 @@ def own(tablespace: Scalar, facts: Facts) -> Place:
 
 def sorting(size: float | None, facts: Facts, unknown: str = "") -> Takes:
     """Say what sorted keys take while they are sorted."""
-    named = [
-        word.strip(' "') for word in str(_own(facts).get("temporary_places") or "").split(",") if word.strip()
-    ]
-    place = own(None, facts) if not named else _named(named[0]) if len(named) == 1 else Place(PlaceKind.TEMPORARY)
+    here = _own(facts)
+    named = str(here.get("temporary_places") or "").split(",")
+    places = [word.strip(' "') for word in named if word.strip()] or [str(here.get("place") or "")]
+    place = _named(places[0]) if len(places) == 1 else Place(PlaceKind.TEMPORARY)
     return Takes(size, place, Until.STEP, unknown)
 
 

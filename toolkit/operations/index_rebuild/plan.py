@@ -174,6 +174,9 @@ class IndexRebuild:
         return planner.index_rows(planner.facts.require("indexes"))
 
     def _in_schemas(self, planner: Planner) -> tuple[IndexDefinition, ...]:
+        return planner.once("in schemas", lambda: self._all_in_schemas(planner))
+
+    def _all_in_schemas(self, planner: Planner) -> tuple[IndexDefinition, ...]:
         rows = [row for schema in planner.schemas() for row in planner.facts.require(f"indexes:{schema}")]
         return planner.index_rows(rows)
 

@@ -130,7 +130,7 @@ class StatsGather:
         return planner.once("tables", lambda: self._without_scratch(planner))
 
     def _without_scratch(self, planner: Planner) -> dict[QualifiedName, float]:
-        every = self._in_schemas(planner)
+        every = planner.once("in schemas", lambda: self._in_schemas(planner))
         return {name: size for name, size in every.items() if scratch_of_run(name) is None}
 
     def _in_schemas(self, planner: Planner) -> dict[QualifiedName, float]:
@@ -149,7 +149,8 @@ class StatsGather:
         return planner.once("scratch", lambda: self._of_runs(planner))
 
     def _of_runs(self, planner: Planner) -> LeftOut:
-        runs = ((str(name), scratch_of_run(name)) for name in self._in_schemas(planner))
+        every = planner.once("in schemas", lambda: self._in_schemas(planner))
+        runs = ((str(name), scratch_of_run(name)) for name in every)
         return tuple((name, run) for name, run in runs if run is not None)
 
     def _copies(self, planner: Planner) -> Copies | None:
@@ -250,7 +251,8 @@ class StatsGather:
     def _end_isolation(self, planner: Planner, pieces: Sequence[Piece]) -> tuple[Call, ...]:
         ways = _ways(planner)
         if ways is None or not planner.measuring:
-            changes = [call for piece in pieces for call in self._how(planner).setup(piece.work, planner.facts)]
+            how, facts = self._how(planner), planner.facts
+            changes = [call for piece in pieces for call in how.setup(piece.work, facts)]
             return tuple(undo for call in reversed(changes) for undo in call.undo)
         back = ways.end_isolation([piece.work for piece in pieces], planner.facts)
         return (*back, *planner.dialect.drop(holder_of(planner)))
