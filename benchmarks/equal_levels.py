@@ -6,9 +6,9 @@
 Runs sweeps of CREATE TABLE AS SELECT whose configurations do the same: 200 in parts, with another seed each. Then
 the times of the last configuration are made longer by 3, 5, 10 and 20 %. Beside dbatk's rule stand those of other
 tools, each pair of configurations by itself: a gate of 2.5 % and of 10 % on medians, Welch's t test, the
-Mann-Whitney test and a bootstrap of the ratio of medians, at 5 %. Last, how often the time of a sweep and the
-difference that it detects were predicted within 25 % by those before it, and the times of a trial. Exits 1 where
-dbatk tells a difference in more than 5 % of the equal sweeps and two standard errors.
+Mann-Whitney test and a bootstrap of the ratio of medians, at 5 %. Last, how well the repeats, the time of a sweep
+and the difference that it detects were predicted by those before it, and the times of a trial. Exits 1 where dbatk
+tells a difference in more than 5 % of the equal sweeps and two standard errors.
 
 With `--detect` a sweep is repeated until such a difference is told or excluded, as without `--repeat`.
 """
@@ -25,9 +25,9 @@ from itertools import combinations
 from statistics import fmean, median, variance
 
 from benchmarks.changing_load import ALONE, Silent, database, slowed
+from tests.analysis.predictions import Tally, predictions
 from toolkit.analysis.cells import RunAnalysis, analyse
 from toolkit.analysis.noise import NEWEST_RUNS
-from toolkit.analysis.outlook import detectable, expected
 from toolkit.analysis.quantiles import t_cdf
 from toolkit.analysis.sequential import decide
 from toolkit.app.approvals import Approvals
@@ -137,39 +137,28 @@ def sweeps(
 
 
 def predicted(runs: Sequence[RunRecord], fewest: int = 3) -> str:
-    """Say how well the time of each run, and the difference that it detects, were predicted by those before it."""
-    told_of, in_time, detects, between = 0, 0, 0, 0
+    """Say how often a number was said of a run by those before it, how often it was right, and the range held."""
+    tallies: dict[str, Tally] = {}
     for number, run in enumerate(runs[fewest:], fewest):
-        experiment = run.head.experiment
         cells = list(dict.fromkeys(trial.cell for trial in run.trials))
-        said = detectable(experiment, cells, runs[max(0, number - NEWEST_RUNS) : number])
-        seen = analyse(run).fit.noise.times(2 / experiment.repeat).minimum_detectable_pct()
-        if said is None or said.seconds is None or seen is None:
-            continue
+        earlier = runs[max(0, number - NEWEST_RUNS) : number][::-1]
         took = math.fsum((one.ended_at - one.began_at).total_seconds() for one in run.trials)
-        told_of, in_time = told_of + 1, in_time + (abs(said.seconds - took) <= took / 4)
-        detects += abs(said.detects.middle - seen) <= seen / 4
-        between += said.detects.low <= seen <= said.detects.high
-    return (
-        f"of {told_of} sweeps predicted within 25 %: the time of {in_time}, the difference that is detected of "
-        f"{detects}; it lay within the range of {between}"
+        for quantity, told, came in predictions(run, cells, earlier, took):
+            tallies.setdefault(quantity, Tally()).add(told, came)
+    return "\n".join(
+        f"{quantity}: a number was said of {len(tally.right)} of {len(tally.held)} sweeps, right within 25 % of "
+        f"{sum(tally.right)}; within the range were {sum(tally.held)}"
+        for quantity, tally in tallies.items()
     )
 
 
-def predicted_ends(runs: Sequence[RunRecord], fewest: int = 3) -> str:
-    """Say how long the runs went on, and how well that was predicted by those before each."""
-    told_of, near, between, repeats = 0, 0, 0, [max(trial.repeat for trial in run.trials) for run in runs]
-    for number, run in enumerate(runs[fewest:], fewest):
-        cells = list(dict.fromkeys(trial.cell for trial in run.trials))
-        said = expected(run.head.experiment, cells, runs[max(0, number - NEWEST_RUNS) : number])
-        told_of += said.repeats is not None
-        near += said.repeats is not None and abs(said.repeats - repeats[number]) <= repeats[number] / 4
-        low, high = said.repeats_between or (said.repeats or 0, said.repeats or 0)
-        between += low <= repeats[number] <= high
+def ends(runs: Sequence[RunRecord]) -> str:
+    """Say how the runs ended that went on until they knew enough."""
     known = sum(bool(decide(run).reason) for run in runs)
+    repeats = [max(trial.repeat for trial in run.trials) for run in runs]
     return (
-        f"{known} of {len(runs)} ended by what was known, after {median(repeats):g} repeats in the median; of "
-        f"{told_of} predicted within 25 %: the repeats of {near}; they lay within what was said of {between}"
+        f"{known} of {len(runs)} ended by what was known, after {min(repeats)} to {max(repeats)} repeats, "
+        f"{median(repeats):g} in the median"
     )
 
 
@@ -206,7 +195,9 @@ def main() -> int:
         ]
         wrong = shares[0] if factor == 1 else wrong
         print(f"{factor - 1:+7.0%}", *(f"{share:13.1%}" for share in shares))
-    print(predicted(runs) if given.detect is None else predicted_ends(runs))
+    if given.detect is not None:
+        print(ends(runs))
+    print(predicted(runs))
     print(times(runs))
     print("load average of this host:", *(f"{load:.1f}" for load in os.getloadavg()))
     return 0 if wrong <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / len(runs)) else 1

@@ -148,6 +148,14 @@ def swept(machine: Machine, seed: int) -> Measured:
     )
 
 
+def repeated(machine: Machine, seed: int, repeats: int) -> Measured:
+    """Sweep all configurations so many times, as `--repeat` does."""
+    experiment = replace(_experiment(machine, searched=False), detect_pct=None, repeat=repeats)
+    return _measure(
+        machine, Random(seed), experiment, lambda sweep, run: AfterSweep("" if sweep < repeats else "all are run")
+    )
+
+
 def best_of_run(measured: Measured) -> Cell:
     """Return the configuration that a run takes for the best."""
     found = measured.found

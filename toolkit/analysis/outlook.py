@@ -1,380 +1,231 @@
 """What a measurement will need, told before it begins from the noise and the times of earlier runs.
 
-Where no run of the same ended by itself, runs are played by the rules of `sequential`, with levels and noise drawn
-as uncertain as the earlier runs leave them: the median, and the range in which nine of ten end, are what is told.
-How often that holds was simulated (`docs/measurement.md`).
+Runs are played by the rules of `sequential` (`played`), and runs of the same that ended by themselves count beside
+them. One number is told only where enough of all these lie near it, else the range alone in which nine of ten end.
+How often both hold was simulated (`benchmarks/predictions.py`, `docs/measurement.md`).
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from random import Random
-from statistics import fmean, median
-from statistics import variance as spread
+from statistics import median, median_low
 from typing import Literal
 
+from toolkit.analysis.cells import analyse
 from toolkit.analysis.doubts import FROM_A_FACTOR, spelled_difference
-from toolkit.analysis.fit import FEWEST_DEGREES, SEQUENTIAL_CONFIDENCE, Components, Noise
+from toolkit.analysis.fit import FEWEST_DEGREES, Noise
 from toolkit.analysis.judged import Judged
-from toolkit.analysis.noise import NEWEST_RUNS, components_of
+from toolkit.analysis.noise import NEWEST_RUNS
+from toolkit.analysis.played import KnownNoise, KnownTimes, Played, Rule, levels_of, played, seconds_of
 from toolkit.analysis.sequential import LOOKS, decide
 from toolkit.design.judging import chosen
 from toolkit.model.experiment import Experiment
-from toolkit.model.records import RunRecord, TrialRecord
+from toolkit.model.records import RunRecord
 from toolkit.model.values import Cell
 from toolkit.model.words import RunState
-from toolkit.units import counted, number, percent, seconds, seconds_span, span
+from toolkit.units import counted, number, seconds, seconds_span, span
+
+NEAR = 0.25
+"""A number is right if what came differs from it by no more than this part of what came."""
+SURE = 0.9
+"""The share of what was played that must lie near a number before it is told; chosen by simulation."""
+_NEARLY_ALL = 0.95
+"""The share from which the median is told, though another number may lie near some more."""
+_OUTSIDE = 0.04
+"""The share of what was played that a range leaves out on either side; with 0.05 it held in 88 % only."""
+_AS_PLAYED = 10
+"""A run of the same that ended by itself counts as much as so many that were played."""
+_DRAWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What is expected: between what nine of ten lie, and one number where it is known well enough, else None."""
+
+    number: float | None
+    low: float
+    high: float
+
+    @staticmethod
+    def of(drawn: Iterable[float]) -> Forecast:
+        """Look at what was drawn."""
+        shown = sorted(drawn)
+        middle, wide = median_low(shown), (1 + NEAR) / (1 - NEAR)
+        # each window that one number is right for, and in it the number closest to the median
+        upper = [bisect_right(shown, least * wide) - 1 for least in shown]
+        numbers = [
+            max((1 - NEAR) * shown[last], min(middle, (1 + NEAR) * least))
+            for least, last in zip(shown, upper, strict=True)
+        ]
+        return Forecast._told(numbers, shown)
+
+    @staticmethod
+    def of_repeats(drawn: Iterable[int]) -> Forecast:
+        """Look at numbers of repeats."""
+        shown = sorted(drawn)
+        return Forecast._told(range(shown[0], shown[-1] + 1), shown)
+
+    @staticmethod
+    def _told(numbers: Iterable[float], shown: Sequence[float]) -> Forecast:
+        """Tell the median where it is right for nearly all, else the number that is right for most."""
+        middle, out = median_low(shown), int(len(shown) * _OUTSIDE)
+        best = middle if _sure(middle, shown) >= _NEARLY_ALL else max(numbers, key=lambda told: _near(told, shown))
+        is_told = best < math.inf and _sure(best, shown) >= SURE
+        return Forecast(best if is_told else None, shown[out], shown[-1 - out])
+
+    def spelled(self) -> str:
+        """Spell differences in per cent; those of more than double as factors, as `spelled_difference` does."""
+        told = None if self.number is None else spelled_difference(self.number)
+        if self.low >= FROM_A_FACTOR and self.high < math.inf:
+            factors = _between(*(number(1 + pct / 100, 2) for pct in (self.low, self.high)))
+            return _about(told, factors if told else f"a factor of {factors}")
+        return _about(told, _between(spelled_difference(self.low), spelled_difference(self.high)))
+
+
+def _near(told: float, shown: Sequence[float]) -> int:
+    """Count what a number is right for, of what was drawn, in order."""
+    return bisect_right(shown, told / (1 - NEAR)) - bisect_left(shown, told / (1 + NEAR))
+
+
+def _sure(told: float, shown: Sequence[float]) -> float:
+    """Return the share of what was drawn that a number is right for; few draws are never sure."""
+    return (_near(told, shown) + 1) / (len(shown) + 2)
+
+
+def _between(low: str, high: str) -> str:
+    return low if low == high else span(low, high)
+
+
+def _about(told: str | None, between: str) -> str:
+    if told is None:
+        return f"{between} in nine of ten such runs: too uncertain for one number"
+    return f"about {told}" if told == between else f"about {told} (nine of ten such runs: {between})"
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a run is expected to need, from earlier ones; `seconds` of the trials themselves.
+    """What a run is expected to need and to detect, from earlier ones.
 
     Attributes:
-        repeats, seconds: the median; None where it is not known.
-        repeats_between, seconds_between: nine of ten such runs end between them.
+        repeats: None where nothing is known.
+        seconds: of the trials themselves; None where a configuration was never run.
+        detects: the difference in per cent that is detected or excluded at its end: what was asked for, if that is
+            known by then; infinite where so few repeats detect nothing.
         runs: how many earlier runs it was found from.
-        cut_by: what probably ends it before enough is known; None if nothing does.
-        detects: the difference in per cent that it then detects, between which nine of ten such runs lie.
+        inconclusive: the share of such runs that end before what was asked for is known.
+        cut_by: what ends those.
     """
 
-    repeats: int | None
-    seconds: float | None
+    repeats: Forecast | None
+    seconds: Forecast | None
+    detects: Forecast | None
     runs: int
-    repeats_between: tuple[int, int] | None = None
-    seconds_between: tuple[float, float] | None = None
+    inconclusive: float = 0.0
     cut_by: Literal["repeats", "budget"] | None = None
-    detects: NineOfTen | None = None
 
     def sentence(self, detect_pct: float) -> str:
         """Say it."""
         what = f"a difference of {detect_pct:g} % is detected or excluded, after {LOOKS[0]} to {LOOKS[-1]} repeats"
-        if self.repeats is None:
+        if self.repeats is None or self.detects is None:
             return f"it ends when {what}; how many it needs is not known: no such run is stored"
-        by = f"by the noise of {counted(self.runs, 'earlier run')}"
-        takes = f", {seconds(self.seconds)}" if self.seconds else ""
-        repeats = counted(self.repeats, "repeat")
+        by, amount = f"by the noise of {counted(self.runs, 'earlier run')}", self._amount(self.repeats)
         if self.cut_by is None:
-            return f"it ends when {what}; {by} about {repeats}{takes}{self._between()}"
-        if self.detects is not None:
-            detects = f"; so many detect a difference of {self.detects.spelled()}"
-        else:
-            detects = "; so few detect nothing" if self.cut_by == "budget" else ""
+            return f"it ends when {what}; {by} {amount}"
         room = " than the budget has room for" if self.cut_by == "budget" else ""
-        return (
-            f"it ends when {what}; {by} more are needed{room}, so it will probably end inconclusive, after about "
-            f"{repeats}{takes}{self._between()}{detects}"
-        )
+        if self.inconclusive > 0.5:
+            needed = f"more are needed{room}, so it will probably end inconclusive, after {amount}"
+        else:
+            needed = f"{amount}; more may be needed{room}, so it may end inconclusive"
+        return f"it ends when {what}; {by} {needed}; {self._detects(self.detects)}"
 
-    def _between(self) -> str:
-        if self.repeats_between is None:
-            return ""
-        low, high = self.repeats_between
-        repeats = counted(high, "repeat") if low == high else f"{low} to {counted(high, 'repeat')}"
-        times = f", {seconds_span(*self.seconds_between)}" if self.seconds_between else ""
-        return f" (nine of ten such runs: {repeats}{times})"
+    def _amount(self, repeats: Forecast) -> str:
+        told = [] if repeats.number is None else [counted(repeats.number, "repeat")]
+        most = counted(repeats.high, "repeat")
+        between = [most if repeats.low == repeats.high else f"{number(repeats.low)} to {most}"]
+        if self.seconds is not None:
+            told += [] if self.seconds.number is None else [seconds(self.seconds.number)]
+            between += [seconds_span(self.seconds.low, self.seconds.high)]
+        return _about(", ".join(told) or None, ", ".join(between))
 
-
-@dataclass(frozen=True, slots=True)
-class NineOfTen:
-    """The middle of what was drawn, and between what nine of ten lie."""
-
-    low: float
-    middle: float
-    high: float
-
-    @staticmethod
-    def of(drawn: Iterable[float]) -> NineOfTen:
-        """Order what was drawn."""
-        shown = sorted(drawn)
-        return NineOfTen(shown[len(shown) // 20], shown[len(shown) // 2], shown[-1 - len(shown) // 20])
-
-    def spelled(self) -> str:
-        """Spell differences in per cent; those of more than double as factors, as `spelled_difference` does."""
-        if self.middle < FROM_A_FACTOR:
-            between = span(percent(self.low), spelled_difference(self.high))
-            return f"about {percent(self.middle)} (nine of ten such runs: {between})"
-        low, middle, high = (number(1 + pct / 100, 2) for pct in (self.low, self.middle, self.high))
-        return f"about a factor of {middle} (nine of ten such runs: {low} to {high})"
+    def _detects(self, detects: Forecast) -> str:
+        if detects.high < math.inf:
+            return f"at its end it detects a difference of {detects.spelled()}"
+        return "so few detect nothing" if detects.low == math.inf else "so few may detect nothing"
 
 
 def expected(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Expected:
     """Predict what a run that is no search needs, from earlier runs of the same options on its database.
 
     Such runs are played: by the times of its configurations and the noise that the earlier runs show, and by how
-    uncertain both are. Where runs of the same ended by themselves, their repeats and times are told.
+    uncertain both are. Runs of the same that ended by themselves count beside those.
 
     Args:
         experiment: what is about to run.
         cells: its configurations.
         history: earlier runs of its operation.
     """
-    judged = Judged(chosen(experiment))
-    same = [run for run in history if run.trials and run.head.experiment.options == experiment.options]
-    noise = _RunNoise.of(same, judged)
+    found = _ends(experiment, cells, history)
+    if experiment.detect_pct is None or not found.ends:
+        return Expected(None, None, None, 0)
+    asked = experiment.detect_pct
+    detects = [asked if each.is_settled else max(asked, _detected(each)) for each in found.ends]
+    cut = [each.repeats for each in found.ends if not each.is_settled]
+    inconclusive = len(cut) / len(found.ends)
+    cut_by: Literal["repeats", "budget"] | None = None
+    if inconclusive > _OUTSIDE:
+        cut_by = "budget" if median(cut) < experiment.repeat else "repeats"
+    return Expected(
+        Forecast.of_repeats(each.repeats for each in found.ends),
+        Forecast.of(each.seconds for each in found.ends) if found.is_timed else None,
+        Forecast.of(detects),
+        found.runs,
+        inconclusive,
+        cut_by,
+    )
+
+
+def _detected(end: Played) -> float:
+    return math.inf if end.detects_pct is None else end.detects_pct
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """How runs end that were played, and those of the same that ended by themselves."""
+
+    ends: Sequence[Played]
+    runs: int
+    is_timed: bool
+
+
+def _ends(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> _Ends:
+    same, judged = _same(experiment, history), Judged(chosen(experiment))
+    noise = KnownNoise.of(same, judged)
     if not noise.pooled.rest_degrees or experiment.detect_pct is None:
-        return Expected(None, None, 0)
-    took = _took(cells, same)
-    known, warm = len(took) == len(cells), experiment.warmup * sum(took.values())
+        return _Ends((), 0, False)
+    times = KnownTimes.of(cells, same, noise.pooled)
+    warm = experiment.warmup * sum(times.seconds)
     budget = math.inf if experiment.budget_seconds is None else experiment.budget_seconds
-    rule = _Rule(
+    rule = Rule(
         experiment.detect_pct,
         [look for look in LOOKS if look <= max(experiment.repeat, LOOKS[0])],
-        [took.get(cell, 0.0) for cell in cells],
-        budget - warm if known else math.inf,
+        budget - warm if times.are_whole else math.inf,
     )
-    played = _played(rule, _levels(cells, same, judged), noise)
-    repeats = NineOfTen.of(each.repeats for each in played)
-    time = NineOfTen.of(each.seconds + warm for each in played)
-    cut = [each for each in played if not each.is_settled]
-    is_open = len(cut) > len(played) / 2
-    told = Expected(
-        round(repeats.middle),
-        time.middle if known else None,
-        len(same),
-        (round(repeats.low), round(repeats.high)),
-        (time.low, time.high) if known else None,
-    )
-    ended = [run for run in same if _ended_alike(run, experiment, cells)]
-    lasted = [sum(map(_seconds, run.trials)) for run in ended]
-    if ended and median(lasted) <= budget:
-        told = _told_by(told, [max(trial.repeat for trial in run.trials) for run in ended], lasted)
-        is_open = sum(not decide(run).reason for run in ended) > len(ended) / 2
-    if not is_open:
-        return told
-    shown = [each.detects_pct for each in cut if each.detects_pct is not None]
-    cut_by: Literal["repeats", "budget"] = "budget" if (told.repeats or 0) < experiment.repeat else "repeats"
-    return replace(told, cut_by=cut_by, detects=NineOfTen.of(shown) if len(shown) > len(cut) / 2 else None)
+    ends = [
+        replace(each, seconds=each.seconds + warm)
+        for each in played(rule, levels_of(cells, same, judged), noise, times)
+    ]
+    ended = [_ended(run) for run in same[:NEWEST_RUNS] if _ended_alike(run, experiment, cells)]
+    if all(each.seconds <= budget for each in ended):
+        ends += ended * _AS_PLAYED
+    return _Ends(ends, len(same), times.are_whole)
 
 
-def _told_by(played: Expected, repeats: Sequence[int], lasted: Sequence[float]) -> Expected:
-    """Tell what runs of the same took that ended by themselves, with a range that holds played ones, too."""
-    few, many = played.repeats_between or (repeats[0], repeats[0])
-    least, most = played.seconds_between or (lasted[0], lasted[0])
-    swept, took = NineOfTen.of(map(float, repeats)), NineOfTen.of(lasted)
-    return replace(
-        played,
-        repeats=round(median(repeats)),
-        seconds=median(lasted),
-        runs=len(repeats),
-        repeats_between=(min(few, round(swept.low)), max(many, round(swept.high))),
-        seconds_between=(min(least, took.low), max(most, took.high)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Detectable:
-    """The difference in per cent that a fixed number of repeats is expected to detect, by so many earlier runs.
-
-    `seconds` are those of all trials, None where a configuration was never run.
-    """
-
-    repeats: int
-    detects: NineOfTen
-    seconds: float | None
-    runs: int
-
-    def sentence(self) -> str:
-        """Say it."""
-        takes = f"; they take about {seconds(self.seconds)}" if self.seconds else ""
-        return (
-            f"by the noise of {counted(self.runs, 'earlier run')} {self.repeats} repeats detect a difference of "
-            f"{self.detects.spelled()}{takes}"
-        )
-
-
-def detectable(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Detectable | None:
-    """Predict what difference a fixed number of repeats shows; None where nothing is known of the noise.
-
-    The variance that the run will show is to that of the earlier ones as two estimates of one variance are.
-
-    Args:
-        experiment: what is about to run.
-        cells: its configurations.
-        history: earlier runs of its operation.
-    """
-    same = [run for run in history if run.trials and run.head.experiment.options == experiment.options]
-    noise, degrees = _RunNoise.of(same, Judged(chosen(experiment))), (len(cells) - 1) * (experiment.repeat - 1)
-    if degrees < FEWEST_DEGREES or not noise.pooled.rest_degrees:
-        return None
-    random, shown = Random(len(cells)), list[float]()  # noqa: S311 (no secret)
-    for _ in range(_PLAYS):
-        variance = noise.drawn(random)
-        seen = variance * random.gammavariate(degrees / 2, 2) / degrees
-        shown.append(Noise(seen * 2 / experiment.repeat, degrees, len(cells)).minimum_detectable_pct() or 0.0)
-    took = _took(cells, same)
-    time = (experiment.repeat + experiment.warmup) * sum(took.values()) if len(took) == len(cells) else None
-    return Detectable(experiment.repeat, NineOfTen.of(shown), time, len(same))
-
-
-# -- runs that are played -----------------------------------------------------------------------------------------
-_PLAYS, _FEWEST_PLAYS, _PLAYED_TRIALS = 200, 5, 5_000
-_FEWEST_RUNS = 5
-"""Runs from which it is known how much their noise varies."""
-_UNKNOWN = (0.02, 0.1, 0.4)
-"""How far a configuration that was never run may be from the others, on the logarithmic scale."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Played:
-    """How a run that was played ended; `detects_pct` is None where it told nothing, being too short."""
-
-    repeats: int
-    seconds: float
-    is_settled: bool
-    detects_pct: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What a run that is played obeys.
-
-    Attributes:
-        detect_pct: the difference that is to be detected or excluded.
-        looks: the numbers of repeats after which it is judged.
-        seconds: that a trial of each configuration takes.
-        budget: the seconds that all trials may take.
-    """
-
-    detect_pct: float
-    looks: Sequence[int]
-    seconds: Sequence[float]
-    budget: float
-
-    def play(self, random: Random, levels: Sequence[float], variance: float) -> _Played:
-        """Play a run of configurations of these levels, on the logarithmic scale."""
-        sums, counts = [0.0] * len(levels), [0] * len(levels)
-        active, squares, repeats, time = list(range(len(levels))), 0.0, 0, 0.0
-        degrees = 1 - len(levels)
-        limit, ended = math.log1p(self.detect_pct / 100), _Played(0, 0.0, is_settled=False)
-        for look in self.looks:
-            sweep = sum(self.seconds[place] for place in active)
-            room = (self.budget - time) / sweep if sweep else math.inf
-            # the first sweep is run whatever it takes
-            more = int(min(look - repeats, max(room, 0 if repeats else 1)))
-            if not more:
-                break
-            repeats += more
-            for place in active:
-                sums[place] += random.gauss(levels[place] * more, math.sqrt(variance * more))
-                counts[place] = repeats
-                time += self.seconds[place] * (more + random.gauss(0, math.sqrt(variance * more)))
-            before, degrees = max(degrees, 0), degrees + (len(active) - 1) * more
-            squares += variance * random.gammavariate((degrees - before) / 2, 2) if degrees > before else 0.0
-            ended = _Played(repeats, time, is_settled=False)
-            if degrees < FEWEST_DEGREES:
-                continue
-            reach = _reach(len(levels), degrees)
-            means = [total / count for total, count in zip(sums, counts, strict=True)]
-            best = min(range(len(means)), key=means.__getitem__)
-            error, is_open, given_up = squares / degrees, False, set[int]()
-            for place in (each for each in active if each != best):
-                half = reach * math.sqrt(error * (1 / counts[place] + 1 / counts[best]))
-                apart = means[place] - means[best]
-                if apart - half > limit:
-                    given_up.add(place)
-                is_open = is_open or (apart - half <= 0 and apart + half > limit)
-            ended = _Played(repeats, time, not is_open, _detects(error * 2 / repeats, degrees, len(levels)))
-            if not is_open or repeats < look:
-                break
-            active = [place for place in active if place not in given_up]
-        return ended
-
-
-@cache
-def _reach(cells: int, degrees: int) -> float:
-    """Return how many standard errors an interval of a look reaches to either side."""
-    interval = Noise(1.0, degrees, cells, confidence=SEQUENTIAL_CONFIDENCE).interval(0.0)
-    return math.log(interval.high) if interval else math.inf
-
-
-def _detects(variance: float, degrees: float, cells: int) -> float | None:
-    return Noise(variance, degrees, cells, confidence=SEQUENTIAL_CONFIDENCE).minimum_detectable_pct()
-
-
-@dataclass(frozen=True, slots=True)
-class _RunNoise:
-    """What is known of the noise within runs: pooled, and of each run where there are enough of them.
-
-    Attributes:
-        pooled: over all earlier runs.
-        logs: the logarithms of the variances of the newest runs; none where these differ by chance alone.
-        chance: how much they vary by chance, the trigamma function of half the degrees of freedom.
-    """
-
-    pooled: Components
-    logs: tuple[float, ...] = ()
-    chance: float = 0.0
-
-    @classmethod
-    def of(cls, runs: Sequence[RunRecord], judged: Judged) -> _RunNoise:
-        """Look at runs, the newest first."""
-        logs, chance = [], []
-        for run in runs[:NEWEST_RUNS]:
-            each = components_of([run], judged)
-            if each.rest_degrees and each.rest_squares:
-                half = each.rest_degrees / 2
-                # what the logarithm of a variance is too low by, on average
-                logs.append(math.log(each.rest_squares / each.rest_degrees) + 1 / each.rest_degrees)
-                chance.append(1 / half + 1 / (2 * half**2) + 1 / (6 * half**3))
-        pooled = components_of(runs, judged)
-        varies = len(logs) >= _FEWEST_RUNS and spread(logs) > fmean(chance)
-        return cls(pooled, tuple(logs), fmean(chance)) if varies else cls(pooled)
-
-    def drawn(self, random: Random) -> float:
-        """Draw the variance of a run to come, as uncertain as the earlier ones leave it."""
-        if not self.logs:
-            return self.pooled.rest_squares / random.gammavariate(self.pooled.rest_degrees / 2, 2)
-        degrees = len(self.logs) - 1
-        total = spread(self.logs) * degrees / random.gammavariate(degrees / 2, 2)
-        middle = random.gauss(fmean(self.logs), math.sqrt(total / len(self.logs)))
-        return math.exp(random.gauss(middle, math.sqrt(max(0.0, total - self.chance))))
-
-
-def _played(rule: _Rule, levels: Sequence[tuple[float, int]], noise: _RunNoise) -> list[_Played]:
-    """Play runs whose noise, and whose values of the configurations, are drawn from what is known of them.
-
-    Args:
-        rule: of the runs.
-        levels: the mean of each configuration on the logarithmic scale, lower if better, and of how many trials.
-        noise: what is known of it.
-    """
-    single, sweeps = noise.pooled.single(), max(1, *(n for _, n in levels))
-    random, found = Random(len(levels)), []  # noqa: S311 (no secret)
-    for _ in range(max(_FEWEST_PLAYS, min(_PLAYS, _PLAYED_TRIALS // len(levels)))):
-        variance = noise.drawn(random)
-        unknown = random.choice(_UNKNOWN)
-        drawn = [random.gauss(mean, math.sqrt(variance / n) if n else unknown) for mean, n in levels]
-        took = [
-            each * math.exp(random.gauss(0, math.sqrt(variance / max(n, 1))))
-            for each, (_, n) in zip(rule.seconds, levels, strict=True)
-        ]
-        # what all configurations of a sweep share may make all of a run longer
-        shared = single.variance * single.degrees / random.gammavariate(single.degrees / 2, 2) / sweeps
-        longer = math.exp(random.gauss(0, math.sqrt(shared)))
-        found.append(replace(rule, seconds=[each * longer for each in took]).play(random, drawn, variance))
-    return found
-
-
-def _levels(cells: Sequence[Cell], runs: Sequence[RunRecord], judged: Judged) -> list[tuple[float, int]]:
-    """Return the mean log value of each configuration, lower if better, and its trials; 0 where never run."""
-    logs: dict[Cell, list[float]] = {}
-    for seen in (seen for run in runs for seen in judged.observed(run.trials)):
-        logs.setdefault(seen.cell, []).append(math.log(seen.value) * judged.rank(1.0))
-    known = [fmean(logs[cell]) for cell in cells if cell in logs]
-    middle = median(known) if known else 0.0
-    return [(fmean(logs[cell]), len(logs[cell])) if cell in logs else (middle, 0) for cell in cells]
-
-
-def _took(cells: Sequence[Cell], runs: Sequence[RunRecord]) -> dict[Cell, float]:
-    """Return the seconds that a trial of each configuration takes, off the clock, too; of those that were run."""
-    took: dict[Cell, list[float]] = {}
-    for trial in (trial for run in runs for trial in run.trials):
-        took.setdefault(trial.cell, []).append(_seconds(trial))
-    return {cell: median(took[cell]) for cell in cells if cell in took}
+def _same(experiment: Experiment, history: Sequence[RunRecord]) -> list[RunRecord]:
+    return [run for run in history if run.trials and run.head.experiment.options == experiment.options]
 
 
 def _ended_alike(run: RunRecord, experiment: Experiment, cells: Sequence[Cell]) -> bool:
@@ -390,5 +241,59 @@ def _ended_alike(run: RunRecord, experiment: Experiment, cells: Sequence[Cell]) 
     )
 
 
-def _seconds(trial: TrialRecord) -> float:
-    return (trial.ended_at - trial.began_at).total_seconds()
+def _ended(run: RunRecord) -> Played:
+    """Tell how a run ended as if it had been played."""
+    repeats = max(trial.repeat for trial in run.trials)
+    detects = analyse(run).fit.noise.times(2 / repeats).minimum_detectable_pct()
+    return Played(repeats, sum(map(seconds_of, run.trials)), bool(decide(run).reason), detects)
+
+
+@dataclass(frozen=True, slots=True)
+class Detectable:
+    """The difference in per cent that a fixed number of repeats is expected to detect, by so many earlier runs.
+
+    `seconds` are those of all trials, None where a configuration was never run.
+    """
+
+    repeats: int
+    detects: Forecast
+    seconds: Forecast | None
+    runs: int
+
+    def sentence(self) -> str:
+        """Say it."""
+        takes = f"; they take {self._takes(self.seconds)}" if self.seconds else ""
+        return (
+            f"by the noise of {counted(self.runs, 'earlier run')} {self.repeats} repeats detect a difference of "
+            f"{self.detects.spelled()}{takes}"
+        )
+
+    def _takes(self, took: Forecast) -> str:
+        told = None if took.number is None else seconds(took.number)
+        return _about(told, _between(seconds(took.low), seconds(took.high)))
+
+
+def detectable(experiment: Experiment, cells: Sequence[Cell], history: Sequence[RunRecord]) -> Detectable | None:
+    """Predict what difference a fixed number of repeats shows; None where nothing is known of the noise.
+
+    The variance that the run will show is to that of the earlier ones as two estimates of one variance are.
+
+    Args:
+        experiment: what is about to run.
+        cells: its configurations.
+        history: earlier runs of its operation.
+    """
+    same, judged = _same(experiment, history), Judged(chosen(experiment))
+    noise, degrees = KnownNoise.of(same, judged), (len(cells) - 1) * (experiment.repeat - 1)
+    if degrees < FEWEST_DEGREES or not noise.pooled.rest_degrees:
+        return None
+    times, sweeps = KnownTimes.of(cells, same, noise.pooled), experiment.repeat + experiment.warmup
+    random, shown, took = Random(len(cells)), list[float](), list[float]()  # noqa: S311 (no secret)
+    for _ in range(_DRAWS):
+        variance = noise.drawn(random)
+        seen = variance * random.gammavariate(degrees / 2, 2) / degrees
+        shown.append(Noise(seen * 2 / experiment.repeat, degrees, len(cells)).minimum_detectable_pct() or 0.0)
+        each = times.drawn(random, variance)
+        took.append(sum(one * sweeps * math.exp(random.gauss(0, math.sqrt(variance / sweeps))) for one in each))
+    time = Forecast.of(took) if times.are_whole else None
+    return Detectable(experiment.repeat, Forecast.of(shown), time, len(same))
