@@ -104,6 +104,10 @@ def test_sessions_and_compressions_are_swept_and_nothing_stays(dump: Run, tmp_pa
          'pg_dump: dumping contents of table "a.c"|pg_dump: finished item 8 TABLE DATA c', 1),
         ('pg_dump: dumping pg_dump: contents of table "a.b"|pg_dump: finished item 7 TABLE DATA b|'
          'pg_dump: dumping contents of table "a.c"', 1),
+        ('pg_dump: dumping contents of table "a.b"|pg_dump: pg_dump: finished item 7 TABLE DATA bdumping contents'
+         ' of table "a.c"|', 1),
+        ('pg_dump: dumping contents of table "a.b"|pg_dump: finished item 3 TABLE DATA xdumping contents of table'
+         ' "a.c"|pg_dump: pg_dump: launching item 9 TABLE DATA ydumping contents of table "a.d"', 2),
         ('pg_dump: creating dumping contents of table of table x', 0),
     ],
 )  # fmt: skip

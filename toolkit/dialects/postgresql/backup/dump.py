@@ -31,10 +31,11 @@ _SCOPES = ("database", "schema", "table")
 _LEVELS = {"gzip": (1, 9), "lz4": (1, 12), "zstd": (-7, 22)}
 _WITH_METHODS = 16
 _LOCK_SECONDS = 60
-_BEGINS = re.compile(r'(?:^|: |")dumping contents of table ')
-_ENDS = re.compile(r'(?:^|: |")finished item \d+ TABLE DATA ')
+_BEGINS = re.compile(r'(?:^|: |"|\bitem \d+ [A-Z][^":]*)dumping contents of table ')
+_ENDS = re.compile(r'(?:^|: |"|\bitem \d+ [A-Z][^":]*)finished item \d+ TABLE DATA ')
 """In the log of several processes, each of which writes program, message and line end one by one: those of others
-may come between, so that a line holds two messages or none."""
+may come between, so that a line holds two messages or none. Those about items end without a quote."""
+_READ_BACK = re.compile(r'^pg_restore: processing data for table "')
 
 
 def scope(options: Options) -> str:
@@ -166,7 +167,7 @@ def _of(work: Work, facts: Facts) -> Iterable[str]:
 
 def evidence(work: Work, facts: Facts) -> tuple[Call, ...]:
     """Read everything back, measure it; the dump of a job gets checksums and goes where it stays."""
-    argv = (path_to(RESTORE, facts), "--file=/dev/null", content_of(work.object))
+    argv = (path_to(RESTORE, facts), "--verbose", "--file=/dev/null", content_of(work.object))
     read = Call(
         RESTORE, kind=StepKind.COMMAND, session=Role.WORKER, effect=Effect.READS, object=work.object, argv=argv,
         keep_as="verified",
@@ -196,7 +197,7 @@ def at_once(
     busy = most = 0
     for row in kept.get("log", ()):
         line = str(row.get("line") or "")
-        found = [(one.start(), by) for pattern, by in ((begins, 1), (ends, -1)) for one in pattern.finditer(line)]
+        found = [(one.end(), by) for pattern, by in ((begins, 1), (ends, -1)) for one in pattern.finditer(line)]
         for _, by in sorted(found):
             busy = max(0, busy + by)  # the begin of one that ends may have been written into another line
             most = max(most, busy)
@@ -209,7 +210,8 @@ def tell(work: Work, kept: Kept, seconds: float) -> TrialFindings:
     """Tell bytes in and out, how many tables were copied, and that the dump was read back."""
     read = _bytes(work.options, kept)
     written = kept.get("bytes", ({},))[0].get("byte_count")
-    tables = sum(len(_BEGINS.findall(str(row.get("line") or ""))) for row in kept.get("log", ()))
+    # of one process, whose lines nobody writes into: in the log of several a message may be cut in two
+    tables = sum(bool(_READ_BACK.search(str(row.get("line") or ""))) for row in kept.get("verified", ()))
     return TrialFindings(
         (
             *backups.volume(read, written, seconds, DUMP),
