@@ -170,6 +170,25 @@ def test_programs_of_a_dead_run_are_found_and_ended() -> None:
             each.wait()
 
 
+def test_a_program_whose_parent_takes_no_note_of_its_end_is_ended_all_the_same() -> None:
+    program = (
+        "import os, signal, subprocess, sys\n"
+        "own = {**os.environ, 'DBATK_RUN': '20261121-200000-noun'}\n"
+        "begun = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], env=own)\n"
+        "print(begun.pid, flush=True)\n"
+        "signal.pause()\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert parent.stdout is not None
+        _until_named(int(parent.stdout.readline()))
+        assert end_orphans("20261121-200000-noun") == OrphansEnded(1)
+        assert parent.poll() is None
+    finally:
+        parent.kill()
+        parent.communicate()
+
+
 def test_a_program_that_may_not_be_ended_is_told_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
     own = {**os.environ, "DBATK_RUN": "20261121-200000-held"}
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env=own)

@@ -10,7 +10,8 @@ that, as a daemon does that also has another environment and writes elsewhere, i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from toolkit.executors.output import run_written_to
 if TYPE_CHECKING:
     from psutil import Process
 
-_ORPHAN_SECONDS = 10.0
+_ORPHAN_SECONDS, _LOOK_SECONDS = 10.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,24 @@ def end_orphans(run: str) -> OrphansEnded:
     for process in found:
         with suppress(psutil.Error):
             process.terminate()
-    _, left = psutil.wait_procs(found, timeout=_ORPHAN_SECONDS)
+    left = _left_of(found)
     for process in left:
         with suppress(psutil.Error):
             process.kill()
-    _, left = psutil.wait_procs(left, timeout=_ORPHAN_SECONDS)
+    left = _left_of(left)
     return OrphansEnded(len(found) - len(left), tuple(f"{_name_of(process)} ({process.pid})" for process in left))
+
+
+def _left_of(ended: Sequence[Process]) -> list[Process]:
+    """Wait until processes are gone, or only wait for their parent to take note of it; return the others."""
+    import psutil
+
+    until = time.monotonic() + _ORPHAN_SECONDS
+    while left := [each for each in ended if each.is_running() and _is_there(each.pid)]:
+        if time.monotonic() > until:
+            break
+        psutil.wait_procs(left, timeout=_LOOK_SECONDS)
+    return left
 
 
 def runs_with_programs() -> frozenset[str]:
