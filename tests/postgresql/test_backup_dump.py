@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -13,9 +14,12 @@ from tests.for_each import for_each
 from tests.postgresql.test_backup_basebackup import error, metrics, trial
 from tests.servers.postgresql import Server
 from toolkit.cli.main import main
-from toolkit.dialects.postgresql.backup.dump import _BEGINS, _ENDS, at_once
+from toolkit.dialects.postgresql.backup.dump import _BEGINS, _ENDS, at_once, tell
 from toolkit.dialects.postgresql.names import quote
 from toolkit.model.steps import SUMS
+
+if TYPE_CHECKING:
+    from toolkit.dialects.work import Work
 
 pytestmark = pytest.mark.postgresql
 
@@ -114,6 +118,21 @@ def test_sessions_and_compressions_are_swept_and_nothing_stays(dump: Run, tmp_pa
 def test_lines_that_processes_write_into_each_other_are_read(log: str, most: int) -> None:
     kept = {"log": tuple({"line": line} for line in log.split("|"))}
     assert at_once("pg_dump", 2, kept, _BEGINS, _ENDS).degree == most
+
+
+def test_tables_are_counted_where_one_process_reads_them_back() -> None:
+    kept = {
+        "log": (
+            {"line": 'pg_dump: dumping pg_dump: contents of table "a.b"'},
+        ),  # two processes write into one line
+        "verified": (
+            {"line": 'pg_restore: creating TABLE "a.processing data for table "'},
+            {"line": 'pg_restore: processing data for table "a.b"'},
+            {"line": 'pg_restore: processing data for table "a.c"'},
+        ),
+    }
+    told = tell(cast("Work", SimpleNamespace(options={})), kept, 1.0)
+    assert {each.name: each.value for each in told.metrics} == {"tables": 2.0, "verified": 1.0}
 
 
 def test_more_sessions_than_tables_are_a_downgrade(dump: Run, tables: str) -> None:
