@@ -101,6 +101,7 @@ class PostgresqlTarget:
         return host.lower()
 
     def connect(self, role: Role, tag: SessionTag, *, read_only: bool = False) -> PostgresqlConnection:
+        del role
         _require_driver()
         import psycopg
 
@@ -126,8 +127,6 @@ class PostgresqlTarget:
             connection.close()
             raise
         self._led_to = led_to(session.info)
-        if role is Role.MONITOR:
-            session.prepare_threshold = 1  # it asks the same again and again
         return connection
 
     def _check_same(self, found: Mapping[str, str]) -> None:
@@ -159,7 +158,8 @@ class PostgresqlTarget:
         import psycopg
 
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # what it warns of is told by our errors
-        # a server-side prepared statement would only change the plan: each statement runs once, but the monitor's
+        # A server-side prepared statement would only change the plan, for each runs once; what the monitor asks
+        # again cannot be prepared behind a pooler that gives it another session for each statement.
         connect = partial(psycopg.connect, autocommit=True, prepare_threshold=None)
         try:
             return connect(self._conninfo(run))
