@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -146,6 +147,87 @@ def test_rows_that_the_store_could_not_note_are_not_loaded_again(
     assert rows(server) == 100
     go_on(server, store, run)
     assert rows(server) == 100 and not load_in_doubt(run, store)
+
+
+@pytest.mark.parametrize("question", ["pg_current_xact_id", "pg_logical_emit_message"])
+def test_a_cancel_that_meets_what_is_asked_before_the_commit_commits_nothing(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """The server ends the transaction of a statement that was cancelled; a COMMIT after that only warns."""
+    real, stop = PostgresqlConnection._answer, Stop()
+
+    def waits(self: PostgresqlConnection, text: str, given: object) -> object:
+        if question in text:
+            stop.request()
+            text = "SELECT pg_sleep(600)"
+        return real(self, text, given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as slow:
+        slow.setattr(PostgresqlConnection, "_answer", waits)
+        with pytest.raises(ToolkitError) as ended:
+            start(
+                load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard(), stop=stop
+            )
+    assert ended.value.code == "TK-0130"
+    run = store.list_runs()[0].run
+    (trial,) = store.load_run(run).trials
+    (item,) = trial.items
+    assert (trial.outcome, trial.reason, item.outcome) == ("interrupted", "stopped by a signal", "interrupted")
+    assert rows(server) == 0 and not load_in_doubt(run, store)
+    go_on(server, store, run)
+    assert rows(server) == 100
+
+
+def test_a_load_whose_transaction_the_database_does_not_tell_fails_and_commits_nothing(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PostgresqlConnection._answer
+
+    def refused(self: PostgresqlConnection, text: str, given: object) -> object:
+        text = "SELECT pg_no_such_function()" if "pg_current_xact_id" in text else text
+        return real(self, text, given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(PostgresqlConnection, "_answer", refused)
+        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+    run = store.list_runs()[0].run
+    (trial,) = store.load_run(run).trials
+    assert trial.outcome == "failed" and "pg_no_such_function" in str(trial.reason)
+    assert rows(server) == 0
+    resume(run, find_target(server.url).target, store=store, approvals=MAY, events=Heard(), retry_failed=True)
+    assert rows(server) == 100
+
+
+def test_what_was_loaded_without_its_transaction_being_known_is_told_and_the_rest_is_resumed(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The control session may not do what keeps the id in use; the second chunk is stopped before its COMMIT."""
+    file = tmp_path / "lines.csv"
+    file.write_text("id\n" + "".join(f"{number}\n" for number in range(20_000)))
+    options = {"files": (str(file),), "table": "settled.b", "commit_every": "64K"}
+    real, stop, asked = PostgresqlConnection._answer, Stop(), list[str]()
+
+    def refuses(self: PostgresqlConnection, text: str, given: object) -> object:
+        if "pg_logical_emit_message" in text:
+            text = "SELECT pg_no_such_function()"
+        elif "pg_current_xact_id" in text:
+            asked.append(text)
+            if len(asked) > 1:
+                stop.request()
+                text = "SELECT pg_sleep(600)"
+        return real(self, text, given)  # type: ignore[arg-type]
+
+    target, heard = find_target(server.url).target, Heard()
+    with monkeypatch.context() as broken:
+        broken.setattr(PostgresqlConnection, "_answer", refuses)
+        with pytest.raises(ToolkitError) as ended:
+            experiment = Experiment(server.url, "load", options, (), Mode.JOB)
+            start(experiment, target, store=store, approvals=MAY, events=heard, stop=stop)
+    assert ended.value.code == "TK-0130"
+    assert 0 < rows(server) < 20_000
+    assert any(f"in part, with {rows(server):,} rows" in text for text in heard.texts("warning"))
+    go_on(server, store, store.list_runs()[0].run)
+    assert rows(server) == 20_000
 
 
 @pytest.mark.parametrize("noted", [{"timeline": "000000FF"}, {"transaction_id": "99999999999"}])

@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
@@ -272,6 +272,23 @@ def test_an_error_ends_its_transaction_and_leaves_the_session_usable(session: Co
         session.execute("SELECT * FROM nowhere")
     assert (caught.value.code, caught.value.lost, caught.value.cancelled) == ("42P01", False, False)
     assert session.execute("SELECT 1 AS one").rows == ({"one": 1},)
+
+
+def test_a_commit_that_commits_nothing_is_an_error(
+    target: PostgresqlTarget,
+) -> None:
+    with closing(target.connect(Role.WORKER, SessionTag(RUN))) as session:
+        session.execute("BEGIN")
+        session.execute("COMMIT")
+        with pytest.raises(DatabaseError, match="nothing was committed") as caught:
+            session.execute("COMMIT")
+        assert caught.value.code == "25P01"
+        session.execute("BEGIN")
+        with suppress(psycopg.Error):
+            session.driver.execute("SELECT 1/0")
+        with pytest.raises(DatabaseError, match="nothing was committed"):  # the server answers ROLLBACK
+            session.execute("COMMIT")
+        assert session.execute("SELECT 1 AS one").rows == ({"one": 1},)
 
 
 def test_every_statement_is_shown_before_it_is_sent(target: PostgresqlTarget, session: Connection) -> None:

@@ -353,6 +353,7 @@ def _run_item(
 ) -> ItemResult:
     answers: list[Answer] = []
     error: DatabaseError | None = None
+    commits = sent = False
     begun = max(origin, time.perf_counter())  # sessions of other hosts wait for the common begin
     try:
         if look is not None:
@@ -360,17 +361,20 @@ def _run_item(
             begun = time.perf_counter()
         for step in item.steps:
             if step is item.steps[-1] and step.effect is Effect.COMMITS:
+                commits = True
                 refuse_different_rows(item, answers)
                 before_commit(item, count_of(item, answers), number)
+                sent = True
             answers.append(sessions.run(step, number))
     except DatabaseError as caught:
         error = caught
-        if caught.cancelled and step.effect is Effect.COMMITS:  # it may be done all the same: as if unanswered
+        if sent and caught.cancelled:  # it may be done all the same: as if unanswered
             error = DatabaseError(caught.message, code=caught.code, cancelled=True, lost=True)
+        if commits:  # its transaction may be open
             sessions.forget(Role.WORKER, number)
     except ToolkitError as caught:
         error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)
-        sessions.forget(Role.WORKER, number)  # its transaction may be open
+        sessions.forget(Role.WORKER, number)  # its transaction may be open, too
     ended_at = time.perf_counter()
     spans = [answer.span for answer in answers if answer.span is not None]
     closely = bool(spans) and len(spans) == len(item.steps)

@@ -76,10 +76,11 @@ class Commits:
     def about_to(self, item: TimedItem, rows: int | None, worker: int) -> None:
         """Record the transaction of an item whose COMMIT is the next to be sent; called in the worker's thread.
 
-        What the database does not tell is not recorded: then a person is asked in the end.
+        What another session is not told of it is not recorded: then a person is asked in the end.
 
         Raises:
-            DatabaseError: the session was lost.
+            DatabaseError: the item's own session was lost or its question failed, which may have ended its
+                transaction (PostgreSQL, "Transactions"); or the run is to end.
             ToolkitError: the store cannot be written, so nothing is committed.
         """
         if item.label in self._entries:
@@ -90,16 +91,16 @@ class Commits:
         own = self.sessions.get(Role.WORKER, worker).transaction_id
         if own is not None:
             found |= {"transaction_id": own, _RECORDED: time.time()}
-        try:
-            for call in self.dialect.transaction():
-                step = step_of(self.dialect, call)
+        for call in self.dialect.transaction():
+            step = step_of(self.dialect, call)
+            try:
                 rows = self.sessions.run(step, worker).rows
-                if step.keep_as is not None and rows:
-                    found |= rows[0]
-        except DatabaseError as error:
-            if error.lost:
-                raise
-            return {}
+            except DatabaseError as error:
+                if error.lost or error.cancelled or step.session is Role.WORKER:
+                    raise
+                return {}
+            if step.keep_as is not None and rows:
+                found |= rows[0]
         return found
 
 

@@ -32,7 +32,15 @@ from toolkit.targets.base import (
 )
 from toolkit.targets.postgresql_copy import copied, place_of
 from toolkit.targets.postgresql_values import completed, register_texts, rows_of
-from toolkit.targets.postgresql_way import cannot_connect, exposure, is_local, led_to, required_of, settings_of
+from toolkit.targets.postgresql_way import (
+    cannot_connect,
+    check_same,
+    exposure,
+    is_local,
+    led_to,
+    required_of,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -60,6 +68,7 @@ _SECRET_VARIABLES = ("PGPASSWORD",)
 _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 _NO_CODE = "XX000"
 _NO_CONNECTION = "08006"
+_NO_TRANSACTION = "25P01"
 
 
 class PostgresqlTarget:
@@ -122,36 +131,12 @@ class PostgresqlTarget:
         with self._lock:
             self._kept = self._kept or found
         try:
-            self._check_same(found)
+            check_same(found, self._kept, self.display, looked_at=self._looked_at)
         except ToolkitError:
             connection.close()
             raise
         self._led_to = led_to(session.info)
         return connection
-
-    def _check_same(self, found: Mapping[str, str]) -> None:
-        """Refuse a session that is not where and as the first one was: an address can lead elsewhere meanwhile."""
-        if found["user_name"] != self._kept["user_name"]:
-            raise ToolkitError(
-                f"the session at `{self.display}` works as `{found['user_name']}`, the first one did as "
-                f"`{self._kept['user_name']}`",
-                code="TK-0201",
-                hint="somebody changed the role that this user takes on (ALTER ROLE ... SET role): begin again",
-            )
-        if found["database_id"] != self._kept["database_id"]:
-            raise ToolkitError(
-                f"`{self.display}` leads to another database than before: oid and system identifier are "
-                f"{found['database_id']} and were {self._kept['database_id']}",
-                code="TK-0302",
-                hint="find out what the address leads to, then begin again",
-            )
-        if self._looked_at and found["place"] != self._kept["place"]:
-            raise ToolkitError(
-                f"`{self.display}` leads to another server than the one that was looked at: {found['place']} "
-                f"instead of {self._kept['place']}",
-                code="TK-0313",
-                hint="an approval is for one server: approve it again where it is now",
-            )
 
     def _connected(self, run: str) -> psycopg.Connection[TupleRow]:
         """Connect; where the server wants a password that nobody has given, a person is asked, as psql does."""
@@ -257,6 +242,7 @@ class PostgresqlConnection:
         self._pid = session.info.backend_pid
         self._notices: list[str] = []
         self._warnings: list[str] = []
+        self._had_no_transaction = False
         self._running = False
         self._asked = False
         self._closing = False
@@ -330,12 +316,24 @@ class PostgresqlConnection:
             self._asked = self._asked and not running
 
     def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
-        self._notices, self._warnings = [], []
+        self._notices, self._warnings, self._had_no_transaction = [], [], False
         if sent.startswith(_COMMANDS) and not given:
             rows, count = completed(self._session, sent)
         else:
-            rows, count = rows_of(self._session.execute(sent, given or None))
+            cursor = self._session.execute(sent, given or None)
+            if sent.strip() == "COMMIT":
+                self._refuse_empty_commit(cursor.statusmessage)
+            rows, count = rows_of(cursor)
         return Answer(rows, count, tuple(self._notices), warnings=tuple(self._warnings))
+
+    def _refuse_empty_commit(self, told: str | None) -> None:
+        """Refuse a COMMIT that committed nothing: the server answers ROLLBACK, or warns of no transaction.
+
+        Raises:
+            DatabaseError: the transaction had failed, or ended, before.
+        """
+        if told != "COMMIT" or self._had_no_transaction:
+            raise DatabaseError("nothing was committed: the transaction had ended before", code=_NO_TRANSACTION)
 
     def _copied(self, text: str, stream: Stream) -> Answer:
         self._notices, self._warnings = [], []
@@ -362,6 +360,7 @@ class PostgresqlConnection:
         self._notices.append(text)
         if notice.severity_nonlocalized == "WARNING":
             self._warnings.append(text)
+        self._had_no_transaction |= notice.sqlstate == _NO_TRANSACTION
 
     def tag(self, action: str) -> None:
         """Nothing: `application_name` is the run's id, by which its sessions are found."""

@@ -191,3 +191,38 @@ def _last_line(text: str) -> str:
     detail = lines[-1].partition(":")[2].strip() if lines and lines[-1].startswith("DETAIL:") else ""
     said = reasons[-1] if reasons else "no reason given"
     return f"{said} ({detail.rstrip('.')})" if detail else said
+
+
+def check_same(found: Mapping[str, str], first: Mapping[str, str], display: str, *, looked_at: bool) -> None:
+    """Refuse a session that is not where and as the first one was: an address can lead elsewhere meanwhile.
+
+    Args:
+        found: user, database and place of the session.
+        first: of the first session.
+        display: the address.
+        looked_at: whether the run may work on the server only that was looked at.
+
+    Raises:
+        ToolkitError: TK-0201 for another user, TK-0302 for another database, TK-0313 for another server.
+    """
+    if found["user_name"] != first["user_name"]:
+        raise ToolkitError(
+            f"the session at `{display}` works as `{found['user_name']}`, the first one did as "
+            f"`{first['user_name']}`",
+            code="TK-0201",
+            hint="somebody changed the role that this user takes on (ALTER ROLE ... SET role): begin again",
+        )
+    if found["database_id"] != first["database_id"]:
+        raise ToolkitError(
+            f"`{display}` leads to another database than before: oid and system identifier are "
+            f"{found['database_id']} and were {first['database_id']}",
+            code="TK-0302",
+            hint="find out what the address leads to, then begin again",
+        )
+    if looked_at and found["place"] != first["place"]:
+        raise ToolkitError(
+            f"`{display}` leads to another server than the one that was looked at: {found['place']} "
+            f"instead of {first['place']}",
+            code="TK-0313",
+            hint="an approval is for one server: approve it again where it is now",
+        )

@@ -108,16 +108,19 @@ class BlockRanges:
         since = {name: proof.get(name) for name in ("snapshot", "filenode")}
         return Call("source_changed", {"source": source, "source_text": _text(source), **since})
 
-    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call:
-        return Call("has_loaded", {"table": table, "transactions": _numbers(noted)})
+    def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        return _of_transactions("has_loaded", table, noted)
 
-    def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call:
-        return Call("delete_loaded", {"table": table, "transactions": _numbers(noted)})
+    def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+        return _of_transactions("delete_loaded", table, noted)
 
 
-def _numbers(noted: Sequence[Mapping[str, Scalar]]) -> str:
-    """Return transactions as the array of xid that `xmin` is compared with."""
-    return f"{{{','.join(str(int(str(each['transaction_id'])) % 2**32) for each in noted)}}}"
+def _of_transactions(name: str, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
+    """Return what is asked, or done, by the array of xid that `xmin` is compared with; None if one is unknown."""
+    ids = [each.get("transaction_id") for each in noted]
+    if None in ids:
+        return None
+    return Call(name, {"table": table, "transactions": f"{{{','.join(str(int(str(x)) % 2**32) for x in ids)}}}"})
 
 
 def _spelled(first: int, end: int | None) -> str:
