@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,10 +14,10 @@ from tests.engines.arena import Heard
 from tests.servers.fixtures import missing
 from tests.servers.postgresql import Server, begun_from, installed
 from toolkit.app.approvals import Approvals
-from toolkit.app.runs.doubt import load_in_doubt
+from toolkit.app.runs.doubt import load_in_doubt, refuse_loaded_in_part
 from toolkit.app.runs.execute import resume, start
 from toolkit.app.targets import find_target
-from toolkit.dialects.postgresql.dialect import PostgresqlDialect
+from toolkit.dialects.postgresql.dialect import DIALECT, PostgresqlDialect
 from toolkit.errors import ToolkitError
 from toolkit.model.experiment import Experiment
 from toolkit.model.protocols import DatabaseError
@@ -220,12 +221,16 @@ def test_what_was_loaded_without_its_transaction_being_known_is_told_and_the_res
     target, heard = find_target(server.url).target, Heard()
     with monkeypatch.context() as broken:
         broken.setattr(PostgresqlConnection, "_answer", refuses)
+        experiment = Experiment(server.url, "load", options, (), Mode.JOB)
         with pytest.raises(ToolkitError) as ended:
-            experiment = Experiment(server.url, "load", options, (), Mode.JOB)
             start(experiment, target, store=store, approvals=MAY, events=heard, stop=stop)
     assert ended.value.code == "TK-0130"
     assert 0 < rows(server) < 20_000
     assert any(f"in part, with {rows(server):,} rows" in text for text in heard.texts("warning"))
+    kept = SimpleNamespace(run=store.list_runs()[0].run, experiment=experiment, dialect=DIALECT, store=store)
+    with pytest.raises(ToolkitError, match="holds parts") as refused:  # as `--keep best` would meet them
+        refuse_loaded_in_part(kept)  # type: ignore[arg-type]
+    assert "does not tell which rows" in refused.value.hint
     go_on(server, store, store.list_runs()[0].run)
     assert rows(server) == 20_000
 

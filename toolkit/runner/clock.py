@@ -370,7 +370,7 @@ def _run_item(
         error = caught
         if sent and caught.cancelled:  # it may be done all the same: as if unanswered
             error = DatabaseError(caught.message, code=caught.code, cancelled=True, lost=True)
-        if commits:  # its transaction may be open
+        if commits and (caught.cancelled or caught.lost):  # in whichever session: its transaction may be open
             sessions.forget(Role.WORKER, number)
     except ToolkitError as caught:
         error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)

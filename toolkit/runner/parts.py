@@ -280,7 +280,7 @@ def refuse_changed_source(
         f"`{source}` was changed since {counted(len(entries), 'part')} of it were loaded into "
         f"`{ref_of(entries[0]).name}`: the rest would not fit",
         code="TK-0211",
-        hint=f"to begin again, take them back first: {taking_back(run, experiment, dialect, store)}",
+        hint=f"to begin again, take them back first: {how_to_take_back(run, experiment, dialect, store)}",
     )
 
 
@@ -355,6 +355,15 @@ def taking_back(run: str, experiment: Experiment, dialect: Dialect, store: Store
     """Return the statement that deletes the parts that are there of a load that did not end well; None without."""
     parts = in_parts(dialect, experiment)
     return None if parts is None else _deleting(_committed(run, experiment, dialect, store), parts, dialect)
+
+
+def how_to_take_back(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> str:
+    """Return the statement that deletes the parts that are there, or say that nobody knows which rows they are."""
+    statement = taking_back(run, experiment, dialect, store)
+    return (
+        statement
+        or "the database does not tell which rows they are, so look at the table, and restore or empty it"
+    )
 
 
 def _deleting(entries: Sequence[JournalEntry], parts: Parts, dialect: Dialect) -> str | None:

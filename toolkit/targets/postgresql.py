@@ -69,6 +69,8 @@ _LOST = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 _NO_CODE = "XX000"
 _NO_CONNECTION = "08006"
 _NO_TRANSACTION = "25P01"
+_IN_TRANSACTION = 2
+"""libpq's `PQTRANS_INTRANS`: one that is open and has not failed (`psycopg.pq.TransactionStatus`)."""
 
 
 class PostgresqlTarget:
@@ -242,7 +244,6 @@ class PostgresqlConnection:
         self._pid = session.info.backend_pid
         self._notices: list[str] = []
         self._warnings: list[str] = []
-        self._had_no_transaction = False
         self._running = False
         self._asked = False
         self._closing = False
@@ -316,24 +317,17 @@ class PostgresqlConnection:
             self._asked = self._asked and not running
 
     def _answer(self, sent: str, given: Mapping[str, Scalar]) -> Answer:
-        self._notices, self._warnings, self._had_no_transaction = [], [], False
+        self._notices, self._warnings = [], []
         if sent.startswith(_COMMANDS) and not given:
             rows, count = completed(self._session, sent)
         else:
-            cursor = self._session.execute(sent, given or None)
-            if sent.strip() == "COMMIT":
-                self._refuse_empty_commit(cursor.statusmessage)
-            rows, count = rows_of(cursor)
+            if sent.strip() == "COMMIT" and self._session.pgconn.transaction_status != _IN_TRANSACTION:
+                self._session.rollback()
+                raise DatabaseError(
+                    "nothing was committed: the transaction had ended before", code=_NO_TRANSACTION
+                )
+            rows, count = rows_of(self._session.execute(sent, given or None))
         return Answer(rows, count, tuple(self._notices), warnings=tuple(self._warnings))
-
-    def _refuse_empty_commit(self, told: str | None) -> None:
-        """Refuse a COMMIT that committed nothing: the server answers ROLLBACK, or warns of no transaction.
-
-        Raises:
-            DatabaseError: the transaction had failed, or ended, before.
-        """
-        if told != "COMMIT" or self._had_no_transaction:
-            raise DatabaseError("nothing was committed: the transaction had ended before", code=_NO_TRANSACTION)
 
     def _copied(self, text: str, stream: Stream) -> Answer:
         self._notices, self._warnings = [], []
@@ -360,7 +354,6 @@ class PostgresqlConnection:
         self._notices.append(text)
         if notice.severity_nonlocalized == "WARNING":
             self._warnings.append(text)
-        self._had_no_transaction |= notice.sqlstate == _NO_TRANSACTION
 
     def tag(self, action: str) -> None:
         """Nothing: `application_name` is the run's id, by which its sessions are found."""

@@ -282,12 +282,12 @@ def refuse_loaded_in_part(context: RunContext) -> None:
     """Refuse to keep the best configuration of a load once more, where an earlier attempt committed parts of it.
 
     Raises:
-        ToolkitError: TK-0211; the hint is the statement that takes them back.
+        ToolkitError: TK-0211; the hint is the statement that takes them back, where it is known.
     """
-    taken_back = parts.taking_back(context.run, context.experiment, context.dialect, context.store)
-    if taken_back is not None:
+    load = (context.run, context.experiment, context.dialect, context.store)
+    if parts.loaded_in_part(*load):
         raise ToolkitError(
             f"`{context.experiment.options.get('table')}` holds parts that keeping the best configuration loaded",
             code="TK-0211",
-            hint=f"take them back, and load it by a job: {taken_back}",
+            hint=f"take them back, and load it by a job: {parts.how_to_take_back(*load)}",
         )

@@ -109,18 +109,24 @@ class BlockRanges:
         return Call("source_changed", {"source": source, "source_text": _text(source), **since})
 
     def still_there(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
-        return _of_transactions("has_loaded", table, noted)
+        known = _ids(noted)
+        return Call("has_loaded", {"table": table, "transactions": _array(known)}) if known else None
 
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
-        return _of_transactions("delete_loaded", table, noted)
+        """Return nothing unless all are known: what is deleted in part is taken for deleted."""
+        known = _ids(noted)
+        whole = len(known) == len(noted)
+        return Call("delete_loaded", {"table": table, "transactions": _array(known)}) if whole else None
 
 
-def _of_transactions(name: str, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
-    """Return what is asked, or done, by the array of xid that `xmin` is compared with; None if one is unknown."""
-    ids = [each.get("transaction_id") for each in noted]
-    if None in ids:
-        return None
-    return Call(name, {"table": table, "transactions": f"{{{','.join(str(int(str(x)) % 2**32) for x in ids)}}}"})
+def _ids(noted: Sequence[Mapping[str, Scalar]]) -> list[int]:
+    """Return the transactions that the server told, as `xmin` holds them."""
+    told = (each.get("transaction_id") for each in noted)
+    return [int(str(one)) % 2**32 for one in told if one is not None]
+
+
+def _array(ids: Sequence[int]) -> str:
+    return f"{{{','.join(map(str, ids))}}}"
 
 
 def _spelled(first: int, end: int | None) -> str:
