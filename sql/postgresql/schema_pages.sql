@@ -40,7 +40,8 @@ WITH held AS MATERIALIZED (
 )
 SELECT l.schema_name, l.table_name,
        CASE WHEN l.relkind = 'p' THEN s.row_estimate ELSE nullif(l.reltuples, '-1'::real)::bigint END AS row_estimate,
-       coalesce(s.pages, greatest(l.relpages, 0))::bigint * current_setting('block_size')::bigint AS byte_count
+       coalesce(s.pages, greatest(l.relpages, 0))::bigint * current_setting('block_size')::bigint AS byte_count,
+       CASE WHEN l.relkind = 'p' THEN 'yes' ELSE 'no' END AS parted
   FROM listed l
   LEFT JOIN sized s ON s.oid = l.oid
  ORDER BY byte_count DESC, l.table_name;

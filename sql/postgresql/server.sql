@@ -19,6 +19,10 @@ SELECT current_setting('server_version') AS version_text,
        NULL::integer AS cpu_count,
        current_setting('server_version_num')::integer AS version_number,
        CASE WHEN pg_is_in_recovery() THEN 'yes' ELSE 'no' END AS in_recovery,
+       (SELECT CASE WHEN bool_and(has_function_privilege(p.oid, 'EXECUTE'::text)) THEN 'yes' ELSE 'no' END
+          FROM pg_catalog.pg_proc p
+          JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND n.nspname = 'pg_catalog'
+         WHERE p.proname = 'pg_logical_emit_message') AS may_flush,
        (SELECT pg_catalog.array_to_string(s.enumvals, ',') FROM pg_catalog.pg_settings s
          WHERE s.name = 'default_toast_compression') AS toast_compressions,
        (SELECT string_agg(pg_catalog.concat_ws(' ', a.amname, CASE WHEN pg_indexam_has_property(a.oid, 'can_order') THEN 'order' END,

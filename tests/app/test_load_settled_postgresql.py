@@ -150,7 +150,7 @@ def test_rows_that_the_store_could_not_note_are_not_loaded_again(
     assert rows(server) == 100 and not load_in_doubt(run, store)
 
 
-@pytest.mark.parametrize("question", ["pg_current_xact_id", "pg_logical_emit_message"])
+@pytest.mark.parametrize("question", ["pg_current_xact_id", "pg_logical_emit_message(true"])
 def test_a_cancel_that_meets_what_is_asked_before_the_commit_commits_nothing(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
@@ -209,7 +209,7 @@ def test_what_was_loaded_without_its_transaction_being_known_is_told_and_the_res
     real, stop, asked = PostgresqlConnection._answer, Stop(), list[str]()
 
     def refuses(self: PostgresqlConnection, text: str, given: object) -> object:
-        if "pg_logical_emit_message" in text:
+        if "pg_logical_emit_message(true" in text:
             text = "SELECT pg_no_such_function()"
         elif "pg_current_xact_id" in text:
             asked.append(text)

@@ -36,8 +36,8 @@ from toolkit.model.steps import Program, Step, TimedItem
 from toolkit.model.words import Outcome, StepKind
 from toolkit.report.render import text_report
 from toolkit.report.view import run_view
-from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.evidence import keep_programs
+from toolkit.runner.item_result import ItemResult, TimedResult
 from toolkit.store import open_store
 from toolkit.store.store import Store
 

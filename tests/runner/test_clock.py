@@ -17,7 +17,8 @@ from toolkit.model.protocols import Answer, DatabaseError
 from toolkit.model.steps import Step, Timed, TimedItem
 from toolkit.model.words import Effect, Role
 from toolkit.runner import clock
-from toolkit.runner.clock import ItemResult, _Clock, run_timed
+from toolkit.runner.clock import _Clock, run_timed
+from toolkit.runner.item_result import ItemResult
 from toolkit.runner.stop import Stop
 
 

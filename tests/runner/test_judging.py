@@ -17,8 +17,8 @@ from toolkit.model.protocols import DatabaseError
 from toolkit.model.steps import TimedItem
 from toolkit.model.values import Cell, Row
 from toolkit.model.words import Outcome
-from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad, RunContext
+from toolkit.runner.item_result import ItemResult, TimedResult
 from toolkit.runner.judging import JudgedTrial, _most_at_once, judge_trial
 from toolkit.store import Store, open_store
 

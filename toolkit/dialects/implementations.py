@@ -241,6 +241,15 @@ class Implementation(ABC):
         """
         return False
 
+    def flush(self, work: Work, facts: Facts) -> Call | None:
+        """Put on disk what works of a trial committed without waiting for it; None where each commit waits.
+
+        Args:
+            work: the first of them.
+            facts: of the run.
+        """
+        return None
+
     def verification(self, works: Sequence[Work], kept: Kept) -> Call | None:
         """Ask the catalogue, off the clock, whether works were done; `kept` is what `prepare` read before them.
 

@@ -151,6 +151,8 @@ class Work:
     matching: int = 0
     """Of a change in chunks: how many rows matched before, in all of them."""
 
+    set_by_run: frozenset[str] = frozenset()
+    """Of gathered statistics: the settings of the database that the run sets (`--setting`)."""
     transfer: Transfer | None = None
     """Of a load of files: the chunk, and how it is read."""
     samples: tuple[Transfer, ...] = ()

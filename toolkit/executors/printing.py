@@ -165,8 +165,9 @@ def _timed(stages: Stages, number: int, workers: int, engine: EngineName, *, ful
         lines += _when(item)
         for step in item.steps:
             lines += _statement(step, engine)
-    left = len(share) - len(shown)
-    return [*lines, f"-- and {left} more as the last, each with {share[-1].alike}"] if left else lines
+    if left := len(share) - len(shown):
+        lines.append(f"-- and {left} more as the last, each with {share[-1].alike}")
+    return lines if stages.timed.flush is None else [*lines, *_statement(stages.timed.flush, engine)]
 
 
 def _when(item: TimedItem) -> Iterator[str]:

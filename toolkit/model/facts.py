@@ -150,3 +150,16 @@ def facts_from_text(text: str) -> Facts:
         raise ToolkitError(
             "this is not a facts file", code="TK-0106", hint="create one with `dbatk doctor --facts-out FILE`"
         ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class SameFacts:
+    """Facts as a key of a cache: a big schema is searched once, not once for each of its indexes."""
+
+    facts: Facts
+
+    def __hash__(self) -> int:
+        return id(self.facts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameFacts) and other.facts is self.facts

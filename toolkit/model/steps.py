@@ -283,6 +283,7 @@ class Timed:
     left_out: tuple[tuple[str, str], ...] = ()
     """What is not worked on although it was asked for among others: label, and the sentence why."""
     hosts: int = 0
+    flush: Step | None = None  # by each worker: puts on disk what its items have committed, before they are told
 
     def ordered(self) -> tuple[TimedItem, ...]:
         """Return the items biggest first, stable for equal weights."""
@@ -393,8 +394,7 @@ _SUMS = {
     FolderAct.PROVE: f"sha256sum --check --strict --quiet {SUMS}",
 }
 _SHELL = {
-    FolderAct.LOOK: "ls -ld",
-    FolderAct.LIST: "ls -lAR",
+    FolderAct.LOOK: "ls -ld", FolderAct.LIST: "ls -lAR",
     FolderAct.MEASURE: "du -s --apparent-size",
     FolderAct.REMOVE: "rm -r",
-}
+}  # fmt: skip

@@ -322,10 +322,10 @@ def assemble(
     look = how.before_and_after([piece.work for piece in pieces], facts)
     before_it, after_it = ((replace(look, keep_as=key),) if look else () for key in (BEFORE, AFTER))
     away = [] if kept else [call for ref in drops for call in dialect.drop(ref)]
+    workers = min(planner.workers(cell), max(1, len(made.items)))
+    flush = next(iter(_in_worker(planner.steps(filter(None, [how.flush(first, facts)])))), None)
     return Stages(
-        timed=Timed(
-            made.items, min(planner.workers(cell), max(1, len(made.items))), first.transfer is not None, left_out
-        ),
+        timed=Timed(made.items, workers, first.transfer is not None, left_out, flush=flush),
         setup=(*planner.steps(setup), *made.changes),
         prepare=_once(planner.steps(dialect.in_one_go((*before, *made.prepares, *before_it)))),
         worker_begin=_in_worker(planner.steps(how.worker_begin(first, facts))),

@@ -11,17 +11,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from toolkit.errors import UNREACHED, ToolkitError, no_more_threads
 from toolkit.executors import SILENT, Sessions
-from toolkit.model.protocols import Answer, DatabaseError, OutputLine
-from toolkit.model.steps import ObjectRef, Step, Timed, TimedItem
-from toolkit.model.values import Row
-from toolkit.model.words import ON_HOST, Effect, Role, StepKind
-from toolkit.runner.counting import count_of, refuse_different_rows
+from toolkit.model.protocols import DatabaseError
+from toolkit.model.steps import Step, Timed, TimedItem
+from toolkit.model.words import Effect, Role, StepKind
 from toolkit.runner.item_queue import ItemQueue
+from toolkit.runner.item_result import BeforeCommit, ItemResult, LookAgain, LookAt, TimedResult, run_item
 from toolkit.runner.monitor import TIMEOUT_SECONDS
 from toolkit.runner.stop import Silence, Stop
 
@@ -29,53 +28,6 @@ _TICK_SECONDS = 0.2
 _TOGETHER_SECONDS = 0.25
 """Items that end so soon after one another are looked at and stored together: a process that is killed meanwhile
 leaves them to be found in the database."""
-_LookAgain = Callable[[TimedItem, int], None] | None
-_BeforeCommit = Callable[[TimedItem, int | None, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemResult:
-    """One item as it went: `begin_seconds` counts from the common begin."""
-
-    item: TimedItem
-    worker: int
-    begin_seconds: float
-    elapsed_seconds: float
-    rows: int | None = None
-    notices: tuple[str, ...] = ()
-    error: DatabaseError | None = None
-    lines: tuple[OutputLine, ...] = ()
-    """What programs wrote."""
-    programs: tuple[Row, ...] = ()
-    """Exit status and CPU seconds of each program."""
-    warnings: tuple[str, ...] = ()
-    """Warnings of the server."""
-    moved: tuple[Row, ...] = ()
-    """What was taken from data files, and where the time of that went."""
-    closely: bool = False
-    """Whether its begin and end are those of its programs, without what is done here around them."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimedResult:
-    """What the clock saw."""
-
-    elapsed_seconds: float
-    items: tuple[ItemResult, ...]
-    not_begun: tuple[TimedItem, ...] = ()
-    timed_out: bool = False
-
-    @property
-    def error(self) -> DatabaseError | None:
-        """The first error in time, a lost connection before others."""
-        errors = [each.error for each in self.items if each.error is not None]
-        return next((error for error in errors if error.lost), errors[0] if errors else None)
-
-    @property
-    def done(self) -> frozenset[ObjectRef]:
-        """The objects of statements that ended well; of an item that failed, its last one did not."""
-        ended = [step for each in self.items for step in each.item.steps[: -1 if each.error else None]]
-        return frozenset(step.object for step in ended if step.object is not None)
 
 
 def run_timed(
@@ -84,10 +36,10 @@ def run_timed(
     stop: Stop,
     *,
     limit_seconds: float | None = None,
-    look_again: _LookAgain = None,
-    before_commit: _BeforeCommit = lambda *_: None,
+    look_again: LookAgain = None,
+    before_commit: BeforeCommit = lambda *_: None,
     before_item: Callable[[], None] = lambda: None,
-    look_at: Callable[[Sequence[ItemResult]], list[ItemResult]] = list,
+    look_at: LookAt = list,
     on_items: Callable[[Sequence[ItemResult]], None] = lambda _: None,
     on_end: Callable[[], None] = lambda: None,
     may_end: Callable[[], bool] = lambda: True,
@@ -139,10 +91,10 @@ class _Clock:
         sessions: Sessions,
         stop: Stop,
         limit_seconds: float | None,
-        look_again: _LookAgain,
-        before_commit: _BeforeCommit,
+        look_again: LookAgain,
+        before_commit: BeforeCommit,
         before_item: Callable[[], None],
-        look_at: Callable[[Sequence[ItemResult]], list[ItemResult]],
+        look_at: LookAt,
         on_items: Callable[[Sequence[ItemResult]], None],
         silence: Silence,
         overdue: Callable[[Mapping[int, TimedItem]], Mapping[int, DatabaseError]],
@@ -165,6 +117,9 @@ class _Clock:
         self._together = all(_is_of_session(step) for item in timed.items for step in item.steps)
         self._ends_with_error = timed.ends_with_error
         self._waiting = ItemQueue(timed.ordered(), stop, before_item)
+        self._flush = timed.flush
+        self._held: dict[int, list[ItemResult]] = {number: [] for number in range(timed.workers)}
+        """By worker, items that ended well and whose commits may not be on disk."""
         self._ended: queue.SimpleQueue[ItemResult | None] = queue.SimpleQueue()
         self._origin: list[float] = []
         self._barrier = threading.Barrier(timed.workers, action=self._begin)
@@ -220,7 +175,8 @@ class _Clock:
                     self._silence.since, ", ".join(f"`{item.label}`" for item, _ in [*self._now.values()])
                 )
                 if self._silence.is_final() and self._ended.empty():  # what ended meanwhile counts
-                    return [*results, *(self._given_up(number, *begun) for number, begun in [*self._now.items()])]
+                    given_up = [self._given_up(number, *begun) for number, begun in [*self._now.items()]]
+                    return [*results, *given_up, *(lost for number in self._held for lost in self._lose(number))]
                 # one that sent None is still there; whoever died as it was started never will
                 if working == sum(not each.is_alive() for each in threads) and self._ended.empty():
                     raise ToolkitError("a thread of this host ended as it was started", code="TK-0901") from None
@@ -308,17 +264,62 @@ class _Clock:
         self._released.wait()
 
     def _take_items(self, number: int) -> None:
-        look: _LookAgain = None
+        look: LookAgain = None
+        held, since = self._held[number], 0.0
         while (item := self._waiting.take()) is not None:
             self._now[number] = item, time.perf_counter()
-            result = _run_item(item, number, self._sessions, self._origin[0], look, self._before_commit)
+            since = since if held else time.perf_counter()
+            result = run_item(item, number, self._sessions, self._origin[0], look, self._before_commit)
             look = self._look_again
             # who takes it from here tells of it: what was left waiting is told already
-            if self._now.pop(number, None) is None or not self._go_on_after(item, result):
+            if self._now.pop(number, None) is None:
+                return
+            if self._flush is not None and result.error is None:
+                held.append(result)
+                if time.perf_counter() - since > _TOGETHER_SECONDS and not self._put_on_disk(number, self._flush):
+                    return
+            elif not self._go_on_after(item, result):
                 break
+        if held and self._flush is not None:
+            self._put_on_disk(number, self._flush)
+
+    def _put_on_disk(self, number: int, flush: Step) -> bool:
+        """Let what a worker's items committed reach the disk, and hand them on; the wait counts with the last.
+
+        Returns:
+            Whether its session can take another.
+        """
+        held = self._held[number]
+        last, begun = held[-1], time.perf_counter()
+        self._now[number] = last.item, begun
+        error: DatabaseError | None = None
+        warnings: tuple[str, ...] = ()
+        try:
+            warnings = self._sessions.run(flush, number).warnings
+        except DatabaseError as caught:
+            error = caught
+        except ToolkitError as caught:
+            error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)
+        if self._now.pop(number, None) is None:
+            return False  # what it held is told already
+        results, held[:] = [*held], []
+        took = last.elapsed_seconds + time.perf_counter() - begun
+        results[-1] = replace(last, elapsed_seconds=took, warnings=(*last.warnings, *warnings))
+        go_on = [self._go_on_after(each.item, replace(each, error=error)) for each in results]
+        return all(go_on)
+
+    def _lose(self, number: int) -> list[ItemResult]:
+        """Return as lost what a worker holds that answers nobody; the item that it is at is told by itself."""
+        now = self._now.get(number)
+        error = DatabaseError(SILENT, code="TK-0202", lost=True)
+        return [
+            replace(each, error=error) for each in self._held[number] if now is None or each.item is not now[0]
+        ]
 
     def _leave(self, number: int) -> None:
         """Tell that the item of a worker whose session answers nobody is lost."""
+        for lost in self._lose(number):
+            self._go_on_after(lost.item, lost)
         if (left := self._now.pop(number, None)) is not None:
             item, begun = left
             error = DatabaseError(SILENT, code="TK-0202", lost=True)
@@ -346,48 +347,3 @@ class _Clock:
 
 def _is_of_session(step: Step) -> bool:
     return step.kind is StepKind.SQL and step.session is Role.WORKER and step.transfer is None
-
-
-def _run_item(
-    item: TimedItem, number: int, sessions: Sessions, origin: float, look: _LookAgain, before_commit: _BeforeCommit
-) -> ItemResult:
-    answers: list[Answer] = []
-    error: DatabaseError | None = None
-    commits = sent = False
-    begun = max(origin, time.perf_counter())  # sessions of other hosts wait for the common begin
-    try:
-        if look is not None:
-            look(item, number)
-            begun = time.perf_counter()
-        for step in item.steps:
-            if step is item.steps[-1] and step.effect is Effect.COMMITS:
-                commits = True
-                refuse_different_rows(item, answers)
-                before_commit(item, count_of(item, answers), number)
-                sent = True
-            answers.append(sessions.run(step, number))
-    except DatabaseError as caught:
-        error = caught
-        if sent and caught.cancelled:  # it may be done all the same: as if unanswered
-            error = DatabaseError(caught.message, code=caught.code, cancelled=True, lost=True)
-        if commits and (caught.cancelled or caught.lost):  # in whichever session: its transaction may be open
-            sessions.forget(Role.WORKER, number)
-    except ToolkitError as caught:
-        error = DatabaseError(caught.message, code=caught.code, lost=caught.code in UNREACHED)
-        sessions.forget(Role.WORKER, number)  # its transaction may be open, too
-    ended_at = time.perf_counter()
-    spans = [answer.span for answer in answers if answer.span is not None]
-    closely = bool(spans) and len(spans) == len(item.steps)
-    if closely:
-        begun, ended_at = spans[0][0], spans[-1][1]
-    elapsed = max(0.0, ended_at - begun)
-    notices = tuple([notice for answer in answers for notice in answer.notices])
-    warnings = tuple([warning for answer in answers for warning in answer.warnings])
-    lines = tuple([line for answer in answers for line in answer.lines]) + (() if error is None else error.lines)
-    found = [(step, row) for step, answer in zip(item.steps, answers, strict=False) for row in answer.rows]
-    programs = tuple([row for step, row in found if step.kind in ON_HOST])
-    moved = tuple([row for step, row in found if step.transfer])
-    return ItemResult(
-        item, number, begun - origin, elapsed, count_of(item, answers), notices, error, lines, programs, warnings,
-        moved, closely,
-    )  # fmt: skip

@@ -20,8 +20,8 @@ from toolkit.model.steps import Stages, Step, TimedItem
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import ON_HOST, Mode, Outcome, StepKind
 from toolkit.rendering import step_of
-from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import RunContext
+from toolkit.runner.item_result import ItemResult, TimedResult
 from toolkit.runner.judging import JudgedTrial
 from toolkit.snapshots import CounterProvider, Provider
 

@@ -18,8 +18,8 @@ from toolkit.model.records import TrialRecord
 from toolkit.model.values import Row, Scalar
 from toolkit.model.words import Mode, Outcome
 from toolkit.operations.base import Piece
-from toolkit.runner.clock import TimedResult
 from toolkit.runner.context import BackgroundLoad
+from toolkit.runner.item_result import TimedResult
 from toolkit.runner.stop import Stop
 from toolkit.units import counted
 

@@ -280,7 +280,7 @@ def refuse_changed_source(
         f"`{source}` was changed since {counted(len(entries), 'part')} of it were loaded into "
         f"`{ref_of(entries[0]).name}`: the rest would not fit",
         code="TK-0211",
-        hint=f"to begin again, take them back first: {how_to_take_back(run, experiment, dialect, store)}",
+        hint=f"to begin again, take them back first: {taking_back(run, experiment, dialect, store)}",
     )
 
 
@@ -351,19 +351,11 @@ def _look_for(
     return _Seen(emptied=bool(found) and not found[0]["has_rows"])
 
 
-def taking_back(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> str | None:
-    """Return the statement that deletes the parts that are there of a load that did not end well; None without."""
-    parts = in_parts(dialect, experiment)
-    return None if parts is None else _deleting(_committed(run, experiment, dialect, store), parts, dialect)
-
-
-def how_to_take_back(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> str:
+def taking_back(run: str, experiment: Experiment, dialect: Dialect, store: Store) -> str:
     """Return the statement that deletes the parts that are there, or say that nobody knows which rows they are."""
-    statement = taking_back(run, experiment, dialect, store)
-    return (
-        statement
-        or "the database does not tell which rows they are, so look at the table, and restore or empty it"
-    )
+    parts, there = in_parts(dialect, experiment), _committed(run, experiment, dialect, store)
+    statement = None if parts is None else _deleting(there, parts, dialect)
+    return statement or "the database does not tell which rows they are: look at the table, restore or empty it"
 
 
 def _deleting(entries: Sequence[JournalEntry], parts: Parts, dialect: Dialect) -> str | None:

@@ -23,11 +23,12 @@ from toolkit.model.words import ON_HOST, Effect, Keep, ObjectKind, Outcome, Role
 from toolkit.operations.base import Piece
 from toolkit.runner import evidence, gathering, parts
 from toolkit.runner.changes import Intended
-from toolkit.runner.clock import ItemResult, TimedResult, run_timed
+from toolkit.runner.clock import run_timed
 from toolkit.runner.commits import Commits
 from toolkit.runner.context import RunContext, stays
 from toolkit.runner.evidence import ask_for_plan, item_record, keep_plan, look_at_items, plan_of, tell
 from toolkit.runner.external import external_factors
+from toolkit.runner.item_result import LookAt, TimedResult
 from toolkit.runner.judging import JudgedTrial, judge_trial, may_load_twice
 from toolkit.runner.monitor import Sampler, give_up, in_time
 from toolkit.runner.settings import prove_settings
@@ -35,7 +36,6 @@ from toolkit.runner.waits import TransactionWaits
 from toolkit.store import CANNOT_BE_WRITTEN
 
 _OnItems = Callable[[Sequence[ItemRecord]], None]
-_LookAt = Callable[[Sequence[ItemResult]], list[ItemResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _in_worker(context: RunContext, state: TrialState, step: Step, number: int) 
             state.kept[step.keep_as] = evidence.rows_of(step, answer)
 
 
-def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _LookAt, on_items: _OnItems) -> None:
+def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: LookAt, on_items: _OnItems) -> None:
     """Take snapshots just outside the clock, sample meanwhile, run the queue, and read the evidence."""
     entries: list[Intended] = []
     commits = Commits(context.sessions, context.dialect, context.store.journal(context.run))
@@ -195,7 +195,7 @@ def _clock(context: RunContext, state: TrialState, stages: Stages, look_at: _Loo
 
 
 def _timed(
-    context: RunContext, state: TrialState, stages: Stages, commits: Commits, look_at: _LookAt, on_items: _OnItems
+    context: RunContext, state: TrialState, stages: Stages, commits: Commits, look_at: LookAt, on_items: _OnItems
 ) -> TimedResult:
     context.sessions.make_ready(stages.timed)
     sampler = Sampler(context.providers, lambda: context.sessions.monitor_queries)

@@ -52,7 +52,7 @@ class Marks(Protocol):
 
     def audit_mark(self, what: str) -> AuditMark | None: ...
 
-    def set_audit_mark(self, what: str, mark: AuditMark) -> None: ...
+    def set_audit_mark(self, what: str, mark: AuditMark, *, durable: bool = True) -> None: ...
 
 
 class AuditLog(ABC):
@@ -180,9 +180,9 @@ class AuditFile(AuditLog):
             raise self._failed("written", error, hint) from None
         mark = mark_after(end, lines)
         if self._marks is not None and told and continues(end.first or lines[0], known):
-            # a store that is locked or full sees the line with the next one
+            # a store that is locked, full or cut off from power sees the line with the next one
             with suppress(ToolkitError):
-                self._marks.set_audit_mark(SEEN, mark)
+                self._marks.set_audit_mark(SEEN, mark, durable=False)
         return mark.last
 
     def lines(self, after: AuditSeal | None = None) -> Iterator[bytes]:

@@ -112,9 +112,15 @@ class AuditMarks(StorePart):
         with self._database.read() as connection:
             return _mark(connection, what)
 
-    def set_audit_mark(self, what: str, mark: AuditMark) -> None:
-        """Store how far the log was seen; of two processes the one that has seen more is right."""
-        with self._database.write("the mark of the audit log") as connection:
+    def set_audit_mark(self, what: str, mark: AuditMark, *, durable: bool = True) -> None:
+        """Store how far the log was seen; of two processes the one that has seen more is right.
+
+        Args:
+            what: which mark.
+            mark: how far.
+            durable: as in `Database.write`.
+        """
+        with self._database.write("the mark of the audit log", durable=durable) as connection:
             self._database.serialize(connection)
             _set_mark(connection, what, mark)
 

@@ -57,10 +57,12 @@ class Runs(StorePart):
     def create_run(self, head: RunHead, seal: Seal | None = None) -> None:
         """Store a new run, sealed where a seal is given; its trials come later.
 
+        It survives a power cut once the next durable write has, which is before anything is changed.
+
         Raises:
             ToolkitError: TK-0901 when a run of this id is stored.
         """
-        with self._database.write(f"run `{checked_id(head.run)}`") as connection:
+        with self._database.write(f"run `{checked_id(head.run)}`", durable=False) as connection:
             connection.execute(schema.run.insert().values(run_row(head)))
             if seal is not None:
                 made = seal_of_run(connection, head.run, seal)

@@ -34,8 +34,9 @@ class Store(
 ):
     """Keeps runs. Safe to use from several threads and several processes at once.
 
-    Every method is one short transaction; what is written is durable when the method returns. Methods raise
-    `ToolkitError` with TK-0401 (cannot be written), TK-0402 (damaged) or TK-0404 (locked) besides what they say.
+    Every method is one short transaction. What is written is durable when the method returns; leases, what
+    explains a run, that it was created, and how far the audit log was seen are with the next such write.
+    Methods raise `ToolkitError` with TK-0401 (cannot be written), TK-0402 (damaged) or TK-0404 (locked) besides what they say.
     """
 
     @property

@@ -61,7 +61,7 @@ _NAME_BYTES = 63
 _KEPT = ("search_path", "default_tablespace", "temp_tablespaces", "default_table_access_method")
 """Settings that decide what a name without a schema is, and where things go: those of the first session."""
 _SAME = ("user_name", "database_id", "place")
-_COMMANDS = ("ANALYZE ", "REINDEX ", "VACUUM ")
+_COMMANDS = ("ANALYZE ", "REINDEX ", "VACUUM ", "BEGIN;")
 """How statements begin that return no rows and of which a run may send hundreds, one for each object."""
 _SECRETS = frozenset({"password", "sslpassword"})
 _SECRET_VARIABLES = ("PGPASSWORD",)

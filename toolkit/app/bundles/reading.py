@@ -33,9 +33,9 @@ from toolkit.readers.attempts import AttemptRead, Failure, ItemRead, Line, Spool
 from toolkit.readers.manifest import not_a_bundle, read_manifest
 from toolkit.readers.sqlldr import LoaderLog
 from toolkit.runner import PlanningContext, gathering
-from toolkit.runner.clock import ItemResult, TimedResult
 from toolkit.runner.context import BackgroundLoad
 from toolkit.runner.evidence import NOT_DONE, item_record
+from toolkit.runner.item_result import ItemResult, TimedResult
 from toolkit.runner.judging import JudgedTrial, judge_trial
 from toolkit.runner.stop import Stop
 from toolkit.snapshots import CounterProvider

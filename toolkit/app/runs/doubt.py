@@ -289,5 +289,5 @@ def refuse_loaded_in_part(context: RunContext) -> None:
         raise ToolkitError(
             f"`{context.experiment.options.get('table')}` holds parts that keeping the best configuration loaded",
             code="TK-0211",
-            hint=f"take them back, and load it by a job: {parts.how_to_take_back(*load)}",
+            hint=f"take them back, and load it by a job: {parts.taking_back(*load)}",
         )

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, SameFacts
 from toolkit.model.values import QualifiedName, Row, Scalar
-
-
-@dataclass(frozen=True, eq=False)
-class SameFacts:
-    """Facts as a key of a cache: a big schema is searched once, not once for each of its indexes."""
-
-    facts: Facts
-
-    def __hash__(self) -> int:
-        return id(self.facts)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameFacts) and other.facts is self.facts
 
 
 def same_schema(facts: Facts, schema: str | None) -> bool:

@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from toolkit.dialects.answers import DegreeLimit
-from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.names import parse_name
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import serial_by_service
 from toolkit.dialects.oracle.releases import edition_of
 from toolkit.dialects.work import Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, SameFacts
 from toolkit.model.values import Row, Scalar
 
 Limit = tuple[int, str]

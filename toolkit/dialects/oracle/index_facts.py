@@ -10,10 +10,10 @@ import functools
 from collections.abc import Mapping
 
 from toolkit.dialects.oracle import partitions
-from toolkit.dialects.oracle.catalog import SameFacts, rows_about, same_schema
+from toolkit.dialects.oracle.catalog import rows_about, same_schema
 from toolkit.dialects.oracle.names import quote
 from toolkit.dialects.work import Work
-from toolkit.model.facts import Facts, Query
+from toolkit.model.facts import Facts, Query, SameFacts
 from toolkit.model.values import QualifiedName, Row, Scalar
 
 FILES = ("index_keys", "index_partitions", "index_subpartitions")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 
 from toolkit.dialects.oracle import spelling
-from toolkit.dialects.oracle.catalog import SameFacts
 from toolkit.dialects.oracle.options import option_is_off
 from toolkit.dialects.oracle.places import ServiceLimit, refusal_of, service_of
 from toolkit.dialects.oracle.releases import MAINTAINED_SCHEMAS, edition_of
 from toolkit.dialects.work import Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, SameFacts
 from toolkit.model.values import Support
 from toolkit.model.words import ObjectKind, SupportState
 

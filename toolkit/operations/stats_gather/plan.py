@@ -202,8 +202,13 @@ class StatsGather:
             ]
         mode, options = planner.spec.mode, planner.options(cell)
         degree, workers = planner.degree(cell), planner.workers(cell)
+        settings = frozenset(factor.name for factor in planner.spec.factors if factor.setting)
         pieces = tuple(
-            Piece(Work(self.name, mode, ref, options, degree=degree, concurrency=workers), label, weight)
+            Piece(
+                Work(self.name, mode, ref, options, degree, concurrency=workers, set_by_run=settings),
+                label,
+                weight,
+            )
             for ref, label, weight in refs
         )
         idle = dict(self._idle(planner, pieces))

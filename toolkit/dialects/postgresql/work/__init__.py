@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -28,17 +29,44 @@ from toolkit.dialects.postgresql.work.vacuum import Vacuum
 from toolkit.dialects.postgresql.work.workload import PostgresqlWorkloads
 from toolkit.dialects.programs import RunPrograms
 from toolkit.dialects.work import Call, Work
-from toolkit.model.facts import Facts
+from toolkit.model.facts import Facts, SameFacts
 from toolkit.model.values import Row, Scalar, Support
-from toolkit.model.words import ObjectKind
+from toolkit.model.words import Effect, Mode, ObjectKind, Role
 
 _BEGAN, _STATISTICS = "began", "table_statistics"
 _SKIPPED = "skipping"
 """A word of all warnings of ANALYZE about what it leaves out (commands/vacuum.c, commands/analyze.c)."""
 
 
+def _many(work: Work, facts: Facts) -> bool:
+    """Tell whether this is a job on the tables of a schema, whose commits may reach the disk together.
+
+    Of small tables, waiting for the disk is most of the time. A measurement waits for each commit, as a person or
+    `vacuumdb` does, and so does who sets synchronous_commit, or may not write the message that flushes the log.
+    """
+    asked = work.mode is Mode.JOB and not work.object.scratch and work.option("schema") is not None
+    return asked and "synchronous_commit" not in work.set_by_run and facts.value("server", "may_flush") == "yes"
+
+
+def _waits(work: Work, facts: Facts) -> bool:
+    """Tell whether a table's commit waits; in one transaction all partitions of a table would stay locked."""
+    return not _many(work, facts) or work.object.name.name in _parted(SameFacts(facts), work.object.name.schema)
+
+
+@functools.lru_cache(maxsize=8)
+def _parted(same: SameFacts, schema: str | None) -> frozenset[Scalar]:
+    """Return the partitioned tables of a schema, found once for all of its tables."""
+    return frozenset(
+        row["table_name"] for row in same.facts.rows(f"tables:{schema}") if row.get("parted") == "yes"
+    )
+
+
 class _StatsGather(InSession):
-    """ANALYZE by n connections."""
+    """ANALYZE by n connections.
+
+    Commits of a job on a schema wait for the disk together ("Asynchronous Commit"): each worker flushes the log
+    before its tables are told to have ended, so no crash of the server loses what is recorded as done.
+    """
 
     degree_by_sessions = True
     table_files = (_STATISTICS,)
@@ -76,7 +104,12 @@ class _StatsGather(InSession):
         return {} if target is None else {"default_statistics_target": int(str(target))}
 
     def timed(self, work: Work, facts: Facts) -> tuple[Call, ...]:
-        return (change("analyze", {"table": work.object.name}, work),)
+        template = "analyze" if _waits(work, facts) else "analyze_together"
+        return (change(template, {"table": work.object.name}, work),)
+
+    def flush(self, work: Work, facts: Facts) -> Call | None:
+        flushed = Call("commits_flushed", session=Role.WORKER, effect=Effect.CHANGES, file=True)
+        return flushed if _many(work, facts) else None
 
     def prepare(self, work: Work, facts: Facts) -> tuple[Call, ...]:
         return () if work.object.scratch else (Call("clock", file=True, keep_as=_BEGAN),)
