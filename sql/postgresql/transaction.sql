@@ -1,5 +1,5 @@
 -- Title: Transaction of this session, and the timeline it writes on
--- Needs: none
+-- Needs: EXECUTE on pg_current_xact_id(), pg_walfile_name(pg_lsn) and pg_current_wal_insert_lsn(), which PUBLIC has by default
 -- License: none
 -- Effect: reads only
 -- Params: none

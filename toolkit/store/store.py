@@ -36,7 +36,8 @@ class Store(
 
     Every method is one short transaction. What is written is durable when the method returns; leases, what
     explains a run, that it was created, and how far the audit log was seen are with the next such write.
-    Methods raise `ToolkitError` with TK-0401 (cannot be written), TK-0402 (damaged) or TK-0404 (locked) besides what they say.
+    Methods raise `ToolkitError` with TK-0401 (cannot be written), TK-0402 (damaged) or TK-0404 (locked) besides
+    what they say.
     """
 
     @property

@@ -86,14 +86,20 @@ def undo_script(head: RunHead, store: Store, dialect: Dialect, events: Events) -
 
 @contextmanager
 def ended_in_any_case(store: Store, run: str, stop: Stop) -> Iterator[None]:
-    """Let no run stay `running` that was refused (a lease, a licence) after it was stored."""
+    """Let no run stay `running` that was refused (a lease, a licence), or interrupted, after it was stored."""
     try:
         yield
     except BaseException as error:
         if store.load_head(run).state is RunState.RUNNING and not stop.disowned:
-            refused_it = isinstance(error, ToolkitError) and error.exit_code is ExitCode.REFUSED
-            store.end_run(run, RunState.REFUSED if refused_it else RunState.FAILED, datetime.now(UTC))
+            store.end_run(run, _ended_by(error), datetime.now(UTC))
         raise
+
+
+def _ended_by(error: BaseException) -> RunState:
+    code = error.exit_code if isinstance(error, ToolkitError) else None
+    if isinstance(error, KeyboardInterrupt) or code is ExitCode.INTERRUPTED:
+        return RunState.INTERRUPTED
+    return RunState.REFUSED if code is ExitCode.REFUSED else RunState.FAILED
 
 
 # -- clean and resume ---------------------------------------------------------------------------------------------
