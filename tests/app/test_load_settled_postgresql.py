@@ -150,7 +150,7 @@ def test_rows_that_the_store_could_not_note_are_not_loaded_again(
     assert rows(server) == 100 and not load_in_doubt(run, store)
 
 
-@pytest.mark.parametrize("question", ["pg_current_xact_id", "pg_logical_emit_message(true"])
+@pytest.mark.parametrize("question", ["pg_current_xact_id_if_assigned", "pg_logical_emit_message(true"])
 def test_a_cancel_that_meets_what_is_asked_before_the_commit_commits_nothing(
     server: Server, store: Store, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
@@ -177,6 +177,27 @@ def test_a_cancel_that_meets_what_is_asked_before_the_commit_commits_nothing(
     assert rows(server) == 0 and not load_in_doubt(run, store)
     go_on(server, store, run)
     assert rows(server) == 100
+
+
+def test_a_transaction_that_ended_before_is_not_taken_for_the_one_that_was_committed(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PostgresqlConnection._answer
+
+    def ended(self: PostgresqlConnection, text: str, given: object) -> object:
+        if "pg_current_xact_id" in text:
+            self._session.rollback()
+        return real(self, text, given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(PostgresqlConnection, "_answer", ended)
+        start(load(server), find_target(server.url).target, store=store, approvals=MAY, events=Heard())
+    run = store.list_runs()[0].run
+    (trial,) = store.load_run(run).trials
+    assert trial.outcome == "failed" and "nothing was committed" in str(trial.reason) and rows(server) == 0
+    with pytest.raises(ToolkitError, match="it is unknown whether") as refused:
+        resume(run, find_target(server.url).target, store=store, approvals=MAY, events=Heard(), retry_failed=True)
+    assert refused.value.code == "TK-0209" and rows(server) == 0
 
 
 def test_a_load_whose_transaction_the_database_does_not_tell_fails_and_commits_nothing(

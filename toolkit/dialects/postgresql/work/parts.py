@@ -113,9 +113,10 @@ class BlockRanges:
         return Call("has_loaded", {"table": table, "transactions": _array(known)}) if known else None
 
     def delete_by_hand(self, table: QualifiedName, noted: Sequence[Mapping[str, Scalar]]) -> Call | None:
-        """Return nothing unless all are known: what is deleted in part is taken for deleted."""
-        known = _ids(noted)
-        whole = len(known) == len(noted)
+        """Return nothing unless all that loaded rows are known: what is deleted in part is taken for deleted."""
+        loaded = [each for each in noted if each.get("rows") != 0]
+        known = _ids(loaded)
+        whole = 0 < len(known) == len(loaded)
         return Call("delete_loaded", {"table": table, "transactions": _array(known)}) if whole else None
 
 
